@@ -1,0 +1,131 @@
+# robot_identification: `make demo` and `make test` each start from a fresh clone.
+# They need Python 3.11 or 3.12 with its venv module, and make; no ROS, no root.
+
+VENV := .venv
+BIN := $(VENV)/bin
+
+# A Python of your choice: make setup PYTHON=/usr/bin/python3.11
+PYTHON ?=
+PYTEST_ARGS ?=
+DEMO_ARGS ?=
+BENCH_ARGS ?=
+UV ?= uv
+LOCK_ARGS ?=
+
+# A sourced ROS, another venv of ROS wheels and a personal pip set-up must not mix in. Only what
+# the environment brought is dropped: `make test ROS_PYTHON_CHECK_FIELDS=1` still arrives.
+FOREIGN := PYTHONPATH PYTHONHOME LD_LIBRARY_PATH LD_PRELOAD CMAKE_PREFIX_PATH PKG_CONFIG_PATH \
+           PIP_USER PIP_TARGET PIP_PREFIX PIP_REQUIRE_HASHES PIP_NO_DEPS _ROS_WHEELS_% \
+           ROS_% AMENT_% COLCON_% CATKIN_% RMW_% RCL_% RCUTILS_% FASTRTPS_% FASTDDS_% CYCLONEDDS_%
+$(foreach name,$(filter $(FOREIGN),$(.VARIABLES)),\
+  $(if $(filter environment,$(origin $(name))),$(eval unexport $(name))))
+
+# Where ament_index looks; without it ament_index_python raises.
+export AMENT_PREFIX_PATH := $(CURDIR)/$(VENV)
+# More BLAS threads make small matrices slower, not faster.
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
+
+REQUIREMENTS := $(VENV)/.requirements-installed
+PACKAGE := $(VENV)/.package-installed
+LINTED := $(wildcard robot_identification launch test benchmarks docs setup.py)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.PHONY: help setup demo test lint bench lock clean check-python
+
+help: ## List the targets
+	@echo 'make <target>, with Python 3.11 or 3.12, its venv module and make:'
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+	@echo 'Another Python: make setup PYTHON=python3.11 (after make clean). Some tests: make test PYTEST_ARGS="-k bag".'
+
+setup: $(PACKAGE) ## Make .venv with everything in it; leaves .venv/bin/robot-identification
+
+demo: setup ## Identify and validate a simulated robot through its ROS nodes, and write a report
+	@$(BIN)/robot-identification demo $(DEMO_ARGS)
+
+test: lint ## Lint, then run all tests
+	@echo 'test: pytest'
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: setup ## ruff, flake8 and pydocstyle with ament's rules, mypy
+	@echo 'lint: ruff'
+	@$(BIN)/ruff check --quiet .
+	@echo 'lint: flake8'
+	@$(BIN)/python -m flake8 $(LINTED)
+	@echo 'lint: pydocstyle'
+	@$(BIN)/python -m pydocstyle $(LINTED)
+	@echo 'lint: mypy'
+	@$(BIN)/python -m mypy --no-error-summary
+
+bench: setup ## Run the benchmarks
+	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+lock: ## Resolve requirements/*.in again into requirements/lock.txt; newer: LOCK_ARGS=--upgrade
+	@command -v $(UV) >/dev/null || { echo 'lock: needs uv (https://docs.astral.sh/uv), on the PATH or as UV=/path/to/uv' >&2; exit 1; }
+	$(UV) pip compile --universal --generate-hashes --python-version 3.11 $(LOCK_ARGS) \
+	  requirements/core.in requirements/ros.in requirements/test.in \
+	  -o requirements/lock.txt --no-header -q
+
+clean: ## Remove .venv, caches and build folders; demo results stay
+	rm -rf $(VENV) build install log dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A pyenv shim can exist and still not run, so each candidate is tried, and every refusal explained.
+$(BIN)/python: | check-python
+	@found=; why=; \
+	for candidate in $(if $(PYTHON),'$(PYTHON)',python3.12 python3.11 python3); do \
+	  version=$$("$$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || version=; \
+	  case $$version in \
+	    3.11|3.12) \
+	      if "$$candidate" -c 'import ensurepip, venv' 2>/dev/null; then found=$$candidate; break; fi; \
+	      problem="is $$version without venv (Debian, Ubuntu: apt install python$$version-venv)";; \
+	    '') problem='does not run';; \
+	    *) problem="is Python $$version";; \
+	  esac; \
+	  why="$$why; $$candidate $$problem"; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "setup: Python 3.11 or 3.12 with its venv module is needed$$why." >&2; \
+	  echo 'setup: install one, or name one: make setup PYTHON=/path/to/python3.12' >&2; \
+	  exit 1; \
+	fi; \
+	echo "setup: making $(VENV) with $$found (Python $$version)"; \
+	"$$found" -m venv --clear $(VENV)
+	@touch $(VENV)/COLCON_IGNORE
+
+# A Python asked for by name must not silently give way to the one that .venv was made with.
+check-python:
+	@if [ -n '$(PYTHON)' ] && [ -x $(BIN)/python ]; then \
+	  question='import sys; print("%d.%d" % sys.version_info[:2])'; \
+	  asked=$$('$(PYTHON)' -c "$$question" 2>/dev/null) || asked='nothing that runs'; \
+	  present=$$($(BIN)/python -c "$$question"); \
+	  if [ "$$asked" != "$$present" ]; then \
+	    echo "setup: $(VENV) holds Python $$present, PYTHON=$(PYTHON) is $$asked: run make clean first" >&2; \
+	    exit 1; \
+	  fi; \
+	fi
+
+# Some requirements have no wheel. Isolated, pip would build them with a setuptools that no hash
+# vouches for, so the locked one goes in first.
+$(REQUIREMENTS): requirements/lock.txt $(BIN)/python
+	@echo 'setup: installing the locked requirements into $(VENV) (1 to 5 minutes, 1.6 GB)'
+	@awk '/^[a-z]/ { keep = /^(packaging|setuptools|wheel)==/ } keep' $< >$(VENV)/build-tools.txt
+	@$(PIP_INSTALL) --require-hashes -r $(VENV)/build-tools.txt
+	@$(PIP_INSTALL) --require-hashes --no-build-isolation -r $<
+	@touch $(VENV)/COLCON_IGNORE $@
+
+# An editable install leaves out the shared files; links make ament_index find the tree's own.
+$(PACKAGE): setup.py setup.cfg pyproject.toml package.xml $(REQUIREMENTS)
+	@echo 'setup: installing robot_identification into $(VENV)'
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@mkdir -p $(VENV)/share/robot_identification $(VENV)/share/ament_index/resource_index/packages
+	@cp resource/robot_identification $(VENV)/share/ament_index/resource_index/packages/
+	@for item in package.xml config launch urdf; do \
+	  ln -sfn ../../../$$item $(VENV)/share/robot_identification/$$item; \
+	done
+	@touch $@

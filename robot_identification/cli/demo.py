@@ -1,0 +1,214 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`robot-identification demo`: from nothing to a validated model of a simulated arm."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+import secrets
+import time
+from typing import Any
+
+import numpy as np
+from robot_identification.cli.command import add_command
+from robot_identification.cli.options import add_json_option
+from robot_identification.cli.output import print_json
+from robot_identification.cli.output import say
+from robot_identification.cli.processes import check_ros
+from robot_identification.cli.processes import isolated_environment
+from robot_identification.cli.processes import NodeProcess
+from robot_identification.cli.processes import own_domain
+from robot_identification.cli.processes import running
+from robot_identification.errors import DataError
+from robot_identification.errors import IdentificationError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.identification import Identification
+from robot_identification.files import write_atomically
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.pipeline import compare_with_truth
+from robot_identification.pipeline import identify
+from robot_identification.pipeline import IdentifyOptions
+from robot_identification.pipeline import validate_model
+from robot_identification.report.identification_report import render_identification_report
+from robot_identification.report.results_text import results_text
+from robot_identification.report.results_text import validation_text
+from robot_identification.report.truth import TruthComparison
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import Truth
+from robot_identification.validation.validation import predict_effort
+from robot_identification.validation.validation import validation_json
+
+TRUTH_TOPIC = '/simulated_robot/noise_free_joint_states'
+TRUTH_SEED = 7
+TIME_LIMIT = 600.0
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        subparsers, 'demo',
+        'identify and validate a simulated arm through its ROS nodes, in a minute or two',
+        'robot-identification demo --robot ur5', run,
+    )
+    parser.add_argument('--robot', default='ur5', metavar='R', help='default: %(default)s')
+    parser.add_argument(
+        '--output', type=Path, metavar='DIR',
+        help='new folder for everything (default: ./robot_identification_demo/<n>)',
+    )
+    parser.add_argument(
+        '--real-time-factor', type=float, default=1.0, metavar='F',
+        help='simulate faster than real time (default: %(default)s)',
+    )
+    add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the demo."""
+    check_ros()
+    if not 0.1 <= args.real_time_factor <= 20.0:
+        raise UsageError(f'--real-time-factor is {args.real_time_factor:g}, allowed are 0.1 to 20')
+    started = time.monotonic()
+    robot = load_robot(args.robot)
+    truth = draw_truth(robot, TRUTH_SEED)
+    folder = _fresh_folder(args.output)
+    say(f'demo of a simulated {robot.name} in {folder}')
+    _run_nodes(args.robot, folder, args.real_time_factor)
+    content = _conclude(robot, truth, folder)
+    content['seconds'] = round(time.monotonic() - started, 1)
+    if args.json:
+        print_json(content)
+    else:
+        print(f'report: {folder / "report.html"}')
+    return 0
+
+
+def _fresh_folder(wanted: Path | None) -> Path:
+    if wanted is not None:
+        if wanted.exists():
+            raise UsageError(f'{wanted} exists already: name a new folder')
+        wanted.mkdir(parents=True)
+        return wanted
+    parent = Path('robot_identification_demo')
+    parent.mkdir(exist_ok=True)
+    number = 1
+    while True:
+        folder = parent / str(number)
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
+
+
+def _run_nodes(robot: str, folder: Path, factor: float) -> None:
+    """Generate, simulate, record and identify, each in its node, over DDS."""
+    logs = folder / 'logs'
+    logs.mkdir()
+    token = secrets.token_hex(16)
+    simulated_time = {'use_sim_time': factor != 1.0}
+    nodes: list[NodeProcess] = []
+    with own_domain() as domain, running(nodes):
+        environment = isolated_environment(domain)
+        wanted: dict[str, dict[str, Any]] = {
+            'simulated_robot': {
+                'robot': robot, 'truth_seed': TRUTH_SEED, 'simulation_token': token,
+                'publish_truth': True, 'real_time_factor': factor,
+            },
+            'trajectory_generator': {'robot': robot},
+            'experiment_runner': {'robot': robot, 'simulation_token': token, **simulated_time},
+            'bag_recorder': simulated_time,
+            'identifier': {'robot': robot},
+            'torque_predictor': {},
+            'experiment_coordinator': {
+                'robot': robot, 'output': str(folder),
+                'topics': ['joint_states', TRUTH_TOPIC, '/torque_predictor/residual'],
+            },
+        }
+        for name, parameters in wanted.items():
+            nodes.append(NodeProcess(name, parameters, environment, logs / f'{name}.log'))
+        _follow(nodes)
+
+
+def _follow(nodes: list[NodeProcess]) -> None:
+    """Tell what the coordinator says until it ends; fail if any node dies before."""
+    coordinator = nodes[-1]
+    told = 0
+    deadline = time.monotonic() + TIME_LIMIT
+    while True:
+        ended = coordinator.exit_code
+        lines = coordinator.log.read_text(errors='replace').splitlines()
+        for line in lines[told:]:
+            if '[INFO]' in line:
+                say('  ' + line.split(']: ', 1)[-1])
+        told = len(lines)
+        dead = [node for node in nodes[:-1] if node.exit_code is not None]
+        if dead:
+            error = IdentificationError(f'{dead[0].name}: {dead[0].last_words()}')
+            error.exit_code = max(dead[0].exit_code or 0, 1)
+            raise error
+        if ended == 0:
+            return
+        if ended is not None or time.monotonic() > deadline:
+            raise DataError(
+                f'the experiment did not end well: {coordinator.last_words()}; all output is in '
+                f'{coordinator.log.parent}'
+            )
+        time.sleep(0.1)
+
+
+def _conclude(robot: RobotModel, truth: Truth, folder: Path) -> dict[str, Any]:
+    """Validate on the second recording, compare with the truth, and write the report."""
+    found = identify(robot, [folder / 'bag_1'], IdentifyOptions())
+    model = load_identified_model(folder / 'result' / 'identified_model.yaml')
+    if not np.array_equal(model.theta_base, found.model.theta_base):
+        raise DataError('the identifier node and the command line disagree')
+    validation, datasets, _ = validate_model(model, [folder / 'bag_2'])
+    comparison = compare_with_truth(model, truth, folder / 'bag_2', TRUTH_TOPIC)
+    report = render_identification_report(
+        found,
+        command_line='robot-identification demo',
+        truth=comparison,
+        unseen=[(datasets[0], predict_effort(model, datasets[0]))],
+        unseen_validation=validation,
+    )
+    write_atomically(folder / 'report.html', report)
+    write_atomically(folder / 'validation.json', validation_json(validation))
+    text = _summary(found, comparison) + '\n' + validation_text(model, validation)
+    write_atomically(folder / 'results.txt', results_text(found) + '\n' + text + '\n')
+    say(text)
+    return {
+        'output': str(folder),
+        'report': str(folder / 'report.html'),
+        'verdict': validation.verdict.level,
+        'reasons': list(validation.verdict.reasons),
+        'joints': list(robot.joint_names),
+        'noise_free_nrmse': comparison.unseen_nrmse,
+        'validation': json.loads(validation_json(validation)),
+    }
+
+
+def _summary(found: Identification, comparison: TruthComparison) -> str:
+    joints = found.model.robot.joint_names
+    lines = ['On the unseen motion, against the noise-free truth that only a simulation knows:']
+    lines += [
+        f'  {joint}: {value:.1%} NRMSE'
+        for joint, value in zip(joints, comparison.unseen_nrmse, strict=True)
+    ]
+    return '\n'.join(lines)

@@ -1,0 +1,120 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`robot-identification identify`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+import shlex
+import sys
+from typing import Any
+
+from robot_identification.cli.command import add_command
+from robot_identification.cli.options import add_json_option
+from robot_identification.cli.options import add_output_option
+from robot_identification.cli.options import add_robot_options
+from robot_identification.cli.options import add_window_options
+from robot_identification.cli.options import parse_joint_names
+from robot_identification.cli.options import robot_from_options
+from robot_identification.cli.output import print_json
+from robot_identification.cli.output import warn
+from robot_identification.errors import NotIdentifiableError
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.files import check_writable
+from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.pipeline import DEFAULT_ESTIMATOR
+from robot_identification.pipeline import DEFAULT_FRICTION
+from robot_identification.pipeline import identify
+from robot_identification.pipeline import IdentifyOptions
+from robot_identification.report.results_text import results_text
+from robot_identification.report.save import RESULT_FILES
+from robot_identification.report.save import save_identification
+from robot_identification.validation.validation import errors_content
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        subparsers, 'identify', 'identify an arm from its bags',
+        'robot-identification identify bag --robot ur5 -o result', run,
+    )
+    parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help='rosbag2 folder or file')
+    add_robot_options(parser)
+    parser.add_argument('--topic', help='joint-state topic (default: /joint_states)')
+    parser.add_argument(
+        '--effort-unit', choices=EFFORT_UNITS,
+        help="unit of the recorded effort; by default what the bag or the robot's YAML say",
+    )
+    parser.add_argument(
+        '--relative-scale', action='store_true',
+        help='accept currents without drive gains; torques are then per unknown gain',
+    )
+    parser.add_argument(
+        '--joint-names', metavar='BAG=MODEL,..', help='what the bag calls the joints'
+    )
+    parser.add_argument(
+        '--estimator', choices=list(ESTIMATORS), default=DEFAULT_ESTIMATOR,
+        help='default: %(default)s',
+    )
+    parser.add_argument(
+        '--friction', default=DEFAULT_FRICTION, metavar='LAWS',
+        help='comma list of friction laws, or none (default: %(default)s)',
+    )
+    add_window_options(parser)
+    add_output_option(parser, 'folder for model, report and results')
+    add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Identify and write the results."""
+    for name in RESULT_FILES:
+        check_writable(args.output / name, args.force)
+    options = IdentifyOptions(
+        estimator=args.estimator,
+        friction=args.friction,
+        effort_unit=args.effort_unit,
+        relative_scale=args.relative_scale,
+        topic=args.topic,
+        joint_names=parse_joint_names(args.joint_names),
+        start=args.start,
+        stop=args.stop,
+    )
+    found = identify(robot_from_options(args), args.bags, options)
+    command_line = shlex.join(['robot-identification', *sys.argv[1:]])
+    save_identification(found, args.output, command_line, force=args.force)
+    for note in found.notes:
+        warn(note)
+    if args.json:
+        print_json({
+            'output': args.output,
+            'verdict': found.verdict.level,
+            'reasons': found.verdict.reasons,
+            'next_step': found.verdict.next_step,
+            'base_parameters': found.model.reduction.rank,
+            'lost': found.lost,
+            'cross_validation': [errors_content(errors) for errors in found.cross_validation],
+        })
+    else:
+        print(results_text(found))
+        print(f'report: {args.output / "report.html"}')
+    if found.lost:
+        raise NotIdentifiableError(
+            f'the data do not determine {", ".join(found.lost)}'
+            + (f' ({", ".join(found.idle_joints)} hardly moved)' if found.idle_joints else '')
+            + f'; a reduced model was written to {args.output}: record a motion in which every '
+            'joint moves fast and slowly, both ways'
+        )
+    return 0

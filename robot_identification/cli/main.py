@@ -1,0 +1,83 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Entry point of `robot-identification`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import os
+import sys
+
+import robot_identification
+from robot_identification.cli import base_parameters
+from robot_identification.cli import demo
+from robot_identification.cli import doctor
+from robot_identification.cli import excite
+from robot_identification.cli import export
+from robot_identification.cli import identify
+from robot_identification.cli import predict
+from robot_identification.cli import robots
+from robot_identification.cli import simulate
+from robot_identification.cli import validate
+from robot_identification.errors import IdentificationError
+
+COMMANDS = (
+    demo, robots, base_parameters, excite, simulate, doctor, identify, validate, predict, export,
+)
+INTERRUPTED = 130
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog='robot-identification',
+        description='Dynamic-parameter identification of serial robots: from an excitation motion '
+        'to a model that predicts joint torques.',
+        epilog='Exit codes: 0 finished, 2 usage, 3 not identifiable, 4 data or description '
+        'unusable, 5 unsafe, 130 interrupted. `robot-identification COMMAND --help` shows an '
+        'example for each command.',
+    )
+    parser.add_argument(
+        '--version', action='version', version=f'%(prog)s {robot_identification.__version__}'
+    )
+    subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
+    for command in COMMANDS:
+        command.add_parser(subparsers)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; return its exit code."""
+    args = make_parser().parse_args(arguments)
+    try:
+        return int(args.run(args))
+    except IdentificationError as error:
+        print(f'error: {error}', file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has gone; leave quietly, as other tools do.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        print(f'error: {error.strerror}: {error.filename}', file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print('interrupted', file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,108 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from robot_identification.errors import UsageError
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model.robot_model import RobotModel
+
+
+def add_robot_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which arm."""
+    group = parser.add_argument_group('arm')
+    group.add_argument('--robot', metavar='R', help='a known robot, or a robot YAML')
+    group.add_argument(
+        '--urdf', type=Path, metavar='FILE', help="URDF instead of the robot's own"
+    )
+    group.add_argument(
+        '--joints', nargs='+', metavar='J',
+        help='joints that move, in kinematic order; the others are locked at neutral',
+    )
+    group.add_argument(
+        '--drive-gains', nargs='+', type=float, metavar='G',
+        help='joint torque per motor current [N m/A], kinematic order',
+    )
+    gravity = group.add_mutually_exclusive_group()
+    gravity.add_argument(
+        '--mounting', nargs=3, type=float, metavar=('ROLL', 'PITCH', 'YAW'),
+        help='how the root frame is turned in the world [rad]; roll 3.1416 hangs from a ceiling',
+    )
+    gravity.add_argument(
+        '--gravity', nargs=3, type=float, metavar=('GX', 'GY', 'GZ'),
+        help="gravity in the URDF's root frame [m/s^2]",
+    )
+
+
+def robot_from_options(args: argparse.Namespace) -> RobotModel:
+    """Return the arm the options name."""
+    gravity = args.gravity
+    if args.mounting is not None:
+        gravity = list(gravity_of_mounting(*args.mounting))
+    robot = load_robot(args.robot, urdf=args.urdf, joints=args.joints, gravity=gravity)
+    return robot if args.drive_gains is None else robot.with_drive_gains(args.drive_gains)
+
+
+def add_window_options(parser: argparse.ArgumentParser) -> None:
+    """Add --start and --stop."""
+    parser.add_argument(
+        '--start', type=float, metavar='S', help='seconds after the first joint state'
+    )
+    parser.add_argument(
+        '--stop', type=float, metavar='S', help='seconds after the first joint state'
+    )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument(
+        '--json', action='store_true', help='print one machine-readable object on stdout'
+    )
+
+
+def add_output_option(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add -o/--output and --force."""
+    parser.add_argument(
+        '-o', '--output', type=Path, required=True, metavar='OUT', help=what
+    )
+    parser.add_argument(
+        '--force', action='store_true', help='overwrite what is there already'
+    )
+
+
+def parse_joint_names(text: str | None) -> dict[str, str]:
+    """
+    Return the model name by bag name from ``BAG=MODEL,BAG=MODEL,..``.
+
+    Raises
+    ------
+    UsageError
+        If the text is not of that form, or a name is used twice.
+
+    """
+    if not text:
+        return {}
+    pairs = [part.split('=') for part in text.split(',')]
+    if any(len(pair) != 2 or not all(pair) for pair in pairs):
+        raise UsageError(f'--joint-names must read BAG=MODEL,BAG=MODEL,.. but is {text!r}')
+    names = {bag.strip(): model.strip() for bag, model in pairs}
+    if len(names) != len(pairs) or len(set(names.values())) != len(pairs):
+        raise UsageError(f'--joint-names uses a name twice: {text!r}')
+    return names

@@ -1,0 +1,78 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`robot-identification validate`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+import shlex
+import sys
+from typing import Any
+
+from robot_identification.cli.command import add_command
+from robot_identification.cli.options import add_json_option
+from robot_identification.cli.options import add_output_option
+from robot_identification.cli.options import add_window_options
+from robot_identification.cli.output import print_json
+from robot_identification.cli.output import warn
+from robot_identification.files import check_writable
+from robot_identification.files import write_results
+from robot_identification.model.identified_model import load_identified_model
+from robot_identification.pipeline import validate_model
+from robot_identification.report.results_text import validation_text
+from robot_identification.report.validation_report import render_validation_report
+from robot_identification.validation.validation import predict_effort
+from robot_identification.validation.validation import validation_content
+from robot_identification.validation.validation import validation_json
+
+RESULT_FILES = ('validation.json', 'report.html')
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        subparsers, 'validate', 'score a model on bags it has not seen',
+        'robot-identification validate result/identified_model.yaml other_bag -o validation', run,
+    )
+    parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
+    parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help='rosbag2 folder or file')
+    add_window_options(parser)
+    add_output_option(parser, 'folder for validation.json and the report')
+    add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Validate and write the results."""
+    for name in RESULT_FILES:
+        check_writable(args.output / name, args.force)
+    model = load_identified_model(args.model)
+    validation, datasets, notes = validate_model(
+        model, args.bags, start=args.start, stop=args.stop
+    )
+    report = render_validation_report(
+        model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
+        notes, command_line=shlex.join(['robot-identification', *sys.argv[1:]]),
+    )
+    contents = {'validation.json': validation_json(validation), 'report.html': report}
+    write_results(args.output, contents, args.force)
+    for note in notes:
+        warn(note)
+    if args.json:
+        print_json(validation_content(validation))
+    else:
+        print(validation_text(model, validation))
+        print(f'report: {args.output / "report.html"}')
+    return 0

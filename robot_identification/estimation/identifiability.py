@@ -1,0 +1,149 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the data do not show, by name, and the problem that is left without it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import random_motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import Dataset
+import scipy.linalg
+
+FloatArray = NDArray[np.float64]
+
+# A joint that stays within this range [rad] does not show its friction or inertia.
+IDLE_RANGE = 0.05
+# Part of a column, in units of what a lively motion (3 rad/s, 5 rad/s^2) would put into it, that
+# the columns before it leave unexplained. The shared recordings of real arms have 1e-3 and more;
+# an idle joint's sensor noise reaches 1e-6.
+LOSS_TOLERANCE = 1.0e-5
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiableProblem:
+    """
+    A problem all of whose parameters the data determine.
+
+    Attributes
+    ----------
+    problem : IdentificationProblem
+        With the reduced base parameters.
+    lost : tuple of str
+        Base parameters the data do not determine apart from the others.
+    idle_joints : tuple of str
+        Joints that hardly moved.
+
+    """
+
+    problem: IdentificationProblem
+    lost: tuple[str, ...]
+    idle_joints: tuple[str, ...]
+
+
+def find_idle_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
+    """Return the joints that stay within `IDLE_RANGE` in all recordings."""
+    ranges = np.max(
+        [
+            np.ptp(dataset.motion.q[dataset.scored], axis=0)
+            for dataset in datasets
+            if dataset.scored.any()
+        ],
+        axis=0,
+    )
+    return tuple(np.flatnonzero(ranges < IDLE_RANGE).tolist())
+
+
+def reference_scale(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
+    """
+    Return what a lively motion puts into each base column.
+
+    Returns
+    -------
+    ndarray, shape (b,)
+        Root mean square over random samples, per sample of the whole arm.
+
+    """
+    samples = 100
+    motion = random_motion(robot, samples, np.random.default_rng(1))
+    tau_rigid = np.ones((samples, robot.n))
+    W = observation_matrix(robot, reduction.parameters, motion, None, tau_rigid)
+    scale: FloatArray = np.linalg.norm(W[:, reduction.independent], axis=0) / np.sqrt(samples)
+    return scale
+
+
+def restrict_to_identifiable(
+    robot: RobotModel, problem: IdentificationProblem, idle_joints: Sequence[int]
+) -> IdentifiableProblem:
+    """
+    Leave out what the data do not determine, folding it into what they do.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    problem : IdentificationProblem
+        As the structure of the arm asks for it.
+    idle_joints : sequence of int
+        Joints whose friction and reflected inertia the data cannot show.
+
+    """
+    reduction = problem.reduction
+    parameters = reduction.parameters
+    hidden = {
+        column
+        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        if term.joint in idle_joints
+        for column in range(columns.start, columns.stop)
+    }
+    if parameters.reflected_inertia:
+        start = parameters.reflected_inertia_slice.start
+        hidden |= {start + joint for joint in idle_joints}
+    seen = np.array([column not in hidden for column in reduction.independent])
+    R, _ = problem.stacked(np.ones(robot.n))
+    scaled = R / reference_scale(robot, reduction) / np.sqrt(problem.samples.max())
+    scaled = np.where(seen, scaled, 0.0)
+    triangle, pivots = scipy.linalg.qr(scaled, mode='r', pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int(np.count_nonzero(diagonal > LOSS_TOLERANCE))
+    joints = tuple(robot.joint_names[joint] for joint in idle_joints)
+    if rank == reduction.rank:
+        return IdentifiableProblem(problem, (), joints)
+    kept, lost = np.sort(pivots[:rank]), np.sort(pivots[rank:])
+    folded = np.linalg.lstsq(scaled[:, kept], scaled[:, lost], rcond=None)[0]
+    reference = reference_scale(robot, reduction)
+    folded = folded * reference[lost] / reference[kept][:, None]
+    folded[np.abs(folded) < 1e-6] = 0.0
+    smaller = BaseReduction(
+        parameters,
+        reduction.K[kept] + folded @ reduction.K[lost],
+        reduction.independent[kept],
+        reduction.gap,
+    )
+    columns = np.append(kept, reduction.rank)
+    factors = np.array([
+        np.linalg.qr(factor[:, columns], mode='r') for factor in problem.factors
+    ])
+    names = tuple(reduction.names[i] for i in lost)
+    return IdentifiableProblem(
+        IdentificationProblem(factors, problem.samples, smaller), names, joints
+    )

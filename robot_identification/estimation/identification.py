@@ -1,0 +1,64 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Identification: everything one identification found, for the report and for scripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_identification.estimation.problem import Estimate
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.processing.dataset import Dataset
+from robot_identification.validation.metrics import BagErrors
+from robot_identification.validation.validation import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """
+    All that one identification found; the report draws it.
+
+    Attributes
+    ----------
+    model : IdentifiedModel
+        The result.
+    estimate : Estimate
+        With singular values and residual spread.
+    datasets : tuple of Dataset
+        The training data.
+    cross_validation : tuple of BagErrors
+        Errors on held-out blocks of the training data, by bag.
+    prior : tuple of BagErrors
+        Errors of the URDF's inertial parameters with friction fitted to the same data.
+    lost : tuple of str
+        Base parameters that the data do not determine.
+    idle_joints : tuple of str
+        Joints that hardly moved.
+    verdict : Verdict
+        In words.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    model: IdentifiedModel
+    estimate: Estimate
+    datasets: tuple[Dataset, ...]
+    cross_validation: tuple[BagErrors, ...]
+    prior: tuple[BagErrors, ...]
+    lost: tuple[str, ...]
+    idle_joints: tuple[str, ...]
+    verdict: Verdict
+    notes: tuple[str, ...]

@@ -1,0 +1,45 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Ordinary least squares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import IdentificationProblem
+
+
+@dataclass(frozen=True)
+class OrdinaryLeastSquares(Estimator):
+    r"""
+    Minimise :math:`\lVert \tau - W \theta \rVert^2` [1]_.
+
+    Every joint's newton metre counts the same, so the noise of the strong joints hides what the
+    weak ones know; `WeightedLeastSquares` is better for arms with joints of several sizes.
+
+    References
+    ----------
+    .. [1] M. Gautier, W. Khalil, "Exciting trajectories for the identification of base inertial
+       parameters of robots", IJRR 11(4), 1992.
+
+    """
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate with equal weights; see `Estimator.estimate`."""
+        return solve_weighted(problem, np.ones(len(problem.samples)))

@@ -1,0 +1,253 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Find an excitation trajectory and certify it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.constraints import broken_limits
+from robot_identification.excitation.constraints import measure_limit_use
+from robot_identification.excitation.constraints import motion_limits
+from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.optimizer import Progress
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.robot_model import RobotModel
+
+FloatArray = NDArray[np.float64]
+
+# Limits are searched on a coarse grid and proved on this one [Hz].
+CERTIFICATE_RATE = 1000.0
+# The coarse grid misses extrema by less than this share.
+SEARCH_RESERVE = 0.98
+
+
+def ignore_progress(progress: Progress) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class FormProblem:
+    """The optimizer's problem for one arm and experiment; see `ExcitationProblem`."""
+
+    robot: RobotModel
+    experiment: Experiment
+    limits: MotionLimits
+    reduction: BaseReduction
+    bases: tuple[FloatArray, FloatArray, FloatArray]
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Return a random candidate: centres inside the limits, amplitudes of their size."""
+        n, c = self.robot.n, self.experiment.form.n_coefficients
+        span = self.limits.upper - self.limits.lower
+        centre = self.limits.lower + span * rng.uniform(0.3, 0.7, n)
+        amplitude = rng.standard_normal((n, c - 1)) * (span * rng.uniform(0.1, 0.5, n))[:, None]
+        return np.column_stack([centre, amplitude])
+
+    def repair(self, coefficients: FloatArray) -> FloatArray | None:
+        """Scale the amplitudes of every joint down until position, speed, acceleration fit."""
+        limits = self.limits
+        centre = coefficients[:, 0].copy()
+        if np.any(centre <= limits.lower) or np.any(centre >= limits.upper):
+            return None
+        moved, dq, ddq = (basis[:, 1:] @ coefficients[:, 1:].T for basis in self.bases)
+        room_up, room_down = limits.upper - centre, centre - limits.lower
+        use = np.max(
+            [
+                moved.max(axis=0) / room_up,
+                -moved.min(axis=0) / room_down,
+                np.abs(dq).max(axis=0) / limits.velocity,
+                np.abs(ddq).max(axis=0) / limits.acceleration,
+            ],
+            axis=0,
+        )
+        scale = SEARCH_RESERVE / np.maximum(use, SEARCH_RESERVE)
+        repaired = np.column_stack([centre, coefficients[:, 1:] * scale[:, None]])
+        motion = self._motion(repaired)
+        uses = measure_limit_use(
+            self.robot, limits, np.arange(len(motion), dtype=float), motion
+        )
+        if any(use.kind == 'torque' and not use.share <= SEARCH_RESERVE for use in uses):
+            return None
+        return repaired
+
+    def objective(self, coefficients: FloatArray) -> float:
+        """Return the experiment's criterion on its samples."""
+        W = observation_matrix(
+            self.robot, self.reduction.parameters, self._motion(coefficients)
+        )
+        return CRITERIA[self.experiment.criterion](W[:, self.reduction.independent])
+
+    def _motion(self, coefficients: FloatArray) -> Motion:
+        B, dB, ddB = self.bases
+        return Motion(B @ coefficients.T, dB @ coefficients.T, ddB @ coefficients.T)
+
+
+def design_excitation(
+    robot: RobotModel,
+    experiment: Experiment,
+    *,
+    seed: int,
+    budget: Budget | None = None,
+    report: Callable[[Progress], None] = ignore_progress,
+) -> Trajectory:
+    """
+    Find a motion that shows the arm's parameters, within its limits.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; gravity is taken from the experiment.
+    experiment : Experiment
+        Form, margins, criterion and optimizer.
+    seed : int
+        Same seed and same evaluations, same bytes.
+    budget : Budget, optional
+        When to stop.
+    report : callable
+        Is told how the search goes.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If no feasible motion was found.
+
+    """
+    robot = robot.with_gravity(experiment.gravity)
+    limits = motion_limits(robot, experiment)
+    times = np.linspace(0.0, experiment.form.duration, experiment.samples, endpoint=False)
+    problem = FormProblem(
+        robot, experiment, limits, experiment_reduction(robot, experiment),
+        experiment.form.basis(times),
+    )
+    optimum = OPTIMIZERS[experiment.optimizer]().minimize(
+        problem, budget or Budget(), np.random.default_rng(seed), report
+    )
+    if optimum.coefficients is None:
+        raise UnsafeMotionError(
+            f'no motion of {robot.name} within the limits was found in {optimum.evaluations} '
+            'tries: widen the window or the margins, or lower the torque (slower, longer period)'
+        )
+    trajectory = Trajectory(
+        robot.name, robot.joint_names, experiment.form, optimum.coefficients,
+        experiment.periods, {},
+    )
+    search = {
+        'seed': seed,
+        'evaluations': optimum.evaluations,
+        'criterion': experiment.criterion,
+        'samples': experiment.samples,
+        'objective': optimum.objective,
+    }
+    return certify(robot, experiment, trajectory, search)
+
+
+def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduction:
+    """Return the base parameters that the experiment's criterion is about."""
+    parameters = make_standard_parameters(
+        robot.n, parse_friction(experiment.friction), reflected_inertia=True
+    )
+    return reduce_to_base(robot, parameters)
+
+
+def certify(
+    robot: RobotModel, experiment: Experiment, trajectory: Trajectory, search: dict[str, Any]
+) -> Trajectory:
+    """
+    Check a motion on a dense grid and return it with its certificate.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    experiment : Experiment
+        Margins and criterion.
+    trajectory : Trajectory
+        The motion.
+    search : dict
+        How it was found.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If it breaks a limit; every broken one is named.
+
+    """
+    robot = robot.with_gravity(experiment.gravity)
+    limits = motion_limits(robot, experiment)
+    period = Trajectory(
+        trajectory.robot, trajectory.joint_names, trajectory.form, trajectory.coefficients, 1, {}
+    )
+    times = period.times(CERTIFICATE_RATE)
+    motion = period.sample(times)
+    uses = measure_limit_use(robot, limits, times, motion)
+    broken = broken_limits(uses)
+    if broken:
+        raise UnsafeMotionError('the motion breaks limits: ' + '; '.join(broken))
+    reduction = experiment_reduction(robot, experiment)
+    # Every eighth sample is 125 Hz: dense for motions of a few hertz.
+    W = observation_matrix(robot, reduction.parameters, motion.part(slice(0, None, 8)))
+    dense = {
+        name: criterion(W[:, reduction.independent]) for name, criterion in CRITERIA.items()
+    }
+    worst = {
+        kind: max((use for use in uses if use.kind == kind), key=lambda use: use.share)
+        for kind in ('position', 'velocity', 'acceleration', 'torque')
+    }
+    return trajectory.with_certificate({
+        'robot': robot.name,
+        'urdf_sha256': robot.urdf_sha256,
+        'gravity': [float(value) for value in robot.gravity],
+        'margins': {
+            'position': experiment.margins.position,
+            'velocity': experiment.margins.velocity,
+            'acceleration': experiment.margins.acceleration,
+            'torque': experiment.margins.torque,
+        },
+        'checked_at': f'{CERTIFICATE_RATE:.0f} Hz',
+        'limits': {
+            kind: {
+                'joint': use.joint,
+                'share': round(use.share, 6),
+                'value': round(use.value, 6),
+                'limit': round(use.limit, 6),
+                'time': round(use.time, 3),
+            }
+            for kind, use in worst.items()
+        },
+        'collision': 'not checked',
+        'base_parameters': reduction.rank,
+        'friction': experiment.friction,
+        'criteria_dense': {name: float(f'{value:.6g}') for name, value in dense.items()},
+        'search': {
+            key: float(f'{value:.9g}') if isinstance(value, float) else value
+            for key, value in search.items()
+        },
+    })

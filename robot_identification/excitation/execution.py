@@ -1,0 +1,187 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What is checked and sent when a trajectory file is executed, without ROS.
+
+Nothing below a joint-trajectory controller checks limits, so everything is checked here again,
+from the file that was approved and the robot's own limits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.constraints import broken_limits
+from robot_identification.excitation.constraints import FREE_POSITION
+from robot_identification.excitation.constraints import measure_limit_use
+from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.excitation.design import CERTIFICATE_RATE
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import quintic
+
+FloatArray = NDArray[np.float64]
+
+# Peak speed of a quintic from rest to rest over its mean speed.
+QUINTIC_PEAK = 1.875
+SHORTEST_APPROACH = 1.0
+# Motions that end faster than this [rad/s] do not end at rest.
+REST_SPEED = 1.0e-6
+
+
+def hardware_limits(robot: RobotModel) -> MotionLimits:
+    """Return the limits of the robot's YAML, without margins."""
+    limits = robot.limits
+    return MotionLimits(
+        lower=np.where(np.isfinite(limits.lower), limits.lower, -FREE_POSITION),
+        upper=np.where(np.isfinite(limits.upper), limits.upper, FREE_POSITION),
+        velocity=limits.velocity,
+        acceleration=limits.acceleration,
+        torque=limits.effort,
+    )
+
+
+def check_executable(robot: RobotModel, trajectory: Trajectory) -> None:
+    """
+    Refuse a trajectory that is not certified for this robot, or breaks its limits.
+
+    Raises
+    ------
+    UnsafeMotionError
+        With every reason.
+
+    """
+    certificate = trajectory.certificate
+    if not certificate:
+        raise UnsafeMotionError(
+            'the trajectory has no certificate: make one with `excite --evaluate`'
+        )
+    reasons = []
+    if certificate.get('robot') != robot.name or trajectory.joint_names != robot.joint_names:
+        reasons.append(
+            f'it is certified for {certificate.get("robot")!r} with the joints '
+            f'{", ".join(trajectory.joint_names)}, the robot is {robot.name!r} with '
+            f'{", ".join(robot.joint_names)}'
+        )
+    elif certificate.get('urdf_sha256') != robot.urdf_sha256:
+        reasons.append('it is certified for another URDF of this robot')
+    elif not np.allclose(certificate.get('gravity', np.nan), robot.gravity, atol=1e-6):
+        reasons.append('it is certified for another mounting')
+    else:
+        reasons += _broken(robot, trajectory)
+    if reasons:
+        raise UnsafeMotionError('the trajectory is refused: ' + '; '.join(reasons))
+
+
+def _broken(robot: RobotModel, trajectory: Trajectory) -> list[str]:
+    times = np.linspace(
+        0.0, trajectory.form.duration,
+        round(trajectory.form.duration * CERTIFICATE_RATE) + 1,
+    )
+    motion = trajectory.sample(times)
+    if not all(np.all(np.isfinite(values)) for values in (motion.q, motion.dq, motion.ddq)):
+        return ['it is not finite']
+    reasons = broken_limits(measure_limit_use(robot, hardware_limits(robot), times, motion))
+    ends = np.abs(motion.dq[[0, -1]]).max()
+    if ends > REST_SPEED:
+        reasons.append(f'it does not start and end at rest (speed {ends:.2g} rad/s)')
+    return reasons
+
+
+@dataclass(frozen=True, eq=False)
+class Approach:
+    """
+    A slow move to where a trajectory starts.
+
+    Attributes
+    ----------
+    knots : Knots
+        What is sent.
+    duration : float
+        Of the move [s].
+
+    """
+
+    knots: Knots
+    duration: float
+
+
+def plan_approach(
+    robot: RobotModel, q: FloatArray, target: FloatArray, speed: float, knot_rate: float
+) -> Approach:
+    """
+    Plan a quintic from rest to rest.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, for its limits.
+    q, target : ndarray, shape (n,)
+        Measured position and the trajectory's first [rad].
+    speed : float
+        Peak speed of the joint that moves farthest [rad/s].
+    knot_rate : float
+        Knots per second [Hz].
+
+    Raises
+    ------
+    UnsafeMotionError
+        If the robot stands outside its limits, or the way breaks them.
+
+    """
+    distance = float(np.max(np.abs(target - q)))
+    duration = max(SHORTEST_APPROACH, QUINTIC_PEAK * distance / speed)
+    rest = np.zeros_like(q)
+    times = np.linspace(0.0, duration, max(round(duration * knot_rate), 2) + 1)
+    states = [
+        quintic((q, rest, rest), (target, rest, rest), duration, float(t)) for t in times
+    ]
+    motion = Motion(*(np.array([state[i] for state in states]) for i in range(3)))
+    broken = broken_limits(measure_limit_use(robot, hardware_limits(robot), times, motion))
+    if broken:
+        raise UnsafeMotionError('the way to the start is refused: ' + '; '.join(broken))
+    return Approach(Knots(times[1:], motion.q[1:], motion.dq[1:], motion.ddq[1:]), duration)
+
+
+def trajectory_knots(trajectory: Trajectory, knot_rate: float) -> Knots:
+    """Return the knots of a trajectory, from the second on: the robot stands at the first."""
+    times = trajectory.times(knot_rate)
+    motion = trajectory.sample(times)
+    rest = np.zeros_like(motion.dq[-1])
+    # Rest to rounding at the end, as controllers ask for exactly zero.
+    motion.dq[-1], motion.ddq[-1] = rest, rest
+    return Knots(times[1:], motion.q[1:], motion.dq[1:], motion.ddq[1:])
+
+
+def stop_knots(q: FloatArray, dq: FloatArray, deceleration_time: float) -> Knots:
+    """
+    Return a smooth stop from a measured state.
+
+    Parameters
+    ----------
+    q, dq : ndarray, shape (n,)
+        Measured position [rad] and velocity [rad/s].
+    deceleration_time : float
+        How long it takes to rest [s].
+
+    """
+    rest = np.zeros_like(q)
+    target = q + 0.5 * deceleration_time * dq
+    return Knots(np.array([deceleration_time]), target[None], rest[None], rest[None])

@@ -1,0 +1,189 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Experiment: what motion is wanted, within which margins.
+
+Format: docs/formats/experiment.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
+from robot_identification.excitation.parametrizations.parametrization import FloatArray
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.files import check_keys
+from robot_identification.files import check_schema_version
+from robot_identification.files import read_yaml
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.robot_model import gravity_of_mounting
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Margins:
+    """
+    How far from the hardware's limits a motion stays.
+
+    Attributes
+    ----------
+    position : float
+        Distance from the position limits [rad].
+    velocity, acceleration, torque : float
+        Share of the limit that may be used.
+
+    """
+
+    position: float = 0.1
+    velocity: float = 0.8
+    acceleration: float = 0.8
+    torque: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.position < np.pi:
+            raise DescriptionError(f'margin of position is {self.position} rad, allowed 0 to pi')
+        for name in ('velocity', 'acceleration', 'torque'):
+            value = getattr(self, name)
+            if not 0.0 < value <= 1.0:
+                raise DescriptionError(
+                    f'margin of {name} is {value}, it is the share of the limit that may be used: '
+                    'above 0 and at most 1'
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """
+    A wanted motion.
+
+    Attributes
+    ----------
+    form : Parametrization
+        Family of the motion.
+    periods : int
+        How often it is repeated.
+    margins : Margins
+        Distance from the hardware's limits.
+    window : mapping of str to (float, float)
+        Position range by joint [rad], inside the limits.
+    gravity : ndarray, shape (3,)
+        In the URDF's root frame [m/s^2].
+    friction : str
+        Friction laws whose columns take part in the criterion.
+    criterion, optimizer : str
+        Names in CRITERIA and OPTIMIZERS.
+    samples : int
+        Samples the criterion is optimised on.
+
+    """
+
+    form: Parametrization
+    periods: int
+    margins: Margins
+    window: Mapping[str, tuple[float, float]]
+    gravity: FloatArray
+    friction: str
+    criterion: str
+    optimizer: str
+    samples: int
+
+
+def find_experiment(name: str) -> Path:
+    """Return an experiment file by its path, or by the name of one that is shipped."""
+    path = Path(name)
+    shipped = share_directory() / 'config' / 'experiments' / f'{path.name}'
+    for candidate in (path, shipped, shipped.with_name(f'{path.name}.yaml')):
+        if candidate.is_file():
+            return candidate
+    known = ', '.join(sorted(p.stem for p in shipped.parent.glob('*.yaml')))
+    raise UsageError(f'no such experiment file: {name}; shipped are {known}')
+
+
+def load_experiment(path: Path) -> Experiment:
+    """
+    Read an experiment file.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If a key is unknown or missing, or a value out of range.
+
+    """
+    content, source = read_yaml(path), str(path)
+    check_schema_version(content, source, SCHEMA_VERSION)
+    check_keys(
+        content,
+        source,
+        {'schema_version', 'trajectory'},
+        {'description', 'mounting', 'periods', 'margins', 'window', 'friction', 'criterion',
+         'optimizer', 'samples'},
+    )
+    try:
+        return _experiment_from_content(content, source)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise DescriptionError(f'{source}: {error}') from error
+
+
+def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experiment:
+    options = dict(content['trajectory'])
+    form = options.pop('form', None)
+    _check_name(form, PARAMETRIZATIONS, 'trajectory form', source)
+    criterion = content.get('criterion', 'log_determinant')
+    _check_name(criterion, CRITERIA, 'criterion', source)
+    optimizer = content.get('optimizer', 'multistart')
+    _check_name(optimizer, OPTIMIZERS, 'optimizer', source)
+    mounting = [float(angle) for angle in content.get('mounting', [0.0, 0.0, 0.0])]
+    if len(mounting) != 3:
+        raise DescriptionError(f'{source}: mounting must be [roll, pitch, yaw] in rad')
+    periods, samples = int(content.get('periods', 1)), int(content.get('samples', 100))
+    if not 1 <= periods <= 1000:
+        raise DescriptionError(f'{source}: periods is {periods}, allowed 1 to 1000')
+    if not 20 <= samples <= 10_000:
+        raise DescriptionError(f'{source}: samples is {samples}, allowed 20 to 10000')
+    window = {
+        str(joint): (float(bounds[0]), float(bounds[1]))
+        for joint, bounds in content.get('window', {}).items()
+    }
+    for joint, (lower, upper) in window.items():
+        if not lower < upper:
+            raise DescriptionError(f'{source}: window of {joint} is [{lower}, {upper}], empty')
+    return Experiment(
+        form=PARAMETRIZATIONS[form](**options),
+        periods=periods,
+        margins=Margins(**content.get('margins', {})),
+        window=window,
+        gravity=gravity_of_mounting(*mounting),
+        friction=str(content.get('friction', 'coulomb,viscous,offset')),
+        criterion=criterion,
+        optimizer=optimizer,
+        samples=samples,
+    )
+
+
+def _check_name(name: Any, known: Mapping[str, Any], what: str, source: str) -> None:
+    if name not in known:
+        raise DescriptionError(f'{source}: unknown {what} {name!r}; known are {", ".join(known)}')

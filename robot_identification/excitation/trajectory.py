@@ -1,0 +1,205 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Trajectory: the motion a robot is to make, as a file with its certificate inside.
+
+Format: docs/formats/trajectory.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
+from robot_identification.excitation.parametrizations.parametrization import FloatArray
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.files import canonical_sha256
+from robot_identification.files import check_keys
+from robot_identification.files import check_schema_version
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.files import to_plain
+from robot_identification.model.regressor import Motion
+
+SCHEMA_VERSION = 1
+MAXIMUM_PERIODS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """
+    A periodic motion of an arm, at rest where it starts and ends.
+
+    Attributes
+    ----------
+    robot : str
+        Name of the robot.
+    joint_names : tuple of str
+        The n joints, kinematic order.
+    form : Parametrization
+        Family of the motion.
+    coefficients : ndarray, shape (n, c)
+        Coefficients of the form [rad].
+    periods : int
+        How often the motion is repeated.
+    certificate : mapping
+        What was checked and found, empty before that.
+
+    """
+
+    robot: str
+    joint_names: tuple[str, ...]
+    form: Parametrization
+    coefficients: FloatArray
+    periods: int
+    certificate: Mapping[str, Any]
+
+    @property
+    def duration(self) -> float:
+        """Length of the whole motion [s]."""
+        return self.form.duration * self.periods
+
+    @property
+    def sha256(self) -> str:
+        """Hash over the canonical content, certificate included."""
+        return canonical_sha256(_content(self))
+
+    def with_certificate(self, certificate: Mapping[str, Any]) -> Trajectory:
+        """Return the trajectory with a certificate."""
+        return replace(self, certificate=certificate)
+
+    def sample(self, t: FloatArray) -> Motion:
+        """
+        Return position, velocity and acceleration.
+
+        Parameters
+        ----------
+        t : ndarray, shape (N,)
+            Times from the start [s].
+
+        """
+        B, dB, ddB = self.form.basis(t)
+        A = self.coefficients.T
+        return Motion(B @ A, dB @ A, ddB @ A)
+
+    def times(self, rate: float) -> FloatArray:
+        """
+        Return evenly spaced times from the first to the last instant, both included.
+
+        Parameters
+        ----------
+        rate : float
+            Least number of samples per second [Hz].
+
+        """
+        return np.linspace(0.0, self.duration, round(np.ceil(self.duration * rate)) + 1)
+
+
+def _content(trajectory: Trajectory) -> dict[str, Any]:
+    return {
+        'schema_version': SCHEMA_VERSION,
+        'robot': trajectory.robot,
+        'joints': list(trajectory.joint_names),
+        'form': trajectory.form.name,
+        'options': trajectory.form.options(),
+        'coefficients': to_plain(trajectory.coefficients),
+        'periods': trajectory.periods,
+        'certificate': to_plain(trajectory.certificate),
+    }
+
+
+def dump_trajectory(trajectory: Trajectory) -> str:
+    """Return the text of the trajectory file; its sha256 is the last line."""
+    return dump_yaml({**_content(trajectory), 'sha256': trajectory.sha256})
+
+
+def load_trajectory(path: Path) -> Trajectory:
+    """
+    Read a trajectory file.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If it is not a trajectory file of this version.
+    UnsafeMotionError
+        If its numbers are not finite, or its content does not match its hash.
+
+    """
+    content, source = read_yaml(path), str(path)
+    check_schema_version(content, source, SCHEMA_VERSION)
+    keys = {
+        'schema_version', 'robot', 'joints', 'form', 'options', 'coefficients', 'periods',
+        'certificate', 'sha256',
+    }
+    check_keys(content, source, keys, set())
+    if content['form'] not in PARAMETRIZATIONS:
+        raise DescriptionError(
+            f'{source}: unknown form {content["form"]!r}; known are {", ".join(PARAMETRIZATIONS)}'
+        )
+    try:
+        form = PARAMETRIZATIONS[content['form']](**content['options'])
+        coefficients = np.array(content['coefficients'], dtype=float)
+        joints = tuple(str(joint) for joint in content['joints'])
+        periods = int(content['periods'])
+    except (TypeError, ValueError) as error:
+        raise DescriptionError(f'{source} is damaged or was edited: {error}') from error
+    if coefficients.shape != (len(joints), form.n_coefficients):
+        raise DescriptionError(
+            f'{source}: coefficients have shape {coefficients.shape}, the form needs '
+            f'{(len(joints), form.n_coefficients)}'
+        )
+    if not np.all(np.isfinite(coefficients)):
+        raise UnsafeMotionError(f'{source}: coefficients are not all finite')
+    if not 1 <= periods <= MAXIMUM_PERIODS:
+        raise DescriptionError(f'{source}: periods is {periods}, allowed 1 to {MAXIMUM_PERIODS}')
+    trajectory = Trajectory(
+        str(content['robot']), joints, form, coefficients, periods, content['certificate']
+    )
+    if trajectory.sha256 != content['sha256']:
+        raise UnsafeMotionError(
+            f'{source}: the content does not match its sha256: it was changed after it was '
+            'certified; certify it again with `excite --evaluate`'
+        )
+    return trajectory
+
+
+def trajectory_csv(trajectory: Trajectory, rate: float) -> str:
+    """
+    Return t, q_1.., dq_1.., ddq_1.. as CSV with one header line.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The motion.
+    rate : float
+        Samples per second [Hz]; first and last instant are included.
+
+    """
+    t = trajectory.times(rate)
+    motion = trajectory.sample(t)
+    numbers = range(1, len(trajectory.joint_names) + 1)
+    header = ['t', *(f'{symbol}_{i}' for symbol in ('q', 'dq', 'ddq') for i in numbers)]
+    rows = np.column_stack([t, motion.q, motion.dq, motion.ddq])
+    lines = [','.join(header)] + [','.join(f'{value:.12g}' for value in row) for row in rows]
+    return '\n'.join(lines) + '\n'

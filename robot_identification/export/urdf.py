@@ -1,0 +1,158 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Write a URDF with the identified inertials and friction."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree.ElementTree import Comment
+from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import indent
+from xml.etree.ElementTree import SubElement
+from xml.etree.ElementTree import tostring
+
+import defusedxml.ElementTree
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.errors import InconsistentModelError
+from robot_identification.model.consistency import smallest_eigenvalues
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import prior_inertial_parameters
+
+FloatArray = NDArray[np.float64]
+
+# URDF knows these two; the law whose coefficient each takes.
+FRICTION_ATTRIBUTES = {'damping': ('viscous',), 'friction': ('coulomb', 'coulomb_sign')}
+
+
+def export_urdf(model: IdentifiedModel) -> str:
+    """
+    Return the robot's URDF with the identified inertials.
+
+    Bodies that are fixed to a link, or stand on a locked joint, keep their own inertials; what is
+    left of the identified one is the link's. Reflected inertia has no place in a URDF and stands
+    in a comment.
+
+    Raises
+    ------
+    InconsistentModelError
+        If the model has no physically consistent parameters, or a link would be left with
+        impossible ones.
+
+    """
+    theta = model.theta_consistent
+    if theta is None:
+        raise InconsistentModelError(
+            f'the model of {model.robot.name} is not exported: {model.consistency_note}; '
+            'simulators would refuse it or blow up. Record a richer motion, or check drive gains '
+            'and units'
+        )
+    root: Any = defusedxml.ElementTree.fromstring(model.robot.urdf.text, forbid_dtd=True)
+    links = {link.get('name'): link for link in root.findall('link')}
+    joints = {joint.get('name'): joint for joint in root.findall('joint')}
+    n = model.robot.n
+    lumped = theta[: 10 * n].reshape(n, 10)
+    prior = prior_inertial_parameters(model.robot).reshape(n, 10)
+    for index, name in enumerate(model.robot.joint_names):
+        joint = joints[name]
+        link = links[joint.find('child').get('link')]
+        own = lumped[index] - (prior[index] - _own_parameters(link))
+        if not smallest_eigenvalues(own)[0] > 0.0:
+            raise InconsistentModelError(
+                f'the link after {name} is left with impossible inertia when the bodies fixed '
+                'to it keep theirs: check their inertials in the URDF'
+            )
+        _write_inertial(link, own)
+        _write_dynamics(joint, model, index)
+    reflected = theta[model.parameters.reflected_inertia_slice]
+    root.insert(0, Comment(
+        ' Identified by robot_identification. Reflected rotor inertias, which URDF has no place '
+        'for [kg m^2]: '
+        + ', '.join(
+            f'{name} {value:.6g}'
+            for name, value in zip(model.robot.joint_names, reflected, strict=False)
+        ).replace('--', '- -') + ' '
+    ))
+    indent(root)
+    return '<?xml version="1.0"?>\n' + str(tostring(root, encoding='unicode')) + '\n'
+
+
+def _own_parameters(link: Any) -> FloatArray:
+    """Return the inertial parameters of a URDF link in its own frame, shape (10,)."""
+    inertial = link.find('inertial')
+    if inertial is None:
+        return np.zeros(10)
+    origin = inertial.find('origin')
+    values = {'xyz': '0 0 0', 'rpy': '0 0 0'} if origin is None else dict(origin.attrib)
+    centre = np.array([float(x) for x in values.get('xyz', '0 0 0').split()])
+    rotation = pin.rpy.rpyToMatrix(
+        *(float(x) for x in values.get('rpy', '0 0 0').split())
+    )
+    tensor = {k: float(v) for k, v in inertial.find('inertia').attrib.items()}
+    about_centre = np.array([
+        [tensor['ixx'], tensor['ixy'], tensor['ixz']],
+        [tensor['ixy'], tensor['iyy'], tensor['iyz']],
+        [tensor['ixz'], tensor['iyz'], tensor['izz']],
+    ])
+    body = pin.Inertia(
+        float(inertial.find('mass').get('value')), centre, rotation @ about_centre @ rotation.T
+    )
+    parameters: FloatArray = body.toDynamicParameters()
+    return parameters
+
+
+def _write_inertial(link: Element, parameters: FloatArray) -> None:
+    body = pin.Inertia.FromDynamicParameters(parameters)
+    old = link.find('inertial')
+    if old is not None:
+        link.remove(old)
+    inertial = Element('inertial')
+    link.insert(0, inertial)
+    SubElement(inertial, 'origin', xyz=_numbers(body.lever), rpy='0 0 0')
+    SubElement(inertial, 'mass', value=repr(float(body.mass)))
+    tensor = body.inertia
+    SubElement(
+        inertial,
+        'inertia',
+        {
+            f'i{a}{b}': repr(float(tensor[i, j]))
+            for i, a in enumerate('xyz')
+            for j, b in enumerate('xyz')
+            if i <= j
+        },
+    )
+
+
+def _write_dynamics(joint: Element, model: IdentifiedModel, index: int) -> None:
+    values = dict.fromkeys(FRICTION_ATTRIBUTES, 0.0)
+    lifted = model.theta_lifted
+    for term, columns in zip(
+        model.parameters.friction, model.parameters.friction_slices, strict=True
+    ):
+        for attribute, laws in FRICTION_ATTRIBUTES.items():
+            if term.joint == index and term.law.name in laws:
+                values[attribute] += float(lifted[columns][0])
+    old = joint.find('dynamics')
+    if old is not None:
+        joint.remove(old)
+    # A negative friction would feed energy into a simulation.
+    SubElement(
+        joint, 'dynamics', {key: repr(max(value, 0.0)) for key, value in values.items()}
+    )
+
+
+def _numbers(vector: FloatArray) -> str:
+    return ' '.join(repr(float(value)) for value in vector)

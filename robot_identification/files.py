@@ -1,0 +1,300 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Files that people write and keep: strict YAML and JSON in, atomic files out.
+
+Everything read here may come from a stranger, so YAML aliases, duplicate keys and oversized files
+are refused before anything is built from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import hashlib
+import json
+import os
+from pathlib import Path
+import re
+import secrets
+from typing import Any
+
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+import yaml
+
+MAXIMUM_TEXT_BYTES = 20_000_000
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """YAML 1.2 numbers, no aliases, no duplicate keys."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.events.AliasEvent):
+            raise yaml.constructor.ConstructorError(
+                None, None, 'aliases are not allowed here', self.get_mark()
+            )
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        keys: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if not isinstance(key, (str, int, float, bool)):
+                raise yaml.constructor.ConstructorError(
+                    None, None, 'a key must be a plain word', key_node.start_mark
+                )
+            if key in keys:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f'key {key!r} is given twice', key_node.start_mark
+                )
+            keys.add(key)
+        return super().construct_mapping(node, deep)
+
+
+# PyYAML reads `1e-3` as text, `no` as false and `12:30` as 750; YAML 1.2's rules do not.
+_StrictLoader.yaml_implicit_resolvers = {
+    first: [
+        (tag, pattern)
+        for tag, pattern in resolvers
+        if tag
+        not in (
+            'tag:yaml.org,2002:bool',
+            'tag:yaml.org,2002:float',
+            'tag:yaml.org,2002:int',
+            'tag:yaml.org,2002:timestamp',
+            'tag:yaml.org,2002:merge',
+        )
+    ]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+_StrictLoader.add_implicit_resolver(
+    'tag:yaml.org,2002:bool', re.compile(r'^(?:true|false)$'), list('tf')
+)
+_StrictLoader.add_implicit_resolver(
+    'tag:yaml.org,2002:int', re.compile(r'^[-+]?[0-9]+$'), list('-+0123456789')
+)
+_StrictLoader.add_implicit_resolver(
+    'tag:yaml.org,2002:float',
+    re.compile(r'^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$|^[-+]?\.inf$|^\.nan$'),
+    list('-+0123456789.'),
+)
+
+
+def read_text(path: Path) -> str:
+    """
+    Return the text of a regular UTF-8 file of reasonable size.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If it is not a regular file, too large or not UTF-8.
+
+    """
+    if not path.exists():
+        raise UsageError(f'no such file: {path}')
+    if not path.is_file():
+        raise DescriptionError(f'{path} is not a regular file')
+    size = path.stat().st_size
+    if size > MAXIMUM_TEXT_BYTES:
+        raise DescriptionError(
+            f'{path} has {size} bytes, more than the {MAXIMUM_TEXT_BYTES} allowed for a text file'
+        )
+    try:
+        return path.read_text(encoding='utf-8')
+    except UnicodeDecodeError as error:
+        raise DescriptionError(f'{path} is not UTF-8 text: {error}') from error
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """
+    Return the mapping in a YAML file.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If the text is not YAML, not a mapping, or uses aliases or duplicate keys.
+
+    """
+    return parse_yaml(read_text(path), str(path))
+
+
+def parse_yaml(text: str, source: str) -> dict[str, Any]:
+    """
+    Return the mapping in a YAML text; `source` names it in errors.
+
+    Raises
+    ------
+    DescriptionError
+        If the text is not YAML, not a mapping, or uses aliases or duplicate keys.
+
+    """
+    try:
+        content = yaml.load(text, Loader=_StrictLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DescriptionError(f'{source} is not valid YAML: {error}') from error
+    if not isinstance(content, dict):
+        raise DescriptionError(f'{source} must hold a mapping (key: value), found {content!r:.60}')
+    return content
+
+
+def dump_yaml(content: Mapping[str, Any]) -> str:
+    """Return a YAML text with the keys in the order given and lists of numbers on one line."""
+    return str(
+        yaml.dump(
+            dict(content), Dumper=_Dumper, sort_keys=False, default_flow_style=None, width=100
+        )
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Long texts in block style; numbers that read back to the same bits."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    style = '|' if '\n' in text else None
+    return dumper.represent_scalar('tag:yaml.org,2002:str', text, style=style)
+
+
+def _represent_float(dumper: yaml.SafeDumper, value: float) -> yaml.Node:
+    text = {float('inf'): '.inf', float('-inf'): '-.inf'}.get(value, repr(value))
+    return dumper.represent_scalar('tag:yaml.org,2002:float', '.nan' if value != value else text)
+
+
+_Dumper.add_representer(str, _represent_text)
+_Dumper.add_representer(float, _represent_float)
+
+
+def check_keys(
+    content: Mapping[str, Any], source: str, required: set[str], optional: set[str]
+) -> None:
+    """
+    Check that a mapping has exactly the keys that its format knows.
+
+    Raises
+    ------
+    DescriptionError
+        If a required key is missing or an unknown key is present.
+
+    """
+    missing = sorted(required - set(content))
+    unknown = sorted(str(key) for key in set(content) - required - optional)
+    if missing:
+        raise DescriptionError(f'{source}: missing {", ".join(missing)}')
+    if unknown:
+        known = ', '.join(sorted(required | optional))
+        raise DescriptionError(f'{source}: unknown key {", ".join(unknown)}; known are {known}')
+
+
+def check_schema_version(content: Mapping[str, Any], source: str, version: int) -> None:
+    """
+    Check the `schema_version` of a file.
+
+    Raises
+    ------
+    DescriptionError
+        If it is absent or not the one this version of the package reads.
+
+    """
+    found = content.get('schema_version')
+    if found != version:
+        raise DescriptionError(
+            f'{source}: schema_version is {found!r}, this version of robot_identification reads '
+            f'{version}: write the file again with the version that made it, or see docs/formats'
+        )
+
+
+def canonical_sha256(content: Any) -> str:
+    """Return the SHA-256 of content in canonical JSON (sorted keys, no spaces, exact numbers)."""
+    text = json.dumps(content, sort_keys=True, separators=(',', ':'), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, or of a folder's files in the order of their names."""
+    digest = hashlib.sha256()
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    for file in files:
+        if file.is_file():
+            with file.open('rb') as stream:
+                for chunk in iter(lambda: stream.read(1 << 20), b''):
+                    digest.update(chunk)
+    return digest.hexdigest()
+
+
+def check_writable(path: Path, force: bool) -> None:
+    """
+    Check that a result may be written at `path`, before any work is spent on it.
+
+    Raises
+    ------
+    UsageError
+        If something is there already and `force` is not set.
+
+    """
+    if path.exists() and not force:
+        raise UsageError(f'{path} exists already: add --force to overwrite it, or name another')
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file so that a reader sees the old content or the new one, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode() if isinstance(content, str) else content
+    temporary = path.with_name(f'.{path.name}.{os.getpid()}.{secrets.token_hex(4)}')
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with os.fdopen(handle, 'wb') as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_results(directory: Path, contents: Mapping[str, str | bytes], force: bool) -> None:
+    """
+    Write the files of one result, all of them or none.
+
+    Raises
+    ------
+    UsageError
+        If one of them exists already and `force` is not set.
+
+    """
+    for name in contents:
+        check_writable(directory / name, force)
+    for name, content in contents.items():
+        write_atomically(directory / name, content)
+
+
+def to_plain(value: Any) -> Any:
+    """Return NumPy arrays and numbers, tuples and mappings as plain Python ones for YAML, JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_plain(item) for item in value]
+    if hasattr(value, 'tolist'):
+        return to_plain(value.tolist())
+    if isinstance(value, Path):
+        return str(value)
+    return value

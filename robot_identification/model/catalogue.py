@@ -1,0 +1,238 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The known robots: one YAML in config/robots and one URDF in urdf, no code.
+
+Docs: docs/formats/robot.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.files import check_keys
+from robot_identification.files import check_schema_version
+from robot_identification.files import read_yaml
+from robot_identification.model.robot_model import Drives
+from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.model.robot_model import JointLimits
+from robot_identification.model.robot_model import limits_of_urdf
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.robot_model import STANDARD_GRAVITY
+from robot_identification.model.urdf import read_urdf
+from robot_identification.model.urdf import Urdf
+
+SCHEMA_VERSION = 1
+_JOINT_KEYS = {'position', 'velocity', 'acceleration', 'effort'}
+_DRIVE_KEYS = {'gear_ratio', 'torque_constant', 'rotor_inertia'}
+
+
+def share_directory() -> Path:
+    """
+    Return the folder that holds config/, urdf/ and launch/.
+
+    It is the checkout when the package is used from one, else share/robot_identification of
+    the prefix (virtual environment or colcon workspace) the package is installed in.
+
+    """
+    package = Path(__file__).resolve().parents[1]
+    for parent in package.parents:
+        for candidate in (parent, parent / 'share' / 'robot_identification'):
+            if (candidate / 'config' / 'robots').is_dir():
+                return candidate
+    raise DescriptionError(
+        f'no config/robots beside {package} or in a share/robot_identification above it: '
+        'the package is installed without its data files'
+    )
+
+
+@dataclass(frozen=True)
+class KnownRobot:
+    """A robot of the catalogue and the two files that make it."""
+
+    name: str
+    description: str
+    yaml: Path
+    urdf: Path
+
+
+def known_robots() -> tuple[KnownRobot, ...]:
+    """Return the robots of the catalogue by name."""
+    folder = share_directory() / 'config' / 'robots'
+    return tuple(_read_entry(path) for path in sorted(folder.glob('*.yaml')))
+
+
+def _read_entry(path: Path) -> KnownRobot:
+    content = read_yaml(path)
+    return KnownRobot(
+        str(content.get('name')),
+        str(content.get('description', '')),
+        path,
+        _urdf_path(content, path),
+    )
+
+
+def _urdf_path(content: dict[str, Any], path: Path) -> Path:
+    name = str(content.get('urdf'))
+    beside = path.parent / name
+    return beside if beside.exists() else share_directory() / 'urdf' / name
+
+
+def load_robot(
+    robot: str | None = None,
+    *,
+    urdf: Path | Urdf | None = None,
+    joints: Sequence[str] | None = None,
+    gravity: Sequence[float] | None = None,
+) -> RobotModel:
+    """
+    Load an arm by a known name, by a robot YAML, by a URDF, or by both.
+
+    Parameters
+    ----------
+    robot : str, optional
+        A known name or the path of a robot YAML.
+    urdf : Path or Urdf, optional
+        Alone: an arm nothing else is known of. With `robot`: that robot's YAML with this URDF.
+    joints : sequence of str, optional
+        Joints that move, in kinematic order; the others are locked.
+    gravity : sequence of float, length 3, optional
+        In the URDF's root frame [m/s^2]; by default downwards along z.
+
+    Raises
+    ------
+    UsageError
+        If neither is given, or the robot or a joint is not known.
+    DescriptionError
+        If the YAML or the URDF cannot be used.
+
+    """
+    gravity = STANDARD_GRAVITY if gravity is None else gravity
+    if robot is None:
+        if urdf is None:
+            raise UsageError('name an arm: --robot NAME (see `robot-identification robots`), '
+                             'or --urdf FILE')
+        return make_robot_model(_checked(urdf), joints=joints, gravity=gravity)
+    path = _robot_yaml(robot)
+    content = read_yaml(path)
+    source = str(path)
+    check_schema_version(content, source, SCHEMA_VERSION)
+    check_keys(
+        content,
+        source,
+        {'schema_version', 'name', 'urdf', 'joints'},
+        {'description', 'effort_unit', 'sampling_rate'},
+    )
+    description = _checked(urdf or _urdf_path(content, path))
+    return _robot_from_yaml(content, source, description, joints, gravity)
+
+
+def _checked(urdf: Path | Urdf) -> Urdf:
+    return urdf if isinstance(urdf, Urdf) else read_urdf(urdf)
+
+
+def _robot_yaml(robot: str) -> Path:
+    if robot.endswith(('.yaml', '.yml')):
+        return Path(robot)
+    for known in known_robots():
+        if known.name == robot:
+            return known.yaml
+    names = ', '.join(known.name for known in known_robots())
+    raise UsageError(f'unknown robot {robot!r}: known are {names}; for any other arm give its '
+                     'robot YAML or --urdf FILE')
+
+
+def _robot_from_yaml(
+    content: dict[str, Any],
+    source: str,
+    urdf: Urdf,
+    joints: Sequence[str] | None,
+    gravity: Sequence[float],
+) -> RobotModel:
+    entries = content['joints']
+    if not isinstance(entries, dict) or not entries:
+        raise DescriptionError(f'{source}: `joints` must map joint names to their limits')
+    wanted = list(joints) if joints is not None else [str(name) for name in entries]
+    model = make_robot_model(urdf, name=str(content['name']), joints=wanted, gravity=gravity)
+    stated = limits_of_urdf(urdf, wanted)
+    values = [_joint_values(entries.get(name, {}), f'{source}: joint {name}') for name in wanted]
+
+    def column(key: str, default: np.ndarray) -> np.ndarray:
+        return np.array([
+            default[index] if row[key] is None else row[key] for index, row in enumerate(values)
+        ])
+
+    unknown = np.full(len(wanted), np.nan)
+    effort_unit = content.get('effort_unit')
+    if effort_unit is not None and effort_unit not in EFFORT_UNITS:
+        raise DescriptionError(
+            f'{source}: effort_unit is {effort_unit!r}, it must be '
+            f'{" or ".join(EFFORT_UNITS)}'
+        )
+    return replace(
+        model,
+        limits=JointLimits(
+            lower=column('lower', stated.lower),
+            upper=column('upper', stated.upper),
+            velocity=column('velocity', stated.velocity),
+            acceleration=column('acceleration', stated.acceleration),
+            effort=column('effort', stated.effort),
+        ),
+        drives=Drives(
+            gear_ratio=column('gear_ratio', unknown),
+            torque_constant=column('torque_constant', unknown),
+            rotor_inertia=column('rotor_inertia', unknown),
+        ),
+        effort_unit=effort_unit,
+        sampling_rate=(
+            _number(content.get('sampling_rate'), f'{source}: sampling_rate') or math.nan
+        ),
+    )
+
+
+def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
+    if not isinstance(entry, dict):
+        raise DescriptionError(f'{where}: must be a mapping of limits and drive data')
+    check_keys(entry, where, set(), _JOINT_KEYS | _DRIVE_KEYS)
+    position = entry.get('position') or [None, None]
+    if not isinstance(position, list) or len(position) != 2:
+        raise DescriptionError(f'{where}: position must be [lower, upper], got {position!r}')
+    values = {
+        key: _number(entry.get(key), f'{where}: {key}')
+        for key in sorted(_JOINT_KEYS - {'position'} | _DRIVE_KEYS)
+    }
+    for key in ('velocity', 'acceleration', 'effort'):
+        value = values[key]
+        if value is not None and not value > 0.0:
+            raise DescriptionError(f'{where}: {key} is {value}, a limit must be positive')
+    values['lower'], values['upper'] = (_number(x, f'{where}: position') for x in position)
+    return values
+
+
+def _number(value: Any, where: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value):
+        raise DescriptionError(f'{where} is {value!r}, a number is needed')
+    return float(value)

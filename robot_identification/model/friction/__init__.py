@@ -1,0 +1,59 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Friction laws, one a file.
+
+To add one: write its file, add one line to FRICTION_LAWS; the contract tests run over every entry.
+"""
+
+from __future__ import annotations
+
+from robot_identification.errors import UsageError
+from robot_identification.model.friction.coulomb import CoulombFriction
+from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.offset import FrictionOffset
+from robot_identification.model.friction.viscous import ViscousFriction
+
+FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
+    'coulomb': CoulombFriction,
+    'coulomb_sign': CoulombSignFriction,
+    'viscous': ViscousFriction,
+    'offset': FrictionOffset,
+}
+
+
+def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
+    """
+    Return the laws named in a comma list; `none` is no friction.
+
+    Raises
+    ------
+    UsageError
+        If a law is unknown or named twice.
+
+    """
+    names = [name.strip() for name in text.split(',') if name.strip()]
+    if names == ['none']:
+        return ()
+    unknown = [name for name in names if name not in FRICTION_LAWS]
+    if unknown or not names:
+        raise UsageError(
+            f'unknown friction law {", ".join(unknown) or repr(text)}: '
+            f'known are {", ".join(FRICTION_LAWS)} and none'
+        )
+    if len(set(names)) != len(names):
+        raise UsageError(f'a friction law is named twice in {text!r}')
+    return tuple(FRICTION_LAWS[name]() for name in names)

@@ -1,0 +1,413 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+IdentifiedModel: the file a user keeps, enough to predict, validate and export.
+
+Format: docs/formats/model.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.files import check_keys
+from robot_identification.files import check_schema_version
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.files import to_plain
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import COEFFICIENT_TOLERANCE
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.parameters import FrictionTerm
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import standard_torque
+from robot_identification.model.robot_model import Drives
+from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.model.robot_model import JointLimits
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.urdf import parse_urdf
+
+SCHEMA_VERSION = 1
+_KEYS = {
+    'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',
+    'standard_parameters', 'reflected_inertia', 'kinematics', 'temperature', 'payload',
+    'provenance', 'quality',
+}
+
+
+@dataclass(frozen=True)
+class KinematicFilter:
+    """
+    How positions and velocities of a recording are smoothed.
+
+    Attributes
+    ----------
+    kind : str
+        'butterworth': zero-phase, forward and backward.
+    order : int
+        Of one pass.
+    cutoff : float
+        Of one pass [Hz].
+
+    """
+
+    kind: str = 'butterworth'
+    order: int = 2
+    cutoff: float = 9.0
+
+
+@dataclass(frozen=True)
+class SignalSource:
+    """
+    Where a recording has the signals, and what was done to them.
+
+    Attributes
+    ----------
+    topic : str
+        Joint-state topic.
+    joint_names : dict
+        Name in the bag by name in the model, where they differ.
+    kinematic_filter : KinematicFilter
+        Smoothing of the kinematics.
+    delay : float
+        By which effort lags behind position [s]; 0 is not compensated.
+
+    """
+
+    topic: str = '/joint_states'
+    joint_names: Mapping[str, str] = field(default_factory=dict)
+    kinematic_filter: KinematicFilter = field(default_factory=KinematicFilter)
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedModel:
+    """
+    An identified arm.
+
+    Attributes
+    ----------
+    robot : RobotModel
+        Description, joints, gravity and drive gains used.
+    effort_unit : {'A', 'Nm'}
+        Unit of the recorded effort.
+    reduction : BaseReduction
+        Meaning of the base parameters.
+    theta_base : ndarray, shape (b,)
+        Base parameters, friction and reflected inertia among them, SI units.
+    covariance : ndarray, shape (b, b)
+        Of `theta_base`.
+    theta_consistent : ndarray, shape (p,), optional
+        Physically consistent standard parameters with the same base parameters.
+    consistency_note : str
+        How they were found, or why there are none.
+    source : SignalSource
+        Topic, names, filter and delay of the training data.
+    provenance, quality : mapping
+        How the model was made, and how good it is.
+    relative_scale : bool
+        True where drive gains were unknown: torques are then in ampere times an unknown gain.
+
+    """
+
+    robot: RobotModel
+    effort_unit: str
+    reduction: BaseReduction
+    theta_base: FloatArray
+    covariance: FloatArray
+    theta_consistent: FloatArray | None
+    consistency_note: str
+    source: SignalSource
+    provenance: Mapping[str, Any]
+    quality: Mapping[str, Any]
+    relative_scale: bool = False
+
+    @property
+    def parameters(self) -> StandardParameters:
+        """The standard parameters behind the base parameters."""
+        return self.reduction.parameters
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard errors of the base parameters, shape (b,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def theta_lifted(self) -> FloatArray:
+        """
+        Standard parameters with the model's torques, shape (p,).
+
+        They are zero wherever the base parameters leave a choice, and so are not those of a
+        rigid body; for that see `theta_consistent`.
+        """
+        theta = np.zeros(self.parameters.size)
+        theta[self.reduction.independent] = self.theta_base
+        return theta
+
+    @property
+    def effort_per_torque(self) -> FloatArray:
+        """What turns joint torque into the recorded effort, shape (n,)."""
+        if self.effort_unit == 'Nm':
+            return np.ones(self.robot.n)
+        inverse: FloatArray = 1.0 / self.robot.drives.drive_gain
+        return inverse
+
+    def torque(self, motion: Motion) -> FloatArray:
+        """
+        Return the model's joint torques along a motion.
+
+        Parameters
+        ----------
+        motion : Motion
+            N consecutive samples from the start of a recording.
+
+        Returns
+        -------
+        ndarray, shape (N, n)
+            Joint torques [N m].
+
+        """
+        return standard_torque(self.robot, self.parameters, self.theta_lifted, motion)
+
+    def effort(self, motion: Motion) -> FloatArray:
+        """Return the model's effort in the bag's unit, shape (N, n); see `torque`."""
+        return self.torque(motion) * self.effort_per_torque
+
+    def with_quality(self, quality: Mapping[str, Any]) -> IdentifiedModel:
+        """Return the model with other quality figures."""
+        return replace(self, quality=quality)
+
+
+def dump_identified_model(model: IdentifiedModel) -> str:
+    """Return the text of the model file."""
+    robot, names = model.robot, model.reduction.names
+    friction_columns = _friction_columns(model.reduction)
+    errors = model.standard_errors
+    base = [
+        {
+            'name': names[row],
+            'value': model.theta_base[row],
+            'standard_error': errors[row],
+            'unit': model.reduction.units[row],
+            'combination': _combination(model.reduction, row),
+        }
+        for row in range(model.reduction.rank)
+        if model.reduction.independent[row] not in friction_columns
+    ]
+    content = {
+        'schema_version': SCHEMA_VERSION,
+        'robot': {
+            'name': robot.name,
+            'joints': list(robot.joint_names),
+            'gravity': robot.gravity,
+            'limits': {
+                'lower': robot.limits.lower,
+                'upper': robot.limits.upper,
+                'velocity': robot.limits.velocity,
+                'acceleration': robot.limits.acceleration,
+                'effort': robot.limits.effort,
+            },
+            'sampling_rate': robot.sampling_rate,
+            'urdf_sha256': robot.urdf_sha256,
+            'urdf': robot.urdf.text,
+        },
+        'effort': {
+            'unit': model.effort_unit,
+            'drive_gains': robot.drives.drive_gain,
+            'relative_scale': model.relative_scale,
+        },
+        'base_parameters': base,
+        'friction': {
+            joint: [
+                _friction_entry(model, index)
+                for index, term in enumerate(model.parameters.friction)
+                if term.joint == number
+            ]
+            for number, joint in enumerate(robot.joint_names)
+        },
+        'covariance': {'names': list(names), 'matrix': model.covariance},
+        'standard_parameters': {
+            'note': model.consistency_note,
+            'values': (
+                None
+                if model.theta_consistent is None
+                else dict(zip(model.parameters.names, model.theta_consistent, strict=True))
+            ),
+        },
+        'reflected_inertia': model.parameters.reflected_inertia,
+        'kinematics': {
+            'topic': model.source.topic,
+            'joint_names': dict(model.source.joint_names),
+            'filter': {
+                'kind': model.source.kinematic_filter.kind,
+                'order': model.source.kinematic_filter.order,
+                'cutoff': model.source.kinematic_filter.cutoff,
+            },
+            'delay': model.source.delay,
+        },
+        'temperature': None,
+        'payload': None,
+        'provenance': model.provenance,
+        'quality': model.quality,
+    }
+    return dump_yaml(to_plain(content))
+
+
+def _friction_columns(reduction: BaseReduction) -> set[int]:
+    return {
+        column
+        for columns in reduction.parameters.friction_slices
+        for column in range(columns.start, columns.stop)
+    }
+
+
+def _combination(reduction: BaseReduction, row: int) -> dict[str, float]:
+    names = reduction.parameters.names
+    columns = np.flatnonzero(np.abs(reduction.K[row]) > COEFFICIENT_TOLERANCE)
+    return {names[column]: float(reduction.K[row, column]) for column in columns}
+
+
+def _friction_entry(model: IdentifiedModel, index: int) -> dict[str, Any]:
+    term = model.parameters.friction[index]
+    columns = model.parameters.friction_slices[index]
+    rows = [int(np.flatnonzero(model.reduction.independent == c)[0])
+            for c in range(columns.start, columns.stop)]
+    return {
+        'law': term.law.name,
+        'constants': term.law.constants(),
+        'coefficients': model.theta_base[rows],
+        'standard_errors': model.standard_errors[rows],
+        'units': list(term.law.units),
+    }
+
+
+def load_identified_model(path: Path) -> IdentifiedModel:
+    """
+    Read a model file.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If it is not a model file of this version, or its parts contradict each other.
+
+    """
+    content, source = read_yaml(path), str(path)
+    check_schema_version(content, source, SCHEMA_VERSION)
+    check_keys(content, source, _KEYS, set())
+    try:
+        return _model_from_content(content, source)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DescriptionError(
+            f'{source} is damaged or was edited: {type(error).__name__}: {error}'
+        ) from error
+
+
+def _model_from_content(content: Mapping[str, Any], source: str) -> IdentifiedModel:
+    robot = _robot_from_content(content, source)
+    friction = _friction_from_content(content, robot)
+    parameters = StandardParameters(
+        robot.n,
+        tuple(term for term, _ in friction),
+        bool(content['reflected_inertia']),
+    )
+    names = list(content['covariance']['names'])
+    independent = np.array([parameters.names.index(name) for name in names])
+    K = np.zeros((len(names), parameters.size))
+    K[np.arange(len(names)), independent] = 1.0
+    theta = np.full(len(names), np.nan)
+    for entry in content['base_parameters']:
+        row = names.index(entry['name'])
+        theta[row] = entry['value']
+        for name, value in entry['combination'].items():
+            K[row, parameters.names.index(name)] = value
+    for (_, coefficients), columns in zip(friction, parameters.friction_slices, strict=True):
+        for column, value in zip(range(columns.start, columns.stop), coefficients, strict=True):
+            theta[names.index(parameters.names[column])] = value
+    covariance = np.array(content['covariance']['matrix'], dtype=float)
+    if not np.all(np.isfinite(theta)) or covariance.shape != (len(names), len(names)):
+        raise DescriptionError(f'{source}: base parameters and covariance do not belong together')
+    consistent = content['standard_parameters']['values']
+    kinematics = content['kinematics']
+    return IdentifiedModel(
+        robot=robot,
+        effort_unit=content['effort']['unit'],
+        reduction=BaseReduction(parameters, K, independent, gap=np.inf),
+        theta_base=theta,
+        covariance=covariance,
+        theta_consistent=(
+            None
+            if consistent is None
+            else np.array([float(consistent[name]) for name in parameters.names])
+        ),
+        consistency_note=str(content['standard_parameters']['note']),
+        source=SignalSource(
+            topic=str(kinematics['topic']),
+            joint_names=dict(kinematics['joint_names']),
+            kinematic_filter=KinematicFilter(**kinematics['filter']),
+            delay=float(kinematics['delay']),
+        ),
+        provenance=content['provenance'],
+        quality=content['quality'],
+        relative_scale=bool(content['effort']['relative_scale']),
+    )
+
+
+def _robot_from_content(content: Mapping[str, Any], source: str) -> RobotModel:
+    entry, effort = content['robot'], content['effort']
+    if effort['unit'] not in EFFORT_UNITS:
+        raise DescriptionError(f'{source}: effort unit {effort["unit"]!r} is unknown')
+    gains = np.array(effort['drive_gains'], dtype=float)
+    robot = make_robot_model(
+        parse_urdf(entry['urdf'], f'{source}: urdf'),
+        name=str(entry['name']),
+        joints=list(entry['joints']),
+        gravity=np.array(entry['gravity'], dtype=float),
+        limits=JointLimits(
+            **{key: np.array(value, dtype=float) for key, value in entry['limits'].items()}
+        ),
+        drives=Drives(np.ones(gains.size), gains, np.full(gains.size, np.nan)),
+        effort_unit=effort['unit'],
+        sampling_rate=float(entry['sampling_rate']),
+    )
+    if robot.urdf_sha256 != entry['urdf_sha256']:
+        raise DescriptionError(f'{source}: the URDF inside does not match its hash')
+    return robot
+
+
+def _friction_from_content(
+    content: Mapping[str, Any], robot: RobotModel
+) -> list[tuple[FrictionTerm, list[float]]]:
+    """Return the friction terms by kind, joints inner, as `make_standard_parameters` orders."""
+    by_joint = [content['friction'][joint] for joint in robot.joint_names]
+    terms = []
+    for position in range(max((len(entries) for entries in by_joint), default=0)):
+        for number, entries in enumerate(by_joint):
+            if position < len(entries):
+                entry = entries[position]
+                law = FRICTION_LAWS[entry['law']](**entry['constants'])
+                terms.append((FrictionTerm(number, law), list(entry['coefficients'])))
+    return terms

@@ -1,0 +1,108 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Standard parameters: names, units and order, for links, friction and rotors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from robot_identification.model.friction.law import FrictionLaw
+
+# Pinocchio's order; inertia about the joint frame's origin.
+INERTIAL_SYMBOLS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
+INERTIAL_UNITS = ('kg',) + ('kg m',) * 3 + ('kg m^2',) * 6
+REFLECTED_INERTIA_SYMBOL = 'Ia'
+
+
+@dataclass(frozen=True)
+class FrictionTerm:
+    """One law on one joint (index in kinematic order)."""
+
+    joint: int
+    law: FrictionLaw
+
+
+@dataclass(frozen=True)
+class StandardParameters:
+    """
+    Which standard parameters a model has, and in which order.
+
+    The order is: ten inertial parameters per link, the friction terms as listed, one reflected
+    inertia per joint (if `reflected_inertia`). A name is the symbol and the joint's number,
+    counted from 1.
+
+    Attributes
+    ----------
+    n : int
+        Number of joints.
+    friction : tuple of FrictionTerm
+        Friction terms.
+    reflected_inertia : bool
+        Whether reflected rotor inertias are among the parameters.
+
+    """
+
+    n: int
+    friction: tuple[FrictionTerm, ...]
+    reflected_inertia: bool
+
+    @property
+    def size(self) -> int:
+        """Number of parameters p."""
+        return len(self.names)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names, length p."""
+        names = [f'{symbol}{i + 1}' for i in range(self.n) for symbol in INERTIAL_SYMBOLS]
+        names += [
+            f'{symbol}{term.joint + 1}' for term in self.friction for symbol in term.law.symbols
+        ]
+        names += [f'{REFLECTED_INERTIA_SYMBOL}{i + 1}' for i in range(self.n)] * (
+            self.reflected_inertia
+        )
+        return tuple(names)
+
+    @cached_property
+    def units(self) -> tuple[str, ...]:
+        """SI units, length p."""
+        units = list(INERTIAL_UNITS) * self.n
+        units += [unit for term in self.friction for unit in term.law.units]
+        units += ['kg m^2'] * (self.n * self.reflected_inertia)
+        return tuple(units)
+
+    @cached_property
+    def friction_slices(self) -> tuple[slice, ...]:
+        """Where the coefficients of each friction term stand."""
+        slices, start = [], 10 * self.n
+        for term in self.friction:
+            slices.append(slice(start, start + len(term.law.symbols)))
+            start += len(term.law.symbols)
+        return tuple(slices)
+
+    @property
+    def reflected_inertia_slice(self) -> slice:
+        """Where the reflected inertias stand; empty if there are none."""
+        return slice(self.size - self.n * self.reflected_inertia, self.size)
+
+
+def make_standard_parameters(
+    n: int, friction: Sequence[FrictionLaw], reflected_inertia: bool
+) -> StandardParameters:
+    """Return the parameters of an arm with the same friction laws on every joint, by kind."""
+    terms = tuple(FrictionTerm(joint, law) for law in friction for joint in range(n))
+    return StandardParameters(n, terms, reflected_inertia)

@@ -1,0 +1,140 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Messages to arrays and back; joints always by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from builtin_interfaces.msg import Duration
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.simulation.controller import Knots
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+
+def to_seconds(stamp) -> float:
+    """Return a time or duration message in seconds."""
+    return stamp.sec + stamp.nanosec * 1e-9
+
+
+def joint_values(message: JointState, joints: Sequence[str]) -> tuple[np.ndarray, ...]:
+    """
+    Return position, velocity and effort of some joints.
+
+    Parameters
+    ----------
+    message : JointState
+        In any joint order.
+    joints : sequence of str
+        The n joints wanted.
+
+    Returns
+    -------
+    q, dq, effort : ndarray, shape (n,)
+        NaN where the message has no such array.
+
+    Raises
+    ------
+    DataError
+        If a joint is missing.
+
+    """
+    index = {name: i for i, name in enumerate(message.name)}
+    missing = [joint for joint in joints if joint not in index]
+    if missing:
+        raise DataError(
+            f'a joint state lacks {", ".join(missing)}; it names {", ".join(message.name)}'
+        )
+    order = [index[joint] for joint in joints]
+    return tuple(
+        np.asarray(values)[order]
+        if len(values) == len(message.name)
+        else np.full(len(order), np.nan)
+        for values in (message.position, message.velocity, message.effort)
+    )
+
+
+def joint_state(
+    header: Header,
+    joints: Sequence[str],
+    q: np.ndarray | None = None,
+    dq: np.ndarray | None = None,
+    effort: np.ndarray | None = None,
+) -> JointState:
+    """Return a joint-state message; arrays have shape (n,)."""
+    return JointState(
+        header=header,
+        name=list(joints),
+        **{
+            field: values.tolist()
+            for field, values in (('position', q), ('velocity', dq), ('effort', effort))
+            if values is not None
+        },
+    )
+
+
+def knots_to_message(joints: Sequence[str], knots: Knots) -> JointTrajectory:
+    """Return a trajectory message; its header stamp is zero, which means now."""
+    message = JointTrajectory(joint_names=list(joints))
+    for k, time in enumerate(knots.times):
+        nanoseconds = round(float(time) * 1e9)
+        point = JointTrajectoryPoint(
+            time_from_start=Duration(
+                sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000
+            ),
+            positions=knots.q[k].tolist(),
+        )
+        if knots.dq is not None:
+            point.velocities = knots.dq[k].tolist()
+        if knots.ddq is not None:
+            point.accelerations = knots.ddq[k].tolist()
+        message.points.append(point)
+    return message
+
+
+def message_to_knots(message: JointTrajectory, joints: Sequence[str]) -> Knots:
+    """
+    Return a trajectory message as knots, joints re-sorted by name.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If joints are missing or unknown, or points carry unequal fields.
+
+    """
+    if sorted(message.joint_names) != sorted(joints):
+        raise UnsafeMotionError(
+            f'the trajectory names {", ".join(message.joint_names)}, needed are '
+            f'{", ".join(joints)}'
+        )
+    order = [list(message.joint_names).index(joint) for joint in joints]
+    fields = {}
+    for field in ('positions', 'velocities', 'accelerations'):
+        rows = [list(getattr(point, field)) for point in message.points]
+        if not any(rows):
+            fields[field] = None
+            continue
+        if any(len(row) != len(joints) for row in rows):
+            raise UnsafeMotionError(f'{field} do not have {len(joints)} values at every point')
+        fields[field] = np.array(rows)[:, order]
+    if fields['positions'] is None:
+        raise UnsafeMotionError('the trajectory has no positions')
+    times = np.array([to_seconds(point.time_from_start) for point in message.points])
+    return Knots(times, fields['positions'], fields['velocities'], fields['accelerations'])

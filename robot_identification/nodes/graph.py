@@ -1,0 +1,66 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Who else is on the graph: nothing may move a robot that is not the simulated one we started."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+
+
+def publishers(node: Node, topic: str) -> list[str]:
+    """Return the full names of the nodes that publish a topic."""
+    return [_full_name(info) for info in node.get_publishers_info_by_topic(_resolve(node, topic))]
+
+
+def subscribers(node: Node, topic: str) -> list[str]:
+    """Return the full names of the nodes that listen to a topic."""
+    return [
+        _full_name(info) for info in node.get_subscriptions_info_by_topic(_resolve(node, topic))
+    ]
+
+
+def foreign_participants(
+    node: Node, simulated_robot: str, joint_states: str, commands: str
+) -> list[str]:
+    """
+    Return who publishes joint states or listens to commands besides the simulated robot, in words.
+
+    Parameters
+    ----------
+    node : Node
+        Whose view of the graph is taken.
+    simulated_robot : str
+        Full name of the node that may.
+    joint_states, commands : str
+        The topics.
+
+    """
+    found = []
+    for names, what in (
+        (publishers(node, joint_states), f'publishes {_resolve(node, joint_states)}'),
+        (subscribers(node, commands), f'listens to {_resolve(node, commands)}'),
+    ):
+        found += [f'{name} {what}' for name in names if name != simulated_robot]
+        if names.count(simulated_robot) > 1:
+            found.append(f'a second {simulated_robot} {what}')
+    return found
+
+
+def _resolve(node: Node, topic: str) -> str:
+    return node.resolve_topic_name(topic)
+
+
+def _full_name(info) -> str:
+    return f'{info.node_namespace.rstrip("/")}/{info.node_name}'

@@ -1,0 +1,212 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A simulated robot that stands where ur_robot_driver stands.
+
+Same topics, joint names in alphabetical order, effort in ampere. It leaves (exit code 5) as soon
+as anybody else publishes joint states or listens to commands: it must not share a graph with a
+real arm.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from builtin_interfaces.msg import Time
+import numpy as np
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes.adapter import FollowJointTrajectory
+from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import declare_robot
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import run_node
+from robot_identification.nodes.conversions import joint_state
+from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.nodes.graph import foreign_participants
+from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.nodes.trajectory_action import TrajectoryAction
+from robot_identification.pipeline import DEFAULT_RATE
+from robot_identification.pipeline import SIMULATED_EPOCH
+from robot_identification.simulation.controller import TrajectoryController
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.twin import Twin
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_msgs.msg import Float64
+from std_msgs.msg import Header
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+
+CONTROLLER = 'scaled_joint_trajectory_controller'
+COMMANDS = f'{CONTROLLER}/joint_trajectory'
+FOREIGN_CHECK_PERIOD = 0.5
+
+
+class SimulatedRobot(Node):
+    """Steps the twin at the driver's rate and speaks for it."""
+
+    def __init__(self) -> None:
+        super().__init__('simulated_robot')
+        self.finished: int | None = None
+        declare_robot(self)
+        truth_seed = declare(
+            self, 'truth_seed', 0, 'which hidden robot: masses, friction, gains',
+            minimum=0, maximum=2**31 - 1,
+        )
+        noise_seed = declare(
+            self, 'noise_seed', 0, 'of the sensor noise', minimum=0, maximum=2**31 - 1
+        )
+        noise = declare(self, 'sensor_noise', True, 'whether sensors are noisy and quantised')
+        factor = declare(
+            self, 'real_time_factor', 1.0,
+            'simulated over wall-clock time; other than 1 publishes /clock',
+            minimum=0.1, maximum=20.0,
+        )
+        token = declare(
+            self, 'simulation_token', '', 'shared with the experiment_runner that may move it'
+        )
+        start = declare(
+            self, 'initial_positions', [0.0, -1.57, 1.57, -1.57, -1.57, 0.0],
+            'where the robot stands first [rad], kinematic order',
+        )
+        publish_truth = declare(
+            self, 'publish_truth', False, 'publish ~/noise_free_joint_states (tests and demo)'
+        )
+        self._prefix = declare(self, 'tf_prefix', '', 'put before every joint name')
+        self._robot = robot_from_parameters(self)
+        rate = self._robot.sampling_rate
+        rate = rate if np.isfinite(rate) else DEFAULT_RATE
+        self._period = max(round(1.0 / rate / PHYSICS_STEP), 1) * PHYSICS_STEP
+        q = np.resize(np.asarray(start, dtype=float), self._robot.n)
+        truth = draw_truth(self._robot, truth_seed)
+        sensors = Sensors() if noise else NOISE_FREE
+        self._twin = Twin(self._robot, truth, sensors, q, noise_seed)
+        self._controller = TrajectoryController(q)
+        self._order = np.argsort(self._robot.joint_names)
+        self._names = [self._prefix + self._robot.joint_names[i] for i in self._order]
+        self._cycles = 0
+        # The epoch of wall-clock time, so that stamps look like a driver's; simulated time
+        # starts near zero.
+        self._epoch = (
+            self.get_clock().now().nanoseconds * 1e-9 if factor == 1.0 else SIMULATED_EPOCH
+        )
+        self._create_interfaces(factor, publish_truth, token)
+
+    def _create_interfaces(self, factor: float, publish_truth: bool, token: str) -> None:
+        self._joint_states = self.create_publisher(
+            JointState, 'joint_states', QoSProfile(depth=10)
+        )
+        self._truth = (
+            self.create_publisher(JointState, '~/noise_free_joint_states', QoSProfile(depth=10))
+            if publish_truth else None
+        )
+        self._clock_publisher = (
+            self.create_publisher(Clock, '/clock', QoSProfile(depth=10)) if factor != 1.0 else None
+        )
+        self._speed_scaling = self.create_publisher(
+            Float64, 'speed_scaling_state_broadcaster/speed_scaling', QoSProfile(depth=10)
+        )
+        self._latched = {}
+        for topic, message in (
+            ('robot_description', String(data=self._robot.urdf.text)),
+            ('io_and_status_controller/robot_program_running', Bool(data=True)),
+            ('~/identity', String(data=json.dumps(
+                {'token': token, 'node': self.get_fully_qualified_name()}
+            ))),
+        ):
+            self._latched[topic] = self.create_publisher(type(message), topic, LATCHED)
+            self._latched[topic].publish(message)
+        own = MutuallyExclusiveCallbackGroup()
+        self.create_subscription(
+            JointTrajectory, COMMANDS, self._on_trajectory, QoSProfile(depth=10),
+            callback_group=own,
+        )
+        self._action = None
+        if FollowJointTrajectory is not None:
+            self._action = TrajectoryAction(
+                self, f'{CONTROLLER}/follow_joint_trajectory', self._controller,
+                self._prefixed_joints(), self._now,
+            )
+        self.create_timer(self._period / factor, self._step, callback_group=own)
+        self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
+
+    def _prefixed_joints(self) -> list[str]:
+        return [self._prefix + joint for joint in self._robot.joint_names]
+
+    def _now(self) -> float:
+        return self._cycles * self._period
+
+    def _step(self) -> None:
+        measured, true = self._twin.measure()
+        stamp = self._stamp()
+        header = Header(stamp=stamp, frame_id='base_link')
+        self._joint_states.publish(self._message(header, measured))
+        if self._truth is not None:
+            self._truth.publish(self._message(header, true))
+        if self._clock_publisher is not None:
+            self._clock_publisher.publish(Clock(clock=stamp))
+        self._speed_scaling.publish(Float64(data=100.0))
+        if self._action is not None:
+            self._action.update(measured.q)
+        reference = self._controller.sample(self._now())
+        self._twin.advance(*reference, self._period)
+        self._cycles += 1
+
+    def _stamp(self) -> Time:
+        nanoseconds = round((self._epoch + self._now()) * 1e9)
+        return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+    def _message(self, header: Header, sample) -> JointState:
+        order = self._order
+        return joint_state(
+            header, self._names, sample.q[order], sample.dq[order], sample.effort[order]
+        )
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        try:
+            self._controller.follow(
+                message_to_knots(message, self._prefixed_joints()), self._now()
+            )
+        except UnsafeMotionError as error:
+            # As the real controller: a bad trajectory on the topic is ignored, with a log line.
+            self.get_logger().error(f'trajectory rejected: {error}')
+
+    def _check_graph(self) -> None:
+        foreign = foreign_participants(
+            self, self.get_fully_qualified_name(), 'joint_states', COMMANDS
+        )
+        if foreign:
+            self.get_logger().error(
+                f'{"; ".join(foreign)}: a simulated robot does not share a graph with another '
+                'robot; set ROS_DOMAIN_ID to one of its own'
+            )
+            self.finished = UnsafeMotionError.exit_code
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_node(SimulatedRobot))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,110 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The FollowJointTrajectory action of the simulated robot, where control_msgs is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import threading
+
+import numpy as np
+from rclpy.action import ActionServer
+from rclpy.action import CancelResponse
+from rclpy.action import GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes.adapter import FollowJointTrajectory
+from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.simulation.controller import TrajectoryController
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+FEEDBACK_CYCLES = 10
+
+
+class TrajectoryAction:
+    """Accepts, executes, cancels and reports goals for a `TrajectoryController`."""
+
+    def __init__(
+        self,
+        node: Node,
+        name: str,
+        controller: TrajectoryController,
+        joints: Sequence[str],
+        now: Callable[[], float],
+    ) -> None:
+        self._node, self._controller, self._joints, self._now = node, controller, joints, now
+        self._q = np.zeros(len(joints))
+        self._cycles = 0
+        self._tick = threading.Condition()
+        self._goal = None
+        self._server = ActionServer(
+            node, FollowJointTrajectory, name, self._execute,
+            goal_callback=self._on_goal, cancel_callback=self._on_cancel,
+            callback_group=ReentrantCallbackGroup(),
+        )
+
+    def update(self, q: np.ndarray) -> None:
+        """Tell the measured position, shape (n,) [rad], once a cycle."""
+        with self._tick:
+            self._q = q
+            self._cycles += 1
+            self._tick.notify_all()
+
+    def _on_goal(self, request) -> GoalResponse:
+        try:
+            message_to_knots(request.trajectory, self._joints).check(len(self._joints))
+        except UnsafeMotionError as error:
+            self._node.get_logger().error(f'goal rejected: {error}')
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _on_cancel(self, goal) -> CancelResponse:
+        return CancelResponse.ACCEPT
+
+    def _execute(self, goal):
+        result = FollowJointTrajectory.Result()
+        self._goal = goal
+        self._controller.follow(message_to_knots(goal.request.trajectory, self._joints),
+                                self._now())
+        while self._goal is goal and self._controller.active:
+            if goal.is_cancel_requested:
+                self._controller.stop(self._now())
+                goal.canceled()
+                return result
+            with self._tick:
+                if not self._tick.wait(timeout=1.0):
+                    break
+            if self._cycles % FEEDBACK_CYCLES == 0:
+                goal.publish_feedback(self._feedback())
+        if self._goal is not goal:
+            result.error_code = FollowJointTrajectory.Result.INVALID_GOAL
+            result.error_string = 'replaced by a newer goal'
+            goal.abort()
+        elif self._controller.active:
+            result.error_string = 'the simulation stands still'
+            goal.abort()
+        else:
+            goal.succeed()
+        return result
+
+    def _feedback(self):
+        q, dq, _ = self._controller.sample(self._now())
+        feedback = FollowJointTrajectory.Feedback(joint_names=list(self._joints))
+        feedback.desired = JointTrajectoryPoint(positions=q.tolist(), velocities=dq.tolist())
+        feedback.actual = JointTrajectoryPoint(positions=self._q.tolist())
+        feedback.error = JointTrajectoryPoint(positions=(q - self._q).tolist())
+        return feedback

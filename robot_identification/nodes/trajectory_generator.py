@@ -1,0 +1,128 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Designs an excitation trajectory on request, with progress and a preview."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import sys
+import threading
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from robot_identification.errors import IdentificationError
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.execution import trajectory_knots
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.optimizer import Progress
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.files import check_writable
+from robot_identification.files import write_atomically
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import declare_robot
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import run_node
+from robot_identification.nodes.conversions import knots_to_message
+from robot_identification.nodes.robot import robot_from_parameters
+from std_msgs.msg import Float32
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+PREVIEW_RATE = 20.0
+
+
+class TrajectoryGenerator(Node):
+    """Answers ~/generate when the trajectory file is written."""
+
+    def __init__(self) -> None:
+        super().__init__('trajectory_generator')
+        declare_robot(self)
+        declare(self, 'generate.experiment', 'demo', 'experiment file, or name of a shipped one')
+        declare(self, 'generate.output', '', 'trajectory file to write')
+        declare(self, 'generate.seed', 0, 'same seed, same trajectory', minimum=0,
+                maximum=2**31 - 1)
+        declare(self, 'generate.max_evaluations', Budget().evaluations,
+                'evaluations of the criterion', minimum=1, maximum=10_000_000)
+        declare(self, 'use_robot_description', True,
+                'take the URDF from the robot_description topic where there is one')
+        self._description: str | None = None
+        self._busy = threading.Lock()
+        self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=10))
+        self._preview = self.create_publisher(JointTrajectory, '~/trajectory', LATCHED)
+        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+        self.create_service(
+            Trigger, '~/generate', self._on_generate, callback_group=ReentrantCallbackGroup()
+        )
+
+    def _on_description(self, message: String) -> None:
+        self._description = message.data
+
+    def _on_generate(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        if not self._busy.acquire(blocking=False):
+            response.message = 'BUSY: a trajectory is being designed'
+            return response
+        try:
+            path = Path(self.get_parameter('generate.output').value)
+            trajectory = self._generate(path)
+            response.success = True
+            response.message = f'{path} sha256 {trajectory.sha256}'
+        except (IdentificationError, OSError) as error:
+            self.get_logger().error(str(error))
+            response.message = str(error)
+        finally:
+            self._busy.release()
+        return response
+
+    def _generate(self, path: Path) -> Trajectory:
+        check_writable(path, force=False)
+        urdf = None
+        if self.get_parameter('use_robot_description').value and self._description:
+            urdf = parse_urdf(self._description, 'robot_description')
+        robot = robot_from_parameters(self, urdf)
+        experiment = load_experiment(
+            find_experiment(self.get_parameter('generate.experiment').value)
+        )
+        trajectory = design_excitation(
+            robot, experiment,
+            seed=self.get_parameter('generate.seed').value,
+            budget=Budget(self.get_parameter('generate.max_evaluations').value),
+            report=self._report,
+        )
+        write_atomically(path, dump_trajectory(trajectory))
+        self._preview.publish(
+            knots_to_message(robot.joint_names, trajectory_knots(trajectory, PREVIEW_RATE))
+        )
+        self._progress.publish(Float32(data=1.0))
+        return trajectory
+
+    def _report(self, progress: Progress) -> None:
+        self._progress.publish(Float32(data=progress.share))
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_node(TrajectoryGenerator))
+
+
+if __name__ == '__main__':
+    main()

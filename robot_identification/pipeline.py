@@ -1,0 +1,729 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The stages in the order the data take: the file to read first.
+
+Every function is what one command does, without its printing and its files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+import importlib.metadata
+from itertools import product
+from pathlib import Path
+import platform
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.errors import NotIdentifiableError
+from robot_identification.errors import UsageError
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.identifiability import find_idle_joints
+from robot_identification.estimation.identifiability import restrict_to_identifiable
+from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.standard import consistent_standard_parameters
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.experiment.bag import read_recording
+from robot_identification.experiment.bag import write_joint_states
+from robot_identification.experiment.recording import Recording
+from robot_identification.files import file_sha256
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor import standard_torque
+from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.prediction.torque_predictor import TorquePredictor
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.process import process
+from robot_identification.report.truth import TruthComparison
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.twin import Twin
+from robot_identification.validation.folds import blocked_folds
+from robot_identification.validation.metrics import BagErrors
+from robot_identification.validation.metrics import measure_errors
+from robot_identification.validation.validation import judge
+from robot_identification.validation.validation import predict_effort
+from robot_identification.validation.validation import validate
+from robot_identification.validation.validation import Validation
+
+DEFAULT_FRICTION = 'coulomb,viscous,offset'
+DEFAULT_ESTIMATOR = 'wls'
+# Rate of a simulated driver whose robot's YAML names none [Hz].
+DEFAULT_RATE = 500.0
+# Simulated stamps start here [s]: a stamp of zero would mean that nobody set it.
+SIMULATED_EPOCH = 1.0
+
+
+@dataclass(frozen=True)
+class IdentifyOptions:
+    """
+    What `identify` may be told.
+
+    Attributes
+    ----------
+    estimator : str
+        A name in ESTIMATORS.
+    friction : str
+        Comma list of law names, or 'none'.
+    effort_unit : {'A', 'Nm'}, optional
+        By default what the bag's metadata or the robot's YAML say.
+    relative_scale : bool
+        Accept effort in ampere without drive gains; the model then has an unknown scale.
+    topic : str, optional
+        Joint-state topic.
+    joint_names : mapping
+        Model name by bag name, where they differ.
+    kinematic_filter : KinematicFilter
+        Smoothing of velocity and acceleration.
+    start, stop : float, optional
+        Window in seconds after the first joint state.
+
+    """
+
+    estimator: str = DEFAULT_ESTIMATOR
+    friction: str = DEFAULT_FRICTION
+    effort_unit: str | None = None
+    relative_scale: bool = False
+    topic: str | None = None
+    joint_names: Mapping[str, str] = field(default_factory=dict)
+    kinematic_filter: KinematicFilter = field(default_factory=KinematicFilter)
+    start: float | None = None
+    stop: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.estimator not in ESTIMATORS:
+            raise UsageError(
+                f'unknown estimator {self.estimator!r}: known are {", ".join(ESTIMATORS)}'
+            )
+        if self.effort_unit is not None and self.effort_unit not in EFFORT_UNITS:
+            raise UsageError(
+                f'unknown effort unit {self.effort_unit!r}: it is one of {", ".join(EFFORT_UNITS)}'
+            )
+        if self.start is not None and self.stop is not None and not self.start < self.stop:
+            raise UsageError(f'--start {self.start:g} must be before --stop {self.stop:g}')
+
+
+def identify(
+    robot: RobotModel, bags: Sequence[Path], options: IdentifyOptions
+) -> Identification:
+    """
+    Identify an arm from its bags.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm with its prior, gravity and drive gains.
+    bags : sequence of Path
+        Recordings; they are used together.
+    options : IdentifyOptions
+        Everything else.
+
+    Raises
+    ------
+    UsageError
+        If the effort unit is unknown, or drive gains are and `relative_scale` is not set.
+    DataError
+        If a bag cannot be used.
+
+    """
+    recordings = [
+        read_recording(
+            bag, robot.joint_names, topic=options.topic, names=options.joint_names
+        )
+        for bag in bags
+    ]
+    notes = [check_robot_name(recording, robot.name) for recording in recordings]
+    unit = choose_effort_unit(options.effort_unit, recordings, robot)
+    robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
+    datasets = tuple(
+        process(
+            recording, options.kinematic_filter, unit, start=options.start, stop=options.stop
+        )
+        for recording in recordings
+    )
+    if not np.isfinite(robot.sampling_rate):
+        robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
+    idle = find_idle_joints(datasets)
+    if len(idle) == robot.n:
+        raise NotIdentifiableError(
+            f'{", ".join(map(str, bags))}: no joint moved by more than 0.05 rad: record a motion'
+        )
+    trials = [
+        _cross_validate(robot, friction, idle, datasets, options.estimator)
+        for friction in product(*(law.alternatives() for law in parse_friction(options.friction)))
+    ]
+    chosen = min(trials, key=lambda trial: trial.score)
+    whole = _fit(
+        robot, chosen.reduction, idle, datasets, [d.fitted for d in datasets], options.estimator
+    )
+    model = IdentifiedModel(
+        robot=robot,
+        effort_unit=unit,
+        reduction=whole.problem.reduction,
+        theta_base=whole.estimate.theta,
+        covariance=whole.estimate.covariance,
+        theta_consistent=None,
+        consistency_note='',
+        source=SignalSource(
+            topic=recordings[0].topic,
+            joint_names=options.joint_names,
+            kinematic_filter=options.kinematic_filter,
+        ),
+        provenance=_provenance(bags, options),
+        quality={},
+        relative_scale=relative_scale,
+    )
+    if relative_scale:
+        note = 'no standard parameters: drive gains are unknown, so the scale is'
+    else:
+        theta, note = consistent_standard_parameters(robot, model.reduction, model.theta_base)
+        model = replace(model, theta_consistent=theta)
+    model = replace(model, consistency_note=note)
+    prior = _score_prior(robot, datasets)
+    verdict = judge(chosen.errors, unseen=False, lost=whole.lost)
+    model = model.with_quality({
+        'verdict': verdict.level,
+        'reasons': list(verdict.reasons),
+        'cross_validation': {
+            'kind': '5 contiguous blocks of the training recording, 0.3 s apart',
+            'nrmse': [errors.nrmse for errors in chosen.errors],
+            'candidates': [
+                {'friction': trial.describe(), 'nrmse_mean': trial.score} for trial in trials
+            ],
+        },
+        'residual_standard_deviation': whole.estimate.sigma,
+        'condition_number': whole.estimate.condition_number,
+        'condition_number_scaled': whole.estimate.condition_number_scaled,
+        'lost': list(whole.lost),
+    })
+    return Identification(
+        model=model,
+        estimate=whole.estimate,
+        datasets=datasets,
+        cross_validation=chosen.errors,
+        prior=prior,
+        lost=whole.lost,
+        idle_joints=whole.idle_joints,
+        verdict=verdict,
+        notes=tuple(note for note in notes if note)
+        + tuple(note for dataset in datasets for note in dataset.notes),
+    )
+
+
+def check_robot_name(recording: Recording, robot: str) -> str:
+    """
+    Compare the robot a bag names with the model's; return a warning where it names none.
+
+    Raises
+    ------
+    DataError
+        If the bag was recorded on another robot.
+
+    """
+    found = recording.metadata.get('robot')
+    if found is None:
+        return f'{recording.source} does not say which robot it is of: {robot} is assumed'
+    if found != robot:
+        raise DataError(
+            f'{recording.source} was recorded on the robot {found!r}, the model is of {robot!r}: '
+            'use the right model, or record again'
+        )
+    return ''
+
+
+def choose_effort_unit(
+    option: str | None, recordings: Sequence[Recording], robot: RobotModel
+) -> str:
+    """
+    Return the unit of the recorded effort: option, else the bags' record, else the robot's.
+
+    Raises
+    ------
+    UsageError
+        If nobody says it, or the bags disagree.
+
+    """
+    if option is not None:
+        return option
+    recorded = {recording.metadata.get('effort_unit', '') for recording in recordings} - {''}
+    if len(recorded) > 1 or not recorded <= set(EFFORT_UNITS):
+        raise UsageError(
+            f'the bags say their effort is in {", ".join(sorted(recorded))}: choose with '
+            '--effort-unit'
+        )
+    unit = recorded.pop() if recorded else robot.effort_unit
+    if unit is None:
+        raise UsageError(
+            'unit of the effort unknown: add --effort-unit A (motor current, what a UR driver '
+            'publishes by default) or --effort-unit Nm (joint torque)'
+        )
+    return unit
+
+
+def choose_drive_gains(
+    robot: RobotModel, unit: str, relative_scale: bool
+) -> tuple[RobotModel, bool]:
+    """
+    Return the robot with usable drive gains, and whether its scale is only relative.
+
+    Raises
+    ------
+    UsageError
+        If effort is in ampere, drive gains are unknown and `relative_scale` is not set.
+
+    """
+    unknown = ~np.isfinite(robot.drives.drive_gain)
+    if unit == 'Nm' or not unknown.any():
+        return robot, False
+    if not relative_scale:
+        joints = ', '.join(np.array(robot.joint_names)[unknown])
+        raise UsageError(
+            f'effort is motor current, and the drive gain of {joints} is unknown: give all with '
+            '--drive-gains (N m/A, kinematic order), or accept --relative-scale (torques per '
+            'unknown gain)'
+        )
+    return robot.with_drive_gains(np.ones(robot.n)), True
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    problem: IdentificationProblem
+    estimate: Estimate
+    lost: tuple[str, ...]
+    idle_joints: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """Friction laws, the base parameters they lead to, and their errors on held-out blocks."""
+
+    friction: tuple[FrictionLaw, ...]
+    reduction: BaseReduction
+    errors: tuple[BagErrors, ...]
+
+    @property
+    def score(self) -> float:
+        return float(np.mean([errors.nrmse_mean for errors in self.errors]))
+
+    def describe(self) -> str:
+        return ', '.join(
+            law.name + ''.join(f' {key} {value:g}' for key, value in law.constants().items())
+            for law in self.friction
+        )
+
+
+def _torque_per_effort(robot: RobotModel, unit: str) -> FloatArray:
+    return robot.drives.drive_gain if unit == 'A' else np.ones(robot.n)
+
+
+def _fit(
+    robot: RobotModel,
+    reduction: BaseReduction,
+    idle: Sequence[int],
+    datasets: Sequence[Dataset],
+    rows: Sequence[BoolArray],
+    estimator: str,
+) -> _Fit:
+    problem = build_problem(
+        robot,
+        reduction,
+        [
+            (dataset, dataset.effort * _torque_per_effort(robot, dataset.effort_unit), chosen)
+            for dataset, chosen in zip(datasets, rows, strict=True)
+        ],
+    )
+    left = restrict_to_identifiable(robot, problem, idle)
+    estimate = ESTIMATORS[estimator]().estimate(left.problem)
+    return _Fit(left.problem, estimate, left.lost, left.idle_joints)
+
+
+def _cross_validate(
+    robot: RobotModel,
+    friction: tuple[FrictionLaw, ...],
+    idle: Sequence[int],
+    datasets: Sequence[Dataset],
+    estimator: str,
+) -> _Trial:
+    """Return the errors on held-out blocks, every step of the fit repeated in each fold."""
+    parameters = make_standard_parameters(robot.n, friction, reflected_inertia=True)
+    reduction = reduce_to_base(robot, parameters)
+    predictions = [np.full(dataset.effort.shape, np.nan) for dataset in datasets]
+    folds = [list(blocked_folds(dataset.stamps, dataset.fitted)) for dataset in datasets]
+    for fold in zip(*folds, strict=True):
+        fit = _fit(robot, reduction, idle, datasets, [rows for rows, _ in fold], estimator)
+        theta = np.zeros(parameters.size)
+        theta[fit.problem.reduction.independent] = fit.estimate.theta
+        for dataset, prediction, (_, held_out) in zip(datasets, predictions, fold, strict=True):
+            torque = standard_torque(robot, parameters, theta, dataset.motion)
+            effort = torque / _torque_per_effort(robot, dataset.effort_unit)
+            prediction[held_out] = effort[held_out]
+    errors = tuple(
+        _fitted_errors(dataset, prediction)
+        for dataset, prediction in zip(datasets, predictions, strict=True)
+    )
+    return _Trial(friction, reduction, errors)
+
+
+def _fitted_errors(dataset: Dataset, predicted: FloatArray) -> BagErrors:
+    """Return the errors on the samples that are fitted."""
+    rows = dataset.fitted
+    return measure_errors(
+        dataset.effort[rows],
+        predicted[rows],
+        dataset.moving[rows],
+        bag=dataset.source,
+        unit=dataset.effort_unit,
+        joints=dataset.joint_names,
+    )
+
+
+def _score_prior(robot: RobotModel, datasets: Sequence[Dataset]) -> tuple[BagErrors, ...]:
+    """Return the errors of the URDF's inertial parameters, friction fitted per joint."""
+    parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
+    results = []
+    for dataset in datasets:
+        scale = _torque_per_effort(robot, dataset.effort_unit)
+        rigid = standard_torque(
+            robot, parameters, prior_inertial_parameters(robot), dataset.motion
+        )
+        rest = dataset.effort * scale - rigid
+        explained = np.zeros_like(rest)
+        for joint in range(robot.n):
+            dq, ddq = dataset.motion.dq[:, joint], dataset.motion.ddq[:, joint]
+            columns = np.column_stack([np.sign(dq), dq, ddq, np.ones(len(dataset))])
+            fit = np.linalg.lstsq(
+                columns[dataset.fitted], rest[dataset.fitted, joint], rcond=None
+            )[0]
+            explained[:, joint] = columns @ fit
+        results.append(_fitted_errors(dataset, (rigid + explained) / scale))
+    return tuple(results)
+
+
+def _provenance(bags: Sequence[Path], options: IdentifyOptions) -> dict[str, Any]:
+    return {
+        'bags': [{'path': str(bag), 'sha256': file_sha256(bag)} for bag in bags],
+        'options': {
+            'estimator': options.estimator,
+            'friction': options.friction,
+            'start': options.start,
+            'stop': options.stop,
+        },
+        'versions': versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what computes results."""
+    found = {'python': platform.python_version()}
+    for name in ('robot_identification', 'numpy', 'scipy', 'pin', 'rosbags'):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def validate_model(
+    model: IdentifiedModel,
+    bags: Sequence[Path],
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> tuple[Validation, tuple[Dataset, ...], tuple[str, ...]]:
+    """
+    Score a model on bags it has not seen; unit, names and filter come from the model file.
+
+    Returns
+    -------
+    validation : Validation
+        Errors and verdict.
+    datasets : tuple of Dataset
+        The bags as they were scored.
+    notes : tuple of str
+        What a reader should know.
+
+    Raises
+    ------
+    DataError
+        If a bag is of another robot or has effort in another unit.
+
+    """
+    loaded = [load_for_model(model, bag, start=start, stop=stop) for bag in bags]
+    datasets = tuple(dataset for dataset, _ in loaded)
+    notes = tuple(note for _, notes in loaded for note in notes)
+    return validate(model, datasets), datasets, notes
+
+
+def load_for_model(
+    model: IdentifiedModel,
+    bag: Path,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> tuple[Dataset, tuple[str, ...]]:
+    """
+    Read and process a bag as a model file says.
+
+    Raises
+    ------
+    DataError
+        If the bag is of another robot or has effort in another unit.
+
+    """
+    source = model.source
+    recording = read_recording(
+        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
+    )
+    note = check_robot_name(recording, model.robot.name)
+    unit = recording.metadata.get('effort_unit', model.effort_unit)
+    if unit != model.effort_unit:
+        raise DataError(
+            f'{bag} has effort in {unit}, the model was identified on effort in '
+            f'{model.effort_unit}: record with the same driver setting, or identify again'
+        )
+    dataset = process(recording, source.kinematic_filter, unit, start=start, stop=stop)
+    return dataset, tuple(text for text in (note, *dataset.notes) if text)
+
+
+@dataclass(frozen=True, eq=False)
+class EffortComparison:
+    """
+    Measured and predicted effort of a bag, in its unit.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (N,)
+        Seconds after the first joint state.
+    measured, predicted : ndarray, shape (N, n)
+        Effort; `predicted` is NaN where there is no prediction.
+
+    """
+
+    stamps: FloatArray
+    measured: FloatArray
+    predicted: FloatArray
+
+
+def compare_effort(
+    model: IdentifiedModel, bag: Path, *, causal: bool
+) -> tuple[EffortComparison, tuple[str, ...]]:
+    """
+    Predict the effort of a bag.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    bag : Path
+        A recording.
+    causal : bool
+        Predict as the live node does, from the past only, instead of with zero-phase filters.
+
+    Returns
+    -------
+    comparison : EffortComparison
+        On the recorded stamps.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+    if not causal:
+        dataset, notes = load_for_model(model, bag)
+        predicted = np.where(dataset.scored[:, None], predict_effort(model, dataset), np.nan)
+        return EffortComparison(dataset.stamps, dataset.effort, predicted), notes
+    source = model.source
+    recording = read_recording(
+        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
+    )
+    note = check_robot_name(recording, model.robot.name)
+    predicted = TorquePredictor(model).run(recording.stamps, recording.q, recording.dq)
+    return (
+        EffortComparison(recording.stamps, recording.effort, predicted),
+        (note,) if note else (),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRun:
+    """
+    Joint states of a simulated robot, at its driver's rate, kinematic order.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (N,)
+        Seconds from the start of the motion.
+    measured, true : tuple of ndarray, shape (N, n)
+        Position [rad], velocity [rad/s], current [A], with and without sensor noise.
+
+    """
+
+    stamps: FloatArray
+    measured: tuple[FloatArray, FloatArray, FloatArray]
+    true: tuple[FloatArray, FloatArray, FloatArray]
+
+
+def simulate(
+    robot: RobotModel,
+    trajectory: Trajectory,
+    truth: Truth,
+    sensors: Sensors,
+    *,
+    seed: int = 0,
+) -> SimulatedRun:
+    """
+    Execute a trajectory on a simulated robot, faster than real time and without ROS.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        Description, mounting and limits.
+    trajectory : Trajectory
+        The motion; the robot stands at its start.
+    truth : Truth
+        What the robot really is.
+    sensors : Sensors
+        Noise of the measurement.
+    seed : int
+        Of the noise.
+
+    """
+    rate = robot.sampling_rate if np.isfinite(robot.sampling_rate) else DEFAULT_RATE
+    period = max(round(1.0 / rate / PHYSICS_STEP), 1) * PHYSICS_STEP
+    stamps = np.arange(0.0, trajectory.duration, period)
+    reference = trajectory.sample(stamps)
+    twin = Twin(robot, truth, sensors, reference.q[0], seed)
+    rows = []
+    for q, dq, ddq in zip(reference.q, reference.dq, reference.ddq, strict=True):
+        measured, true = twin.measure()
+        rows.append((
+            measured.q, measured.dq, measured.effort, true.q, true.dq, true.effort,
+        ))
+        twin.advance(q, dq, ddq, period)
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    return SimulatedRun(
+        stamps,
+        (columns[0], columns[1], columns[2]),
+        (columns[3], columns[4], columns[5]),
+    )
+
+
+def write_simulated_bag(
+    path: Path, robot: RobotModel, run: SimulatedRun, trajectory: Trajectory
+) -> None:
+    """
+    Write a simulated run as a UR driver would have been recorded: joints in alphabetical order.
+
+    Raises
+    ------
+    UsageError
+        If `path` exists.
+
+    """
+    order = np.argsort(robot.joint_names)
+    q, dq, effort = (values[:, order] for values in run.measured)
+    write_joint_states(
+        path,
+        [robot.joint_names[i] for i in order],
+        SIMULATED_EPOCH + run.stamps,
+        {'/joint_states': (q, dq, effort)},
+        {
+            'robot': robot.name,
+            'effort_unit': 'A',
+            'simulated': 'true',
+            'trajectory_sha256': trajectory.sha256,
+        },
+    )
+
+
+def compare_with_truth(
+    model: IdentifiedModel, truth: Truth, unseen: Path, truth_topic: str
+) -> TruthComparison:
+    """
+    Compare a model of a simulated robot with what that robot really is.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Identified with coulomb, viscous and offset friction or some of them.
+    truth : Truth
+        What the robot really is.
+    unseen : Path
+        A recording the model has not seen, with noise-free joint states beside the measured ones.
+    truth_topic : str
+        Where it has them.
+
+    """
+    robot, parameters = model.robot, model.parameters
+    theta = np.zeros(parameters.size)
+    theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
+    true_friction = {
+        'coulomb': truth.coulomb, 'coulomb_sign': truth.coulomb, 'viscous': truth.viscous,
+    }
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        if term.law.name in true_friction:
+            theta[columns] = true_friction[term.law.name][term.joint]
+    theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
+    dataset, _ = load_for_model(model, unseen)
+    measured = read_recording(unseen, robot.joint_names, topic=model.source.topic)
+    noise_free = read_recording(unseen, robot.joint_names, topic=truth_topic)
+    shift = (measured.start - noise_free.start) * 1e-9
+    common = (
+        dataset.scored
+        & (dataset.stamps + shift >= 0.0)
+        & (dataset.stamps + shift <= noise_free.duration)
+    )
+    stamps = dataset.stamps[common] + shift
+    true_effort = np.column_stack([
+        np.interp(stamps, noise_free.stamps, column) for column in noise_free.effort.T
+    ])
+    errors = measure_errors(
+        true_effort,
+        predict_effort(model, dataset)[common],
+        dataset.moving[common],
+        bag=str(unseen),
+        unit=model.effort_unit,
+        joints=robot.joint_names,
+    )
+    return TruthComparison(
+        names=model.reduction.names,
+        units=model.reduction.units,
+        true_values=model.reduction.K @ theta,
+        estimated_values=model.theta_base,
+        standard_errors=model.standard_errors,
+        true_drive_gains=truth.drive_gain,
+        used_drive_gains=robot.drives.drive_gain,
+        unseen_nrmse=errors.nrmse,
+    )

@@ -1,0 +1,177 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Causal torque prediction, one joint state after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import initial_friction_states
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from scipy.signal import butter
+from scipy.signal import sosfilt
+from scipy.signal import sosfilt_zi
+
+FloatArray = NDArray[np.float64]
+
+# A causal filter has to be faster than the zero-phase one of identification, or it lags.
+DEFAULT_CUTOFF = 30.0
+ORDER = 2
+HIGHEST_CUTOFF = 0.8
+# After a pause of more periods, or a clock that goes back, the filters start anew.
+GAP_PERIODS = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """
+    What the model expects at one joint state.
+
+    Attributes
+    ----------
+    torque : ndarray, shape (n,)
+        Joint torque [N m].
+    effort : ndarray, shape (n,)
+        The same in the unit of the recorded effort.
+
+    """
+
+    torque: FloatArray
+    effort: FloatArray
+
+
+class TorquePredictor:
+    """
+    Predicts from measured positions and velocities with filters that look back only.
+
+    Velocity is low-passed, acceleration is the low-passed difference of that; both lag behind by
+    about ``0.23 / cutoff`` each.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    rate : float, optional
+        Rate of the joint states [Hz]; by default the one the model was identified at.
+    cutoff : float
+        Of the causal low-pass [Hz].
+
+    Raises
+    ------
+    UsageError
+        If no rate is known, or rate or cut-off are not positive.
+
+    """
+
+    def __init__(
+        self, model: IdentifiedModel, rate: float | None = None, cutoff: float = DEFAULT_CUTOFF
+    ) -> None:
+        self._model = model
+        self.rate = model.robot.sampling_rate if rate is None else rate
+        if not self.rate > 0.0 or not cutoff > 0.0:
+            raise UsageError(
+                f'rate {self.rate:g} Hz and cut-off {cutoff:g} Hz of the causal filter must be '
+                'positive numbers'
+            )
+        limited = min(cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
+        self._sections = butter(ORDER, limited, fs=self.rate, output='sos')
+        self._last_stamp = np.nan
+        self.restarts = -1
+        self._start(np.zeros(model.robot.n))
+
+    @property
+    def delay(self) -> float:
+        """Lag of the filtered velocity at low frequency [s]."""
+        b, a = self._sections[0, :3], self._sections[0, 3:]
+        order = np.arange(3)
+        return float((b @ order / b.sum() - a @ order / a.sum()) / self.rate)
+
+    def _start(self, dq: FloatArray) -> None:
+        # In the steady state of a constant velocity, so that the first output has no transient.
+        settled: FloatArray = sosfilt_zi(self._sections)
+        self._velocity_state = settled[:, :, None] * dq
+        self._acceleration_state = settled[:, :, None] * np.zeros_like(dq)
+        self._dq = dq.copy()
+        self._friction_states = initial_friction_states(self._model.parameters)
+        self.restarts += 1
+
+    def step(self, stamp: float, q: FloatArray, dq: FloatArray) -> Prediction | None:
+        """
+        Predict at one joint state.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp [s].
+        q, dq : ndarray, shape (n,)
+            Measured position [rad] and velocity [rad/s].
+
+        Returns
+        -------
+        Prediction or None
+            None for a sample that is not finite, and for one that repeats the stamp before.
+
+        """
+        if not (np.isfinite(stamp) and np.all(np.isfinite(q)) and np.all(np.isfinite(dq))):
+            return None
+        elapsed = stamp - self._last_stamp
+        if elapsed == 0.0:
+            return None
+        if not 0.0 < elapsed <= GAP_PERIODS / self.rate:
+            self._start(dq)
+        self._last_stamp = stamp
+        smooth, self._velocity_state = sosfilt(
+            self._sections, dq[None], axis=0, zi=self._velocity_state
+        )
+        difference = (smooth[0] - self._dq) * self.rate
+        self._dq = smooth[0]
+        ddq, self._acceleration_state = sosfilt(
+            self._sections, difference[None], axis=0, zi=self._acceleration_state
+        )
+        model = self._model
+        W = observation_matrix(
+            model.robot, model.parameters, Motion(q[None], smooth, ddq), self._friction_states
+        )
+        torque = W @ model.theta_lifted
+        return Prediction(torque, torque * model.effort_per_torque)
+
+    def run(self, stamps: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
+        """
+        Predict a whole recording, sample by sample as `step` does.
+
+        Parameters
+        ----------
+        stamps : ndarray, shape (N,)
+            Stamps [s].
+        q, dq : ndarray, shape (N, n)
+            Measured positions [rad] and velocities [rad/s].
+
+        Returns
+        -------
+        ndarray, shape (N, n)
+            Effort in the unit of the recorded one; NaN where `step` returns None.
+
+        """
+        effort = np.full(q.shape, np.nan)
+        for k, stamp in enumerate(stamps):
+            prediction = self.step(float(stamp), q[k], dq[k])
+            if prediction is not None:
+                effort[k] = prediction.effort
+        return effort

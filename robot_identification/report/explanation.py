@@ -1,0 +1,192 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the errors say, in words: the worst joint and the limits of the standard errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import standard_torque
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.formatting import effort_unit_text
+from robot_identification.report.formatting import fixed
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import percent
+from robot_identification.validation.metrics import BagErrors
+
+# From here on a part of the error is called most of it.
+MAIN_SHARE = 0.7
+# An error that is lower than overall by this factor while moving is large at rest.
+REST_SHARE = 0.8
+# The middle of the sizes of white noise lies at this multiple of its standard deviation.
+MEDIAN_OF_NORMAL = 0.6745
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """
+    A recording as it was scored.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The recording.
+    predicted : ndarray, shape (N, n)
+        Effort of the model in the bag's unit.
+    rows : ndarray of bool, shape (N,)
+        Samples that the errors were taken on.
+    errors : BagErrors
+        The errors.
+
+    """
+
+    dataset: Dataset
+    predicted: FloatArray
+    rows: BoolArray
+    errors: BagErrors
+
+
+def explain_worst_joint(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple[str, ...]:
+    """Return sentences on the joint with the largest NRMSE; none if no joint has one."""
+    worst = [
+        (float(value), position, joint)
+        for position, bag in enumerate(bags)
+        for joint, value in enumerate(bag.errors.nrmse)
+        if math.isfinite(value)
+    ]
+    if not worst:
+        return ()
+    _, position, joint = max(worst)
+    bag = bags[position]
+    return (
+        _size_of_error(bag, joint),
+        _make_up_of_effort(model, bag, joint),
+        *_likely_causes(bag, joint),
+    )
+
+
+def neighbour_correlation(bags: Sequence[Scored]) -> float:
+    """
+    Return the correlation of neighbouring residuals, the median over joints and bags.
+
+    White residuals, which standard errors assume, have 0.
+    """
+    values = []
+    for bag in bags:
+        residual = (bag.dataset.effort - bag.predicted)[bag.rows]
+        centred = residual - residual.mean(axis=0)
+        power = np.sum(centred**2, axis=0)
+        products = np.sum(centred[1:] * centred[:-1], axis=0)
+        values.extend((products[power > 0.0] / power[power > 0.0]).tolist())
+    return float(np.median(values)) if values else math.nan
+
+
+def _size_of_error(bag: Scored, joint: int) -> str:
+    errors, unit = bag.errors, effort_unit_text(bag.errors.unit)
+    measured = bag.dataset.effort[bag.rows, joint]
+    return (
+        f'{errors.joints[joint]} has the largest error next to its own effort: NRMSE '
+        f'{fixed(errors.nrmse[joint])}, which is an RMSE of {number(errors.rmse[joint])} {unit} '
+        f'on an effort that varies by {number(_spread(measured))} {unit} (standard deviation) and '
+        f'has an RMS of {number(_rms(measured))} {unit} ({errors.bag}).'
+    )
+
+
+def _make_up_of_effort(model: IdentifiedModel, bag: Scored, joint: int) -> str:
+    unit = effort_unit_text(bag.errors.unit)
+    rigid, friction = _parts_of_effort(model, bag, joint)
+    sentence = (
+        f'In the model, friction makes its effort vary by {number(_spread(friction))} {unit}, '
+        f'the rigid body with its rotor by {number(_spread(rigid))} {unit}'
+    )
+    if _spread(friction) > _spread(rigid):
+        return f'{sentence}: this joint mainly shows how well its friction law fits.'
+    return f'{sentence}: this joint mainly shows how well the inertial parameters fit.'
+
+
+def _parts_of_effort(
+    model: IdentifiedModel, bag: Scored, joint: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the rigid-body and the friction part of one joint's predicted effort."""
+    theta = model.theta_lifted
+    for columns in model.parameters.friction_slices:
+        theta[columns] = 0.0
+    rigid = standard_torque(model.robot, model.parameters, theta, bag.dataset.motion)
+    rigid = (rigid * model.effort_per_torque)[bag.rows, joint]
+    return rigid, bag.predicted[bag.rows, joint] - rigid
+
+
+def _likely_causes(bag: Scored, joint: int) -> list[str]:
+    errors, unit = bag.errors, effort_unit_text(bag.errors.unit)
+    rmse, bias = float(errors.rmse[joint]), float(errors.bias[joint])
+    typical = float(np.median(errors.rmse))
+    causes = []
+    if len(errors.joints) > 1 and rmse <= typical:
+        causes.append(
+            f'In {unit} its error is no larger than that of a typical joint (median '
+            f'{number(typical)} {unit}): it stands out because its effort is small.'
+        )
+    if abs(bias) > MAIN_SHARE * rmse:
+        causes.append(
+            f'Most of the error is a constant offset of {number(bias)} {unit} (measured minus '
+            'predicted).'
+        )
+    if errors.rmse_moving[joint] < REST_SHARE * rmse:
+        causes.append(
+            f'While the joint moves the RMSE is only {number(errors.rmse_moving[joint])} {unit}: '
+            'the error is larger at rest, where friction may have any value up to break-away.'
+        )
+    return [*causes, _noise_sentence(bag, joint, rmse, unit)]
+
+
+def _noise_sentence(bag: Scored, joint: int, rmse: float, unit: str) -> str:
+    noise = _noise_of(bag.dataset.effort[bag.dataset.fitted, joint])
+    share = noise / rmse if rmse > 0.0 else math.nan
+    sentence = (
+        f'From sample to sample the recorded effort is noisy by at most {number(noise)} {unit} '
+        f'({percent(share)} of the RMSE)'
+    )
+    if share > MAIN_SHARE:
+        return f'{sentence}: most of the error can be noise, which no model predicts.'
+    if share <= MAIN_SHARE:
+        return (
+            f'{sentence}, so that noise is not the main cause; what is left follows the motion '
+            'and is something that the model lacks or has wrong (the friction law, a drive gain, '
+            'a payload, temperature, elasticity).'
+        )
+    return f'{sentence}.'
+
+
+def _noise_of(effort: FloatArray) -> float:
+    """Return the standard deviation of white noise that second differences allow at most."""
+    if len(effort) < 3:
+        return math.nan
+    second = np.abs(np.diff(effort, 2))
+    # The second difference of white noise has 1 + 4 + 1 times its variance.
+    return float(np.median(second)) / MEDIAN_OF_NORMAL / math.sqrt(6.0)
+
+
+def _spread(values: FloatArray) -> float:
+    return float(np.std(values))
+
+
+def _rms(values: FloatArray) -> float:
+    return float(np.sqrt(np.mean(values**2)))

@@ -1,0 +1,92 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Numbers and words as reports show them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+import textwrap
+
+TEXT_WIDTH = 100
+NOT_AVAILABLE = 'n/a'
+_UNIT_TEXTS = {'Nm': 'N m'}
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Return a number with some significant digits, or 'n/a' where it is not finite."""
+    if not math.isfinite(value):
+        return NOT_AVAILABLE
+    if abs(value) >= 1e4:
+        return f'{value:.{digits - 1}e}'
+    return f'{value:#.{digits}g}'.rstrip('.')
+
+
+def fixed(value: float, decimals: int = 3) -> str:
+    """Return a number with some decimals, or 'n/a' where it is not finite."""
+    return f'{value:.{decimals}f}' if math.isfinite(value) else NOT_AVAILABLE
+
+
+def percent(value: float) -> str:
+    """Return a share in per cent, or 'n/a' where it is not finite."""
+    if not math.isfinite(value):
+        return NOT_AVAILABLE
+    share = 100.0 * value
+    if share > 1000.0:
+        return '> 1000 %'
+    return f'{share:.1f} %' if abs(share) < 10.0 else f'{share:.0f} %'
+
+
+def effort_unit_text(unit: str) -> str:
+    """Return the unit of a bag's effort as it is written for people."""
+    return _UNIT_TEXTS.get(unit, unit)
+
+
+def printable(text: str) -> str:
+    """Return a text that cannot steer a terminal: control characters become '?'."""
+    return ''.join(letter if letter.isprintable() else '?' for letter in text)
+
+
+def shorten(text: str, width: int) -> str:
+    """Return a text of at most `width` characters; the end, which tells more, is kept."""
+    return text if len(text) <= width else f'...{text[len(text) - width + 3:]}'
+
+
+def wrap(text: str, first: str = '', rest: str | None = None) -> list[str]:
+    """Return the lines of a paragraph, at most `TEXT_WIDTH` columns wide."""
+    return textwrap.wrap(
+        printable(text),
+        TEXT_WIDTH,
+        initial_indent=first,
+        subsequent_indent=' ' * len(first) if rest is None else rest,
+    )
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """
+    Return the lines of a table: first column left, the others right.
+
+    The first column gives way where the table would be wider than `TEXT_WIDTH`.
+    """
+    lines = [[printable(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths[0] = min(widths[0], TEXT_WIDTH - sum(width + 2 for width in widths[1:]))
+    return [
+        '  '.join([
+            shorten(line[0], widths[0]).ljust(widths[0]),
+            *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+        ]).rstrip()
+        for line in lines
+    ]

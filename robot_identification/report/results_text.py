@@ -1,0 +1,177 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Results as plain text for the terminal and results.txt, at most 100 columns wide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robot_identification.estimation.identification import Identification
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.report.formatting import effort_unit_text
+from robot_identification.report.formatting import fixed
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import percent
+from robot_identification.report.formatting import text_table
+from robot_identification.report.formatting import wrap
+from robot_identification.report.tables import Coefficient
+from robot_identification.report.tables import compared_error_table
+from robot_identification.report.tables import error_table
+from robot_identification.report.tables import ErrorTable
+from robot_identification.report.tables import fit_errors
+from robot_identification.report.tables import friction_table
+from robot_identification.report.tables import inertial_coefficients
+from robot_identification.report.tables import JointErrors
+from robot_identification.validation.validation import predict_effort
+from robot_identification.validation.validation import Validation
+from robot_identification.validation.validation import Verdict
+
+
+def results_text(identification: Identification) -> str:
+    """Return the results of an identification as plain text."""
+    model = identification.model
+    lines = [
+        *_heading('Identification', model),
+        *_verdict_lines(identification.verdict),
+        *_section('Errors on held-out blocks of the training recording'),
+        *wrap(
+            'NRMSE: on held-out blocks. Fit: on the samples that were fitted. URDF: inertial '
+            'parameters of the URDF on the same samples, friction fitted to these very samples.'
+        ),
+    ]
+    predictions = [predict_effort(model, dataset) for dataset in identification.datasets]
+    fits = map(fit_errors, identification.datasets, predictions)
+    for errors in zip(
+        identification.cross_validation, fits, identification.prior, strict=True
+    ):
+        lines += _error_lines(compared_error_table(*errors))
+    lines += _section('Base parameters')
+    lines += wrap('Standard errors assume white residuals; true errors can be several times '
+                  'larger. The combinations are in the report and in the model file.')
+    lines += ['', *_coefficient_table(inertial_coefficients(model))]
+    lines += _friction_lines(model)
+    lines += _warning_lines(identification)
+    lines += _origin_lines(model)
+    return _joined(lines)
+
+
+def validation_text(model: IdentifiedModel, validation: Validation) -> str:
+    """Return the results of a validation as plain text."""
+    lines = [
+        *_heading('Validation', model),
+        *_verdict_lines(validation.verdict),
+        *_section('Errors'),
+    ]
+    for errors in validation.bags:
+        lines += _error_lines(error_table(errors))
+    return _joined(lines)
+
+
+def _heading(what: str, model: IdentifiedModel) -> list[str]:
+    gravity = ', '.join(f'{value:g}' for value in model.robot.gravity)
+    return [
+        *wrap(f'{what} of {model.robot.name}'),
+        *wrap(f'{model.robot.n} joints, gravity ({gravity}) m/s^2 in the root frame, effort in '
+              f'{effort_unit_text(model.effort_unit)}'),
+        '',
+    ]
+
+
+def _verdict_lines(verdict: Verdict) -> list[str]:
+    lines = [f'Verdict: {verdict.level.upper()}']
+    for reason in verdict.reasons:
+        lines += wrap(reason, first='  - ')
+    return [*lines, *wrap(verdict.next_step, first='Next step: ')]
+
+
+def _section(title: str) -> list[str]:
+    return ['', title, '-' * len(title)]
+
+
+def _error_lines(table: ErrorTable) -> list[str]:
+    unit = effort_unit_text(table.errors.unit)
+    compared = ('fit', 'URDF') if table.compared else ()
+    header = ('joint', 'NRMSE', *compared, f'RMSE [{unit}]', 'moving', 'bias')
+    rows = [
+        (*_normalized(row, table.compared), number(row.rmse), number(row.rmse_moving),
+         number(row.bias))
+        for row in table.rows
+    ]
+    mean = (*_normalized(table.mean, table.compared), '', '', '')
+    return [
+        '',
+        *wrap(f'{table.errors.bag}, {table.errors.samples} samples'),
+        *text_table(header, [*rows, mean]),
+    ]
+
+
+def _normalized(row: JointErrors, compared: bool) -> tuple[str, ...]:
+    others = (fixed(row.fit), fixed(row.prior)) if compared else ()
+    return (row.joint, fixed(row.nrmse), *others)
+
+
+def _coefficient_table(entries: Sequence[Coefficient]) -> list[str]:
+    return text_table(
+        ('name', 'value', 'std error', 'relative', 'unit', 'note'),
+        [
+            (entry.name, number(entry.value, 4), number(entry.standard_error, 2),
+             percent(entry.relative), entry.unit, 'weak' if entry.weak else '')
+            for entry in entries
+        ],
+    )
+
+
+def _friction_lines(model: IdentifiedModel) -> list[str]:
+    table = friction_table(model)
+    if not table.rows:
+        return []
+    header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
+    rows = [
+        (joint, *(_friction_cell(entry) for entry in entries)) for joint, entries in table.rows
+    ]
+    return [*_section('Friction'), *text_table(header, rows)]
+
+
+def _friction_cell(entry: Coefficient | None) -> str:
+    if entry is None:
+        return 'n/a'
+    return f'{number(entry.value)} +- {number(entry.standard_error, 2)}'
+
+
+def _warning_lines(identification: Identification) -> list[str]:
+    warnings = [identification.model.consistency_note, *identification.notes]
+    if identification.lost:
+        warnings.insert(0, f'not determined by the data: {", ".join(identification.lost)}')
+    if identification.idle_joints:
+        warnings.insert(0, f'hardly moved: {", ".join(identification.idle_joints)}')
+    if identification.model.relative_scale:
+        warnings.insert(0, 'relative scale: drive gains are unknown, torques are in ampere')
+    lines = _section('Notes')
+    for warning in warnings:
+        lines += wrap(warning, first='  - ')
+    return lines
+
+
+def _origin_lines(model: IdentifiedModel) -> list[str]:
+    lines = _section('Identified from')
+    for bag in model.provenance.get('bags', ()):
+        lines += wrap(bag['path'])
+        lines += wrap(bag['sha256'], first='  sha256 ')
+    options = model.provenance.get('options', {})
+    return [*lines, *wrap(', '.join(f'{name} {value}' for name, value in options.items()))]
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return '\n'.join(lines) + '\n'

@@ -1,0 +1,280 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Rows of the tables that the pages and the plain texts share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.formatting import number
+from robot_identification.validation.metrics import BagErrors
+from robot_identification.validation.metrics import measure_errors
+
+# Above this relative standard error a parameter says little more than its sign.
+WEAK_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """
+    One estimated number.
+
+    Attributes
+    ----------
+    name : str
+        Leading standard parameter.
+    expression : str
+        The combination of standard parameters that it is.
+    value, standard_error : float
+        In `unit`.
+    unit : str
+        SI, or per unknown drive gain.
+
+    """
+
+    name: str
+    expression: str
+    value: float
+    standard_error: float
+    unit: str
+
+    @property
+    def relative(self) -> float:
+        """Standard error over the value's size; NaN where the value is zero."""
+        return self.standard_error / abs(self.value) if self.value else math.nan
+
+    @property
+    def weak(self) -> bool:
+        """Whether the value is hardly known."""
+        return not self.relative <= WEAK_SHARE
+
+    @property
+    def combined(self) -> bool:
+        """Whether it stands for more than the parameter that it is named after."""
+        return self.expression != self.name
+
+
+@dataclass(frozen=True)
+class FrictionTable:
+    """
+    Friction by joint.
+
+    Attributes
+    ----------
+    columns : tuple of (str, str)
+        Law with symbol, and unit, of every coefficient.
+    rows : tuple of (str, tuple of Coefficient or None)
+        Joint and its coefficients; None where the joint has no such law, or the data do not
+        determine it.
+    constants : tuple of str
+        The laws' shape constants in words.
+
+    """
+
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, tuple[Coefficient | None, ...]], ...]
+    constants: tuple[str, ...]
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """All coefficients, joint by joint."""
+        return tuple(entry for _, entries in self.rows for entry in entries if entry)
+
+
+@dataclass(frozen=True)
+class JointErrors:
+    """
+    Errors of one joint on one bag.
+
+    Attributes
+    ----------
+    joint : str
+        The joint.
+    rmse, nrmse, rmse_moving, bias : float
+        As in `BagErrors`.
+    fit, prior : float
+        NRMSE on the samples that were fitted, and of the URDF; NaN where there is none.
+
+    """
+
+    joint: str
+    rmse: float
+    nrmse: float
+    rmse_moving: float
+    bias: float
+    fit: float
+    prior: float
+
+
+@dataclass(frozen=True)
+class ErrorTable:
+    """
+    Errors on one bag.
+
+    Attributes
+    ----------
+    errors : BagErrors
+        What the rows say, with bag, unit and number of samples.
+    compared : bool
+        Whether there are `fit` and `prior`.
+    rows : tuple of JointErrors
+        One for every joint.
+    mean : JointErrors
+        Their means, where these say something: `nrmse`, `fit` and `prior`.
+
+    """
+
+    errors: BagErrors
+    compared: bool
+    rows: tuple[JointErrors, ...]
+    mean: JointErrors
+
+
+def coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
+    """Return all base parameters of a model, friction among them."""
+    reduction = model.reduction
+    return tuple(
+        Coefficient(
+            name=name,
+            expression=reduction.expression(row),
+            value=float(model.theta_base[row]),
+            standard_error=float(model.standard_errors[row]),
+            unit=_unit_text(unit, model.relative_scale),
+        )
+        for row, (name, unit) in enumerate(zip(reduction.names, reduction.units, strict=True))
+    )
+
+
+def inertial_coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
+    """Return the base parameters that are not friction."""
+    friction = {
+        model.parameters.names[column]
+        for columns in model.parameters.friction_slices
+        for column in range(columns.start, columns.stop)
+    }
+    return tuple(entry for entry in coefficients(model) if entry.name not in friction)
+
+
+def friction_table(model: IdentifiedModel) -> FrictionTable:
+    """Return the friction coefficients of a model by joint."""
+    parameters = model.parameters
+    found = {entry.name: entry for entry in coefficients(model)}
+    columns: dict[tuple[FrictionLaw, int], None] = {}
+    cells: dict[tuple[int, FrictionLaw, int], Coefficient | None] = {}
+    for term, place in zip(parameters.friction, parameters.friction_slices, strict=True):
+        for k, name in enumerate(parameters.names[place]):
+            columns[term.law, k] = None
+            cells[term.joint, term.law, k] = found.get(name)
+    return FrictionTable(
+        columns=tuple(
+            (f'{law.name} {law.symbols[k]}', _unit_text(law.units[k], model.relative_scale))
+            for law, k in columns
+        ),
+        rows=tuple(
+            (joint, tuple(cells.get((index, law, k)) for law, k in columns))
+            for index, joint in enumerate(model.robot.joint_names)
+        ) if columns else (),
+        constants=tuple(
+            f'{law.name}: {name} {_constant_text(value)}'
+            for law in dict.fromkeys(law for law, _ in columns)
+            for name, value in law.constants().items()
+        ),
+    )
+
+
+def error_table(errors: BagErrors) -> ErrorTable:
+    """Return the errors on a bag."""
+    unknown = np.full(len(errors.joints), np.nan)
+    return ErrorTable(
+        errors,
+        compared=False,
+        rows=_joint_errors(errors, unknown, unknown),
+        mean=_mean_errors(errors.nrmse_mean, math.nan, math.nan),
+    )
+
+
+def compared_error_table(errors: BagErrors, fit: BagErrors, prior: BagErrors) -> ErrorTable:
+    """
+    Return the errors on a bag beside others.
+
+    Parameters
+    ----------
+    errors, fit, prior : BagErrors
+        On held-out samples, on those that were fitted, and of the URDF.
+
+    """
+    return ErrorTable(
+        errors,
+        compared=True,
+        rows=_joint_errors(errors, fit.nrmse, prior.nrmse),
+        mean=_mean_errors(errors.nrmse_mean, fit.nrmse_mean, prior.nrmse_mean),
+    )
+
+
+def fit_errors(dataset: Dataset, predicted: FloatArray) -> BagErrors:
+    """
+    Return the errors on the very samples that parameters were estimated from.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Training data.
+    predicted : ndarray, shape (N, n)
+        Effort of the model in the bag's unit.
+
+    """
+    rows = dataset.fitted
+    return measure_errors(
+        dataset.effort[rows],
+        predicted[rows],
+        dataset.moving[rows],
+        bag=dataset.source,
+        unit=dataset.effort_unit,
+        joints=dataset.joint_names,
+    )
+
+
+def _joint_errors(
+    errors: BagErrors, fit: FloatArray, prior: FloatArray
+) -> tuple[JointErrors, ...]:
+    columns = (errors.rmse, errors.nrmse, errors.rmse_moving, errors.bias, fit, prior)
+    return tuple(
+        JointErrors(joint, *map(float, values))
+        for joint, *values in zip(errors.joints, *columns, strict=True)
+    )
+
+
+def _mean_errors(nrmse: float, fit: float, prior: float) -> JointErrors:
+    return JointErrors(
+        'mean', rmse=math.nan, nrmse=nrmse, rmse_moving=math.nan, bias=math.nan, fit=fit,
+        prior=prior,
+    )
+
+
+def _unit_text(unit: str, relative_scale: bool) -> str:
+    """Return a unit; with unknown drive gains, what is left of it per unknown gain."""
+    if not relative_scale:
+        return unit
+    return unit.replace('N m', 'A') if 'N m' in unit else f'{unit} A/(N m)'
+
+
+def _constant_text(value: object) -> str:
+    return number(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,111 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The truth of a simulated robot beside what was identified: only possible in simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.formatting import percent
+
+# Where an estimate and the truth agree within chance.
+AGREEMENT = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class TruthComparison:
+    """
+    What a simulated robot really is, beside what was identified.
+
+    Attributes
+    ----------
+    names, units : tuple of str, length b
+        The parameters compared.
+    true_values, estimated_values, standard_errors : ndarray, shape (b,)
+        In these units; `standard_errors` are those of the estimate.
+    true_drive_gains, used_drive_gains : ndarray, shape (n,)
+        Joint torque per motor current [N m/A]: those of the simulated robot, and the nominal
+        ones that the identification used.
+    unseen_nrmse : ndarray, shape (n,)
+        Error of the model against the noise-free effort of a motion it has not seen, over the
+        standard deviation of that effort; NaN where that was not done.
+
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    true_values: FloatArray
+    estimated_values: FloatArray
+    standard_errors: FloatArray
+    true_drive_gains: FloatArray
+    used_drive_gains: FloatArray
+    unseen_nrmse: FloatArray
+
+    def __post_init__(self) -> None:
+        sizes = {
+            len(values)
+            for values in (
+                self.names, self.units, self.true_values, self.estimated_values,
+                self.standard_errors,
+            )
+        }
+        joints = {
+            len(values)
+            for values in (self.true_drive_gains, self.used_drive_gains, self.unseen_nrmse)
+        }
+        if len(sizes) != 1 or len(joints) != 1:
+            raise ValueError(
+                'a truth must give all values of every parameter and of every joint, got '
+                f'{sorted(sizes)} of parameters and {sorted(joints)} of joints'
+            )
+
+    @property
+    def errors(self) -> FloatArray:
+        """Estimated minus true values, shape (b,)."""
+        return self.estimated_values - self.true_values
+
+    @property
+    def normalized_errors(self) -> FloatArray:
+        """Errors in standard errors, shape (b,); NaN where these are zero."""
+        return _ratio(self.errors, self.standard_errors)
+
+    @property
+    def gain_errors(self) -> FloatArray:
+        """Used over true drive gains minus 1, shape (n,)."""
+        return _ratio(self.used_drive_gains, self.true_drive_gains) - 1.0
+
+    def summary(self) -> str:
+        """Return in words how far the estimate is from the truth, and why."""
+        agreeing = int(np.count_nonzero(np.abs(self.normalized_errors) <= AGREEMENT))
+        largest = np.max(np.abs(self.gain_errors), initial=0.0, where=self._known_gains)
+        return (
+            f'{agreeing} of {len(self.names)} parameters lie within {AGREEMENT:g} standard errors '
+            'of the truth. Parameters were estimated with the nominal drive gains, which differ '
+            f'from the true ones by up to {percent(float(largest))}; a wrong gain scales every '
+            'torque of its joint and with it the parameters, and standard errors do not '
+            'know of it.'
+        )
+
+    @property
+    def _known_gains(self) -> np.ndarray:
+        return np.isfinite(self.gain_errors)
+
+
+def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    result = np.full(len(numerator), np.nan)
+    np.divide(numerator, denominator, out=result, where=denominator != 0.0)
+    return result

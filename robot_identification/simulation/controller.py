@@ -1,0 +1,218 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A joint-trajectory controller like the one that stands behind ur_robot_driver, without ROS.
+
+It interpolates as ros2_controllers' does (quintic where positions, velocities and accelerations
+are given, cubic without accelerations, linear with positions only) and rejects what that rejects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UnsafeMotionError
+
+FloatArray = NDArray[np.float64]
+
+# How fast a cancelled motion comes to rest.
+STOP_TIME = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Knots:
+    """
+    A trajectory as a message carries it.
+
+    Attributes
+    ----------
+    times : ndarray, shape (K,)
+        Time from start [s], strictly increasing.
+    q : ndarray, shape (K, n)
+        Positions [rad].
+    dq, ddq : ndarray, shape (K, n), optional
+        Velocities [rad/s], accelerations [rad/s^2].
+
+    """
+
+    times: FloatArray
+    q: FloatArray
+    dq: FloatArray | None = None
+    ddq: FloatArray | None = None
+
+    def check(self, n: int) -> None:
+        """
+        Refuse what a joint-trajectory controller refuses, and what is not finite.
+
+        Raises
+        ------
+        UnsafeMotionError
+            With the reason.
+
+        """
+        if self.times.ndim != 1 or self.times.size == 0:
+            raise UnsafeMotionError('a trajectory needs at least one point')
+        for name, values in (('positions', self.q), ('velocities', self.dq),
+                             ('accelerations', self.ddq)):
+            if values is None:
+                continue
+            if values.shape != (self.times.size, n):
+                raise UnsafeMotionError(
+                    f'{name} have shape {values.shape}, needed are {self.times.size} points of '
+                    f'{n} joints'
+                )
+            if not np.all(np.isfinite(values)):
+                raise UnsafeMotionError(f'{name} are not all finite')
+        if not np.all(np.isfinite(self.times)) or self.times[0] < 0.0:
+            raise UnsafeMotionError('times are not finite and positive')
+        if np.any(np.diff(self.times) <= 0.0):
+            raise UnsafeMotionError('times are not strictly increasing')
+        if self.dq is not None and np.any(np.abs(self.dq[-1]) > 1e-6):
+            raise UnsafeMotionError('the velocity of the last point is not zero')
+
+
+def quintic(
+    start: tuple[FloatArray, FloatArray, FloatArray],
+    end: tuple[FloatArray, FloatArray, FloatArray],
+    duration: float,
+    t: float,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """
+    Return the quintic between two states at time `t`.
+
+    Parameters
+    ----------
+    start, end : tuple of ndarray, shape (n,)
+        Position [rad], velocity [rad/s], acceleration [rad/s^2].
+    duration : float
+        Time between them [s].
+    t : float
+        Time after the start [s].
+
+    Returns
+    -------
+    q, dq, ddq : ndarray, shape (n,)
+        State at `t`.
+
+    """
+    (p0, v0, a0), (p1, v1, a1) = start, end
+    T = duration
+    distance = p1 - p0 - v0 * T - 0.5 * a0 * T**2
+    speed = v1 - v0 - a0 * T
+    bend = a1 - a0
+    c3 = (10.0 * distance - 4.0 * speed * T + 0.5 * bend * T**2) / T**3
+    c4 = (-15.0 * distance + 7.0 * speed * T - bend * T**2) / T**4
+    c5 = (6.0 * distance - 3.0 * speed * T + 0.5 * bend * T**2) / T**5
+    return (
+        p0 + v0 * t + 0.5 * a0 * t**2 + c3 * t**3 + c4 * t**4 + c5 * t**5,
+        v0 + a0 * t + 3.0 * c3 * t**2 + 4.0 * c4 * t**3 + 5.0 * c5 * t**4,
+        a0 + 6.0 * c3 * t + 12.0 * c4 * t**2 + 20.0 * c5 * t**3,
+    )
+
+
+def cubic(
+    start: tuple[FloatArray, FloatArray], end: tuple[FloatArray, FloatArray], T: float, t: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the cubic between two positions and velocities at time `t`; see `quintic`."""
+    (p0, v0), (p1, v1) = start, end
+    c2 = (3.0 * (p1 - p0) - (2.0 * v0 + v1) * T) / T**2
+    c3 = (-2.0 * (p1 - p0) + (v0 + v1) * T) / T**3
+    return (
+        p0 + v0 * t + c2 * t**2 + c3 * t**3,
+        v0 + 2.0 * c2 * t + 3.0 * c3 * t**2,
+        2.0 * c2 + 6.0 * c3 * t,
+    )
+
+
+class TrajectoryController:
+    """
+    Turns trajectories into a reference at every instant.
+
+    Parameters
+    ----------
+    q : ndarray, shape (n,)
+        Position that is held until a trajectory comes [rad].
+
+    """
+
+    def __init__(self, q: FloatArray) -> None:
+        self._hold = np.asarray(q, dtype=float).copy()
+        self._knots: Knots | None = None
+        self._start = 0.0
+        self._state = (self._hold, np.zeros_like(self._hold), np.zeros_like(self._hold))
+
+    @property
+    def active(self) -> bool:
+        """Whether a trajectory is being executed."""
+        return self._knots is not None
+
+    def follow(self, knots: Knots, now: float) -> None:
+        """
+        Replace what is being executed; the motion goes on from the present reference.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If the trajectory is one a controller rejects; the present one then goes on.
+
+        """
+        knots.check(self._hold.size)
+        if knots.times[0] > 0.0:
+            q, dq, ddq = self._state
+            knots = Knots(
+                np.append(0.0, knots.times),
+                np.vstack([q, knots.q]),
+                None if knots.dq is None else np.vstack([dq, knots.dq]),
+                None if knots.ddq is None else np.vstack([ddq, knots.ddq]),
+            )
+        self._knots, self._start = knots, now
+
+    def stop(self, now: float) -> None:
+        """Come to rest smoothly from the present reference."""
+        q, dq, _ = self._state
+        rest = np.zeros_like(q)
+        target = q + 0.5 * STOP_TIME * dq
+        self.follow(Knots(np.array([STOP_TIME]), target[None], rest[None], rest[None]), now)
+
+    def sample(self, now: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the reference position, velocity and acceleration, shape (n,) each."""
+        if self._knots is not None:
+            self._state = self._interpolate(self._knots, now - self._start)
+        return self._state
+
+    def _interpolate(
+        self, knots: Knots, t: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        if t >= knots.times[-1]:
+            self._hold, self._knots = knots.q[-1].copy(), None
+            return self._hold, np.zeros_like(self._hold), np.zeros_like(self._hold)
+        k = int(np.searchsorted(knots.times, max(t, 0.0), side='right')) - 1
+        T = float(knots.times[k + 1] - knots.times[k])
+        local = max(t, 0.0) - float(knots.times[k])
+        if knots.dq is None:
+            speed = (knots.q[k + 1] - knots.q[k]) / T
+            return knots.q[k] + speed * local, speed, np.zeros_like(speed)
+        if knots.ddq is None:
+            return cubic(
+                (knots.q[k], knots.dq[k]), (knots.q[k + 1], knots.dq[k + 1]), T, local
+            )
+        return quintic(
+            (knots.q[k], knots.dq[k], knots.ddq[k]),
+            (knots.q[k + 1], knots.dq[k + 1], knots.ddq[k + 1]),
+            T,
+            local,
+        )

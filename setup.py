@@ -1,0 +1,76 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+from pathlib import Path
+
+from setuptools import find_packages
+from setuptools import setup
+
+package_name = 'robot_identification'
+
+nodes = [
+    'simulated_robot',
+    'trajectory_generator',
+    'experiment_runner',
+    'bag_recorder',
+    'identifier',
+    'torque_predictor',
+    'experiment_coordinator',
+]
+
+
+def shared(folder, pattern='*'):
+    """Install the files of a folder under the same folder of the package's share directory."""
+    files = sorted(str(path) for path in Path(folder).glob(pattern) if path.is_file())
+    return (f'share/{package_name}/{folder}', files)
+
+
+setup(
+    name=package_name,
+    version='0.1.0',
+    packages=find_packages(include=[package_name, f'{package_name}.*']),
+    package_data={package_name: ['py.typed', 'report/templates/*.j2']},
+    data_files=[
+        ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),
+        (f'share/{package_name}', ['package.xml']),
+        shared('launch', '*.launch.py'),
+        shared('config/robots', '*.yaml'),
+        shared('config/experiments', '*.yaml'),
+        shared('config/nodes', '*.yaml'),
+        shared('config/rviz', '*.rviz'),
+        shared('urdf'),
+    ],
+    python_requires='>=3.10',
+    # Everything else comes from package.xml on a robot machine (its pinocchio is the ROS
+    # package, never PyPI's) and from requirements/lock.txt in the set-up by make.
+    install_requires=['setuptools'],
+    extras_require={
+        'bags': ['rosbags'],
+        'consistency': ['clarabel'],
+        'progress': ['rich'],
+        'simulation': ['mujoco'],
+        'test': ['pytest'],  # what makes `colcon test` run pytest
+    },
+    zip_safe=False,  # report templates are read as files
+    maintainer='robot_identification developers',
+    maintainer_email='maintainers@robot-identification.dev',
+    description='Identification of the dynamic parameters of robot arms.',
+    license='Apache-2.0',
+    entry_points={
+        'console_scripts': [
+            f'robot-identification = {package_name}.cli.main:main',
+            *(f'{node} = {package_name}.nodes.{node}:main' for node in nodes),
+        ],
+    },
+)

@@ -1,0 +1,163 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Compile the control_msgs fixture, so that the action is tried where no ROS is installed."""
+
+import fcntl
+import hashlib
+import os
+from pathlib import Path
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+
+FIXTURE = Path(__file__).resolve().parent / 'fixtures' / 'interfaces' / 'control_msgs'
+LOCK = Path(__file__).resolve().parents[1] / 'requirements' / 'lock.txt'
+
+# Set by the ROS wheels once they have extended LD_LIBRARY_PATH; a child that inherits it would
+# not extend its own.
+BOOTSTRAP_GUARD = '_ROS_WHEELS_BOOTSTRAP_COMPLETE'
+
+
+def default_cache_dir() -> Path:
+    """Return the cache of this Python: inside its venv, else in the user's cache folder."""
+    if sys.prefix != sys.base_prefix:
+        return Path(sys.prefix, 'test_interfaces')
+    user_cache = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')
+    return user_cache / 'robot_identification' / 'test_interfaces'
+
+
+def why_not_buildable() -> str:
+    """Return what is missing to compile the fixture here, or an empty string."""
+    if not Path(sys.prefix, 'share', 'rosidl_default_generators').is_dir():
+        return f'no rosidl generators in {sys.prefix} (make setup installs them)'
+    if shutil.which('cmake') is None:
+        return 'cmake is not installed'
+    for variable, names in ('CC', ('cc', 'gcc', 'clang')), ('CXX', ('c++', 'g++', 'clang++')):
+        if not os.environ.get(variable) and not any(map(shutil.which, names)):
+            return f'no compiler: none of {", ".join(names)} is installed'
+    if not Path(sysconfig.get_path('include'), 'Python.h').is_file():
+        return f'no Python.h in {sysconfig.get_path("include")}'
+    return ''
+
+
+def build_control_msgs(cache_dir: Path) -> Path | None:
+    """
+    Return the install prefix of the compiled fixture, or None where it cannot be compiled.
+
+    It is compiled once per lock file, fixture and Python; callers in other processes wait for it.
+    A compilation that fails raises, with the end of its log.
+    """
+    if why_not_buildable():
+        return None
+    folder = Path(cache_dir) / _fingerprint()
+    folder.mkdir(parents=True, exist_ok=True)
+    complete = folder / 'complete'
+    with (folder / 'lock').open('w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not complete.exists():
+            _compile(folder)
+            complete.touch()
+    return folder / 'install'
+
+
+def interface_environment(prefix: Path) -> dict[str, str]:
+    """Return the environment in which this Python's child processes import control_msgs."""
+    module = next(prefix.glob('**/control_msgs/__init__.py'))
+    environment = dict(os.environ)
+    environment.pop(BOOTSTRAP_GUARD, None)
+    for variable, entry in (
+        ('PYTHONPATH', module.parents[1]),
+        ('LD_LIBRARY_PATH', prefix / 'lib'),
+        ('AMENT_PREFIX_PATH', prefix),
+    ):
+        others = environment.get(variable)
+        if others is None and variable == 'AMENT_PREFIX_PATH':
+            others = sys.prefix
+        environment[variable] = f'{entry}{os.pathsep}{others}' if others else str(entry)
+    return environment
+
+
+def _fingerprint() -> str:
+    """Hash everything that the compiled fixture depends on."""
+    digest = hashlib.sha256()
+    for part in sys.prefix, sys.version, platform.machine():
+        digest.update(part.encode() + b'\0')
+    for path in LOCK, *sorted(path for path in FIXTURE.rglob('*') if path.is_file()):
+        digest.update(path.name.encode() + b'\0' + path.read_bytes() + b'\0')
+    return digest.hexdigest()[:16]
+
+
+def _compile(folder: Path) -> None:
+    source, build, install = (folder / name for name in ('source', 'build', 'install'))
+    for path in source, build, install:
+        shutil.rmtree(path, ignore_errors=True)
+    shutil.copytree(FIXTURE, source)
+    _repair_wheel_cmake_paths(Path(sys.prefix))
+
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(('AMENT_', 'COLCON_', 'ROS_'))
+        and name not in ('CMAKE_PREFIX_PATH', 'LD_LIBRARY_PATH', 'PYTHONPATH', BOOTSTRAP_GUARD)
+    }
+    environment['AMENT_PREFIX_PATH'] = environment['CMAKE_PREFIX_PATH'] = sys.prefix
+    # The venv brings ninja, and the generators are to run with its Python.
+    environment['PATH'] = os.pathsep.join(
+        (str(Path(sys.prefix, 'bin')), environment.get('PATH', os.defpath))
+    )
+    configure = [
+        'cmake', '-S', str(source), '-B', str(build), '-Wno-dev',
+        f'-DCMAKE_INSTALL_PREFIX={install}', '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF',
+        f'-DPython3_EXECUTABLE={sys.executable}',
+    ]
+    if shutil.which('ninja', path=environment['PATH']):
+        configure += ['-G', 'Ninja']
+    log = folder / 'build.log'
+    with log.open('w') as output:
+        for command in configure, ['cmake', '--build', str(build), '--target', 'install']:
+            completed = subprocess.run(
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            )
+            if completed.returncode != 0:
+                output.flush()
+                raise RuntimeError(
+                    f'{command[0]} {command[1]} failed, see {log}:\n{log.read_text()[-3000:]}'
+                )
+    shutil.rmtree(build)
+
+
+def _repair_wheel_cmake_paths(prefix: Path) -> None:
+    """Point the targets that the wheels export at this Python instead of their build machine's."""
+    import numpy
+
+    replacements = (
+        (r'/opt/python/[^/;"]+/include/python[\d.]+', sysconfig.get_path('include')),
+        (
+            r'/opt/python/[^/;"]+/lib/python[\d.]+/site-packages/numpy/[\w/]*include',
+            numpy.get_include(),
+        ),
+    )
+    for path in prefix.glob('share/*/cmake/*Export.cmake'):
+        text = repaired = path.read_text()
+        for pattern, replacement in replacements:
+            repaired = re.sub(pattern, lambda _, new=replacement: new, repaired)
+        if repaired != text:
+            # Replaced in one step: another CMake may be reading it.
+            temporary = path.with_name(f'{path.name}.{os.getpid()}')
+            temporary.write_text(repaired)
+            temporary.replace(path)

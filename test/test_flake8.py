@@ -1,0 +1,43 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The code keeps the flake8 rules of ament."""
+
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CHECKED = ('robot_identification', 'launch', 'test', 'benchmarks', 'docs', 'setup.py')
+
+
+@pytest.mark.flake8
+@pytest.mark.linter
+@pytest.mark.filterwarnings('ignore')
+def test_flake8():
+    """Use ament_flake8 on a ROS machine, elsewhere flake8 with the same rules from setup.cfg."""
+    paths = [str(ROOT / name) for name in CHECKED if (ROOT / name).exists()]
+    try:
+        from ament_flake8.main import main_with_errors
+    except ImportError:
+        pytest.importorskip('flake8')
+        completed = subprocess.run(
+            [sys.executable, '-m', 'flake8', *paths], cwd=ROOT, capture_output=True, text=True
+        )
+        assert completed.returncode == 0, completed.stdout + completed.stderr
+    else:
+        return_code, errors = main_with_errors(argv=paths)
+        assert return_code == 0, '\n'.join(errors)

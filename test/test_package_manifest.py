@@ -1,0 +1,177 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The tree is a proper ROS 2 package: manifest, set-up files and what colcon makes of them."""
+
+import ast
+import configparser
+import os
+from pathlib import Path
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def manifest():
+    """Return package.xml as catkin_pkg reads it, conditions taken as on a build farm."""
+    package = pytest.importorskip('catkin_pkg.package')
+    warnings = []
+    parsed = package.parse_package(str(ROOT / 'package.xml'), warnings=warnings)
+    parsed.validate(warnings=warnings)
+    assert warnings == []
+    parsed.evaluate_conditions({'ROS_VERSION': '2', 'ROS_DISTRO': 'jazzy'})
+    return parsed
+
+
+@pytest.fixture
+def setup_arguments(monkeypatch):
+    """Return what setup.py passes to setuptools."""
+    setuptools = pytest.importorskip('setuptools')
+    arguments = {}
+    monkeypatch.setattr(setuptools, 'setup', lambda **keywords: arguments.update(keywords))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path('setup.py')
+    return arguments
+
+
+def dependency_names(manifest):
+    """Return the names of all dependencies whose condition holds."""
+    return {
+        dependency.name
+        for dependencies in (manifest.exec_depends, manifest.build_depends, manifest.test_depends)
+        for dependency in dependencies
+        if dependency.evaluated_condition
+    }
+
+
+def test_manifest_is_valid(manifest):
+    """An invalid manifest makes colcon take the package for plain Python, without a word."""
+    assert manifest.package_format == 3
+    assert manifest.get_build_type() == 'ament_python'
+    assert manifest.licenses == ['Apache-2.0']
+
+
+def test_name_and_version_agree(manifest, setup_arguments):
+    """package.xml and setup.py name the same thing."""
+    assert setup_arguments['name'] == manifest.name
+    assert setup_arguments['version'] == manifest.version
+    assert setup_arguments['license'] == manifest.licenses[0]
+    assert setup_arguments['maintainer_email'] == manifest.maintainers[0].email
+
+
+def test_manifest_names_what_a_robot_machine_needs(manifest):
+    """The hard dependencies of the design are ROS packages or apt keys."""
+    assert {
+        'launch_ros', 'pinocchio', 'python3-numpy', 'python3-scipy', 'rclpy', 'rosbag2_py',
+        'sensor_msgs', 'trajectory_msgs', 'ur_robot_driver',
+    } <= dependency_names(manifest)
+
+
+def test_no_pip_key_is_required(manifest):
+    """A pip key would bar the package from the build farm; extras are conditional."""
+    assert [name for name in dependency_names(manifest) if name.endswith('-pip')] == []
+    manifest.evaluate_conditions({'ROBOT_IDENTIFICATION_EXTRAS': '1'})
+    assert 'python3-mujoco-pip' in dependency_names(manifest)
+
+
+def test_nothing_pulls_pinocchio_from_pypi(manifest, setup_arguments):
+    """The wheel named pin needs numpy 2 and would break the distribution's."""
+    assert setup_arguments['install_requires'] == ['setuptools']
+    extras = [name for names in setup_arguments['extras_require'].values() for name in names]
+    required = {re.split(r'[\W]', name)[0] for name in extras}
+    assert not {'pin', 'numpy', 'scipy'} & required
+    manifest.evaluate_conditions({'ROBOT_IDENTIFICATION_EXTRAS': '1'})
+    assert not {'pin', 'python3-pin', 'python3-pin-pip'} & dependency_names(manifest)
+
+
+def test_every_entry_point_has_its_function(setup_arguments):
+    """Each executable's module exists and defines the function that it calls."""
+    scripts = setup_arguments['entry_points']['console_scripts']
+    assert any(script.startswith('robot-identification ') for script in scripts)
+    for script in scripts:
+        module, function = script.split('=')[1].strip().split(':')
+        path = ROOT / f'{module.replace(".", "/")}.py'
+        assert path.is_file(), f'{script}: no {path.relative_to(ROOT)}'
+        names = {
+            name
+            for node in ast.parse(path.read_text('utf-8')).body
+            for name in (
+                [node.name]
+                if isinstance(node, ast.FunctionDef)
+                else [alias.asname or alias.name for alias in node.names]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+        }
+        assert function in names, f'{script}: no {function} in {path.relative_to(ROOT)}'
+
+
+def test_every_package_and_shared_file_is_installed(setup_arguments):
+    """No sub-package, launch file, configuration or URDF stays behind."""
+    packages = set(setup_arguments['packages'])
+    for path in (ROOT / 'robot_identification').rglob('__init__.py'):
+        assert '.'.join(path.parent.relative_to(ROOT).parts) in packages
+    assert {name.split('.')[0] for name in packages} == {'robot_identification'}
+
+    installed = {name for _, names in setup_arguments['data_files'] for name in names}
+    assert {'package.xml', 'resource/robot_identification'} <= installed
+    for pattern in 'launch/*.launch.py', 'config/**/*.yaml', 'urdf/**/*.urdf':
+        for path in ROOT.glob(pattern):
+            assert path.relative_to(ROOT).as_posix() in installed
+    assert (ROOT / 'resource' / 'robot_identification').read_bytes() == b''
+
+
+def test_executables_go_where_ros2_run_looks():
+    """Both kinds of colcon build, with and without --symlink-install."""
+    config = configparser.ConfigParser(interpolation=None)
+    config.read(ROOT / 'setup.cfg')
+    assert config['develop']['script_dir'] == '$base/lib/robot_identification'
+    assert config['install']['install_scripts'] == '$base/lib/robot_identification'
+
+
+def test_colcon_sees_an_ament_python_package(tmp_path):
+    """And it sees only this one: no fixture, nothing in .venv."""
+    beside_python = f'{Path(sys.executable).parent}{os.pathsep}{os.environ.get("PATH", "")}'
+    colcon = shutil.which('colcon', path=beside_python)
+    if colcon is None:
+        pytest.skip('colcon is not installed')
+    completed = subprocess.run(
+        [colcon, '--log-base', os.devnull, 'list', '--base-paths', str(ROOT)],
+        cwd=tmp_path,
+        env={'PATH': beside_python, 'HOME': str(tmp_path), 'COLCON_HOME': str(tmp_path)},
+        capture_output=True, text=True, timeout=120,
+    )
+    assert completed.returncode == 0, completed.stderr
+    packages = [line.split('\t') for line in completed.stdout.splitlines()]
+    assert [(name, kind) for name, _, kind in packages] == [
+        ('robot_identification', '(ros.ament_python)')
+    ]
+
+
+@pytest.mark.linter
+@pytest.mark.xmllint
+@pytest.mark.filterwarnings('ignore')
+def test_ament_xmllint_agrees():
+    """The schema's own check, which exists on ROS machines only."""
+    ament_xmllint = pytest.importorskip('ament_xmllint.main')
+    if shutil.which('xmllint') is None:
+        pytest.skip('xmllint is not installed')
+    assert ament_xmllint.main(argv=[str(ROOT / 'package.xml')]) == 0

@@ -1,0 +1,42 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The docstrings keep the rules of ament_pep257."""
+
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+CHECKED = ('robot_identification', 'launch', 'test', 'benchmarks', 'docs', 'setup.py')
+
+
+@pytest.mark.linter
+@pytest.mark.pep257
+@pytest.mark.filterwarnings('ignore')
+def test_pep257():
+    """Use ament_pep257 on a ROS machine, elsewhere pydocstyle with its rules from setup.cfg."""
+    paths = [str(ROOT / name) for name in CHECKED if (ROOT / name).exists()]
+    try:
+        from ament_pep257.main import main
+    except ImportError:
+        pytest.importorskip('pydocstyle')
+        completed = subprocess.run(
+            [sys.executable, '-m', 'pydocstyle', *paths], cwd=ROOT, capture_output=True, text=True
+        )
+        assert completed.returncode == 0, completed.stdout + completed.stderr
+    else:
+        assert main(argv=paths) == 0, 'see the errors above'
