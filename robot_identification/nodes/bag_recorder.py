@@ -172,7 +172,7 @@ def _message_class(kind: str):
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run_node(BagRecorder))
+    sys.exit(run_node(BagRecorder, threads=3))
 
 
 if __name__ == '__main__':

@@ -27,6 +27,7 @@ from rcl_interfaces.msg import IntegerRange
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
 from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
@@ -89,7 +90,9 @@ class StopRequest:
         self.signal = number
 
 
-def run_node(make_node: Callable[[], Node], arguments: Sequence[str] | None = None) -> int:
+def run_node(
+    make_node: Callable[[], Node], *, threads: int = 1, arguments: Sequence[str] | None = None
+) -> int:
     """
     Run a node until it is done or asked to stop; return the exit code of its process.
 
@@ -101,8 +104,10 @@ def run_node(make_node: Callable[[], Node], arguments: Sequence[str] | None = No
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    executor = (
+        SingleThreadedExecutor() if threads == 1 else MultiThreadedExecutor(num_threads=threads)
+    )
     node = None
-    executor = MultiThreadedExecutor(num_threads=3)
     try:
         node = make_node()
         executor.add_node(node)
@@ -111,8 +116,10 @@ def run_node(make_node: Callable[[], Node], arguments: Sequence[str] | None = No
         close = getattr(node, 'close', lambda: True)
         while not close():
             executor.spin_once(timeout_sec=0.05)
-        finished = getattr(node, 'finished', None)
-        return finished if finished is not None else _exit_code(stop)
+        executor.remove_node(node)
+        # What the threads have already taken ends before its handles are destroyed.
+        executor.spin_once(timeout_sec=0.1)
+        return getattr(node, 'finished', None) or 0
     except IdentificationError as error:
         print(f'error: {error}', file=sys.stderr)
         return error.exit_code
@@ -121,7 +128,3 @@ def run_node(make_node: Callable[[], Node], arguments: Sequence[str] | None = No
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
-
-
-def _exit_code(stop: StopRequest) -> int:
-    return INTERRUPTED if stop.signal == signal.SIGINT else 0

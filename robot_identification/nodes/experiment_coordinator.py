@@ -199,7 +199,7 @@ class ExperimentCoordinator(Node):
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run_node(ExperimentCoordinator))
+    sys.exit(run_node(ExperimentCoordinator, threads=3))
 
 
 if __name__ == '__main__':

@@ -44,6 +44,7 @@ from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
+from robot_identification.nodes.common import INTERRUPTED
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.conversions import joint_values
@@ -77,6 +78,7 @@ class ExperimentRunner(Node):
 
     def __init__(self) -> None:
         super().__init__('experiment_runner')
+        self.finished: int | None = None
         declare_robot(self)
         declare(self, 'trajectory_file', '', 'certified trajectory to execute')
         declare(self, 'arm.sha256', '', 'its sha256, typed back by who approves it')
@@ -130,6 +132,7 @@ class ExperimentRunner(Node):
     def close(self) -> bool:
         """Bring the arm to rest; return True when that is done."""
         if self._state in (APPROACHING, EXECUTING):
+            self.finished = INTERRUPTED
             self._stop('interrupted')
         return self._state not in MOVING
 

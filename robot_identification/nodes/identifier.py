@@ -95,7 +95,7 @@ class Identifier(Node):
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run_node(Identifier))
+    sys.exit(run_node(Identifier, threads=3))
 
 
 if __name__ == '__main__':

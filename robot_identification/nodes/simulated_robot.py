@@ -27,7 +27,6 @@ import sys
 
 from builtin_interfaces.msg import Time
 import numpy as np
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
@@ -136,10 +135,8 @@ class SimulatedRobot(Node):
         ):
             self._latched[topic] = self.create_publisher(type(message), topic, LATCHED)
             self._latched[topic].publish(message)
-        own = MutuallyExclusiveCallbackGroup()
         self.create_subscription(
-            JointTrajectory, COMMANDS, self._on_trajectory, QoSProfile(depth=10),
-            callback_group=own,
+            JointTrajectory, COMMANDS, self._on_trajectory, QoSProfile(depth=10)
         )
         self._action = None
         if FollowJointTrajectory is not None:
@@ -147,7 +144,7 @@ class SimulatedRobot(Node):
                 self, f'{CONTROLLER}/follow_joint_trajectory', self._controller,
                 self._prefixed_joints(), self._now,
             )
-        self.create_timer(self._period / factor, self._step, callback_group=own)
+        self.create_timer(self._period / factor, self._step)
         self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
 
     def _prefixed_joints(self) -> list[str]:

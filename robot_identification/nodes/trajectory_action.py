@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence
-import threading
 
 import numpy as np
 from rclpy.action import ActionServer
@@ -26,6 +25,7 @@ from rclpy.action import CancelResponse
 from rclpy.action import GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
+from rclpy.task import Future
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.conversions import message_to_knots
@@ -49,7 +49,7 @@ class TrajectoryAction:
         self._node, self._controller, self._joints, self._now = node, controller, joints, now
         self._q = np.zeros(len(joints))
         self._cycles = 0
-        self._tick = threading.Condition()
+        self._tick = Future()
         self._goal = None
         self._server = ActionServer(
             node, FollowJointTrajectory, name, self._execute,
@@ -59,10 +59,10 @@ class TrajectoryAction:
 
     def update(self, q: np.ndarray) -> None:
         """Tell the measured position, shape (n,) [rad], once a cycle."""
-        with self._tick:
-            self._q = q
-            self._cycles += 1
-            self._tick.notify_all()
+        self._q = q
+        self._cycles += 1
+        tick, self._tick = self._tick, Future()
+        tick.set_result(None)
 
     def _on_goal(self, request) -> GoalResponse:
         try:
@@ -75,7 +75,7 @@ class TrajectoryAction:
     def _on_cancel(self, goal) -> CancelResponse:
         return CancelResponse.ACCEPT
 
-    def _execute(self, goal):
+    async def _execute(self, goal):
         result = FollowJointTrajectory.Result()
         self._goal = goal
         self._controller.follow(message_to_knots(goal.request.trajectory, self._joints),
@@ -85,17 +85,12 @@ class TrajectoryAction:
                 self._controller.stop(self._now())
                 goal.canceled()
                 return result
-            with self._tick:
-                if not self._tick.wait(timeout=1.0):
-                    break
+            await self._tick
             if self._cycles % FEEDBACK_CYCLES == 0:
                 goal.publish_feedback(self._feedback())
         if self._goal is not goal:
             result.error_code = FollowJointTrajectory.Result.INVALID_GOAL
             result.error_string = 'replaced by a newer goal'
-            goal.abort()
-        elif self._controller.active:
-            result.error_string = 'the simulation stands still'
             goal.abort()
         else:
             goal.succeed()

@@ -121,7 +121,7 @@ class TrajectoryGenerator(Node):
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run_node(TrajectoryGenerator))
+    sys.exit(run_node(TrajectoryGenerator, threads=3))
 
 
 if __name__ == '__main__':

@@ -32,8 +32,9 @@ from robot_identification.report.formatting import number
 from robot_identification.report.formatting import percent
 from robot_identification.validation.metrics import BagErrors
 
-# From here on a part of the error is called most of it.
+# A part of the error above this is called most of it, one below the other is not its cause.
 MAIN_SHARE = 0.7
+MINOR_SHARE = 0.3
 # An error that is lower than overall by this factor while moving is large at rest.
 REST_SHARE = 0.8
 # The middle of the sizes of white noise lies at this multiple of its standard deviation.
@@ -92,6 +93,8 @@ def neighbour_correlation(bags: Sequence[Scored]) -> float:
     values = []
     for bag in bags:
         residual = (bag.dataset.effort - bag.predicted)[bag.rows]
+        if len(residual) < 2:
+            continue
         centred = residual - residual.mean(axis=0)
         power = np.sum(centred**2, axis=0)
         products = np.sum(centred[1:] * centred[:-1], axis=0)
@@ -100,22 +103,24 @@ def neighbour_correlation(bags: Sequence[Scored]) -> float:
 
 
 def _size_of_error(bag: Scored, joint: int) -> str:
-    errors, unit = bag.errors, effort_unit_text(bag.errors.unit)
+    errors, unit = bag.errors, bag.errors.unit
     measured = bag.dataset.effort[bag.rows, joint]
     return (
         f'{errors.joints[joint]} has the largest error next to its own effort: NRMSE '
-        f'{fixed(errors.nrmse[joint])}, which is an RMSE of {number(errors.rmse[joint])} {unit} '
-        f'on an effort that varies by {number(_spread(measured))} {unit} (standard deviation) and '
-        f'has an RMS of {number(_rms(measured))} {unit} ({errors.bag}).'
+        f'{fixed(errors.nrmse[joint])}, which is an RMSE of {_quantity(errors.rmse[joint], unit)} '
+        f'on an effort that varies by {_quantity(_spread(measured), unit)} (standard deviation) '
+        f'and has an RMS of {_quantity(_rms(measured), unit)} ({errors.bag}).'
     )
 
 
 def _make_up_of_effort(model: IdentifiedModel, bag: Scored, joint: int) -> str:
-    unit = effort_unit_text(bag.errors.unit)
+    if not model.parameters.friction:
+        return 'The model has no friction, so that all friction of the joint is error.'
+    unit = bag.errors.unit
     rigid, friction = _parts_of_effort(model, bag, joint)
     sentence = (
-        f'In the model, friction makes its effort vary by {number(_spread(friction))} {unit}, '
-        f'the rigid body with its rotor by {number(_spread(rigid))} {unit}'
+        f'In the model, friction makes its effort vary by {_quantity(_spread(friction), unit)}, '
+        f'the rigid body with its rotor by {_quantity(_spread(rigid), unit)}'
     )
     if _spread(friction) > _spread(rigid):
         return f'{sentence}: this joint mainly shows how well its friction law fits.'
@@ -135,23 +140,24 @@ def _parts_of_effort(
 
 
 def _likely_causes(bag: Scored, joint: int) -> list[str]:
-    errors, unit = bag.errors, effort_unit_text(bag.errors.unit)
+    errors, unit = bag.errors, bag.errors.unit
     rmse, bias = float(errors.rmse[joint]), float(errors.bias[joint])
     typical = float(np.median(errors.rmse))
+    moving = float(errors.rmse_moving[joint])
     causes = []
     if len(errors.joints) > 1 and rmse <= typical:
         causes.append(
-            f'In {unit} its error is no larger than that of a typical joint (median '
-            f'{number(typical)} {unit}): it stands out because its effort is small.'
+            f'In {effort_unit_text(unit)} its error is no larger than that of a typical joint '
+            f'(median {_quantity(typical, unit)}): it stands out because its effort is small.'
         )
     if abs(bias) > MAIN_SHARE * rmse:
         causes.append(
-            f'Most of the error is a constant offset of {number(bias)} {unit} (measured minus '
+            f'Most of the error is a constant offset of {_quantity(bias, unit)} (measured minus '
             'predicted).'
         )
-    if errors.rmse_moving[joint] < REST_SHARE * rmse:
+    if moving < REST_SHARE * rmse:
         causes.append(
-            f'While the joint moves the RMSE is only {number(errors.rmse_moving[joint])} {unit}: '
+            f'While the joint moves the RMSE is only {_quantity(moving, unit)}: '
             'the error is larger at rest, where friction may have any value up to break-away.'
         )
     return [*causes, _noise_sentence(bag, joint, rmse, unit)]
@@ -161,18 +167,17 @@ def _noise_sentence(bag: Scored, joint: int, rmse: float, unit: str) -> str:
     noise = _noise_of(bag.dataset.effort[bag.dataset.fitted, joint])
     share = noise / rmse if rmse > 0.0 else math.nan
     sentence = (
-        f'From sample to sample the recorded effort is noisy by at most {number(noise)} {unit} '
+        f'From sample to sample the recorded effort is noisy by at most {_quantity(noise, unit)} '
         f'({percent(share)} of the RMSE)'
     )
     if share > MAIN_SHARE:
         return f'{sentence}: most of the error can be noise, which no model predicts.'
-    if share <= MAIN_SHARE:
+    if share < MINOR_SHARE:
         return (
-            f'{sentence}, so that noise is not the main cause; what is left follows the motion '
-            'and is something that the model lacks or has wrong (the friction law, a drive gain, '
-            'a payload, temperature, elasticity).'
+            f'{sentence}, so that noise is not the cause: the model lacks something or has it '
+            'wrong (the friction law, a drive gain, a payload, temperature, elasticity).'
         )
-    return f'{sentence}.'
+    return f'{sentence}: noise can be part of the error, not all of it.'
 
 
 def _noise_of(effort: FloatArray) -> float:
@@ -182,6 +187,11 @@ def _noise_of(effort: FloatArray) -> float:
     second = np.abs(np.diff(effort, 2))
     # The second difference of white noise has 1 + 4 + 1 times its variance.
     return float(np.median(second)) / MEDIAN_OF_NORMAL / math.sqrt(6.0)
+
+
+def _quantity(value: float, unit: str) -> str:
+    """Return a number with its unit, which no line break separates."""
+    return f'{number(value)} {effort_unit_text(unit)}'.replace(' ', '\N{NO-BREAK SPACE}')
 
 
 def _spread(values: FloatArray) -> float:

@@ -29,6 +29,9 @@ import io
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter
+from matplotlib.ticker import LogLocator
+from matplotlib.ticker import NullLocator
 import numpy as np
 from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
@@ -138,14 +141,14 @@ def effort_pictures(
     return PictureGroup(dataset.source, pictures)
 
 
-def interval_picture(dataset: Dataset) -> Picture:
+def interval_picture(dataset: Dataset, resolution: float) -> Picture:
     """Draw the time between neighbouring samples of a recording."""
-    figure, (axes,) = _figure(1, 2.2, MAXIMUM_RESOLUTION)
+    figure, (axes,) = _figure(1, 2.2, resolution)
     t, interval = decimate(dataset.stamps[1:], 1e3 * np.diff(dataset.stamps))
     axes.plot(t, interval, color=PREDICTED, linewidth=0.7)
-    axes.set_ylim(bottom=0.0)
-    _label(axes, 'interval [ms]', 'time [s]')
     longest = float(interval.max(initial=0.0))
+    axes.set_ylim(0.0, 1.2 * longest or 1.0)
+    _label(axes, 'interval [ms]', 'time [s]')
     alternative = (
         f'Time between neighbouring samples: median {1e3 / dataset.rate:.1f} ms, '
         f'longest {longest:.1f} ms'
@@ -159,6 +162,10 @@ def singular_value_picture(singular_values: FloatArray) -> Picture:
     axes.semilogy(
         np.arange(1, len(singular_values) + 1), singular_values, 'o', color=PREDICTED, markersize=4
     )
+    # Plain numbers also where all of them lie within one decade.
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FormatStrFormatter('%g'))
     _label(axes, 'singular value', 'number')
     alternative = (
         f'{len(singular_values)} singular values from {singular_values.max():.2g} '

@@ -46,6 +46,8 @@ def percent(value: float) -> str:
     share = 100.0 * value
     if share > 1000.0:
         return '> 1000 %'
+    if 0.0 < share < 0.05:
+        return '< 0.1 %'
     return f'{share:.1f} %' if abs(share) < 10.0 else f'{share:.0f} %'
 
 

@@ -33,10 +33,12 @@ from robot_identification.report.figures import interval_picture
 from robot_identification.report.figures import singular_value_picture
 from robot_identification.report.page import render_page
 from robot_identification.report.tables import compared_error_table
+from robot_identification.report.tables import data_facts
 from robot_identification.report.tables import error_table
 from robot_identification.report.tables import fit_errors
 from robot_identification.report.tables import friction_table
 from robot_identification.report.tables import inertial_coefficients
+from robot_identification.report.tables import training_bags
 from robot_identification.report.truth import TruthComparison
 from robot_identification.validation.metrics import BagErrors
 from robot_identification.validation.validation import predict_effort
@@ -83,7 +85,7 @@ def render_identification_report(
     drawn, drawn_unseen = (
         drawn_bags(model.robot.n, len(pairs)) for pairs in (training, unseen)
     )
-    resolution = choose_resolution(model.robot.n * (drawn + drawn_unseen))
+    resolution = choose_resolution(model.robot.n * (drawn + drawn_unseen) + drawn)
     return render_page(
         'identification.html.j2',
         identification=identification,
@@ -107,7 +109,9 @@ def render_identification_report(
         correlation=neighbour_correlation(scored),
         parameters=inertial_coefficients(model),
         friction=friction_table(model),
-        intervals=[(d.source, interval_picture(d)) for d in datasets[:drawn] if len(d) > 1],
+        training_bags=training_bags(model),
+        data=[(dataset.source, data_facts(dataset)) for dataset in datasets],
+        intervals=[(d.source, interval_picture(d, resolution)) for d in datasets[:drawn]],
         training_pictures=[effort_pictures(d, p, resolution) for d, p in training[:drawn]],
         training_left_out=len(training) - drawn,
         unseen_pictures=[effort_pictures(d, p, resolution) for d, p in unseen[:drawn_unseen]],

@@ -34,9 +34,13 @@ from robot_identification.report.tables import fit_errors
 from robot_identification.report.tables import friction_table
 from robot_identification.report.tables import inertial_coefficients
 from robot_identification.report.tables import JointErrors
+from robot_identification.report.tables import training_bags
 from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.validation import Validation
 from robot_identification.validation.validation import Verdict
+
+# With more, the table would not fit: one line a coefficient then.
+MAXIMUM_FRICTION_COLUMNS = 3
 
 
 def results_text(identification: Identification) -> str:
@@ -137,6 +141,8 @@ def _friction_lines(model: IdentifiedModel) -> list[str]:
     table = friction_table(model)
     if not table.rows:
         return []
+    if len(table.columns) > MAXIMUM_FRICTION_COLUMNS:
+        return [*_section('Friction'), *_coefficient_table(table.coefficients)]
     header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
     rows = [
         (joint, *(_friction_cell(entry) for entry in entries)) for joint, entries in table.rows
@@ -166,11 +172,11 @@ def _warning_lines(identification: Identification) -> list[str]:
 
 def _origin_lines(model: IdentifiedModel) -> list[str]:
     lines = _section('Identified from')
-    for bag in model.provenance.get('bags', ()):
-        lines += wrap(bag['path'])
-        lines += wrap(bag['sha256'], first='  sha256 ')
+    for path, sha256 in training_bags(model):
+        lines += [*wrap(path), *wrap(sha256, first='  sha256 ')]
     options = model.provenance.get('options', {})
-    return [*lines, *wrap(', '.join(f'{name} {value}' for name, value in options.items()))]
+    chosen = [f'{name} {value}' for name, value in options.items() if value is not None]
+    return [*lines, *wrap(', '.join(chosen))]
 
 
 def _joined(lines: Sequence[str]) -> str:

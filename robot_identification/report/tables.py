@@ -252,6 +252,32 @@ def fit_errors(dataset: Dataset, predicted: FloatArray) -> BagErrors:
     )
 
 
+def data_facts(dataset: Dataset) -> tuple[tuple[str, str], ...]:
+    """Return in words how many samples a recording has and why some are set aside."""
+    facts = [
+        ('Samples read', f'{len(dataset)} over {number(np.ptp(dataset.stamps))} s'),
+        ('Rate', f'{number(dataset.rate, 4)} Hz by the median interval'),
+    ]
+    before = int(np.count_nonzero(np.isnan(dataset.effort).any(axis=1)))
+    if before:
+        facts.append(('Set aside', f'{before}: outside the window, only run through the filter'))
+    facts += [('Set aside', f'{count}: {reason}') for reason, count in dataset.excluded.items()]
+    return (
+        *facts,
+        ('Scored', str(np.count_nonzero(dataset.scored))),
+        ('Fit for estimation', str(np.count_nonzero(dataset.fitted))),
+        ('Parts without a gap', str(len(dataset.segments))),
+    )
+
+
+def training_bags(model: IdentifiedModel) -> tuple[tuple[str, str], ...]:
+    """Return path and hash of the bags that a model was identified from."""
+    return tuple(
+        (str(bag.get('path', '')), str(bag.get('sha256', '')))
+        for bag in model.provenance.get('bags', ())
+    )
+
+
 def _joint_errors(
     errors: BagErrors, fit: FloatArray, prior: FloatArray
 ) -> tuple[JointErrors, ...]:
@@ -277,4 +303,4 @@ def _unit_text(unit: str, relative_scale: bool) -> str:
 
 
 def _constant_text(value: object) -> str:
-    return number(value) if isinstance(value, float) else str(value)
+    return f'{value:g}' if isinstance(value, float) else str(value)

@@ -29,7 +29,9 @@ from robot_identification.report.figures import drawn_bags
 from robot_identification.report.figures import effort_pictures
 from robot_identification.report.figures import interval_picture
 from robot_identification.report.page import render_page
+from robot_identification.report.tables import data_facts
 from robot_identification.report.tables import error_table
+from robot_identification.report.tables import training_bags
 from robot_identification.validation.validation import Validation
 
 
@@ -67,18 +69,19 @@ def render_validation_report(
         )
     ]
     drawn = drawn_bags(model.robot.n, len(scored))
-    resolution = choose_resolution(model.robot.n * drawn)
+    resolution = choose_resolution((model.robot.n + 1) * drawn)
     return render_page(
         'validation.html.j2',
         model=model,
         verdict=validation.verdict,
         command_line=command_line,
         notes=notes,
-        datasets=datasets,
+        training_bags=training_bags(model),
+        data=[(dataset.source, data_facts(dataset)) for dataset in datasets],
         error_tables=[error_table(errors) for errors in validation.bags],
         trained_on=bags_trained_on(model, datasets),
         worst_joint=explain_worst_joint(model, scored),
-        intervals=[(d.source, interval_picture(d)) for d in datasets[:drawn] if len(d) > 1],
+        intervals=[(d.source, interval_picture(d, resolution)) for d in datasets[:drawn]],
         pictures=[
             effort_pictures(bag.dataset, bag.predicted, resolution) for bag in scored[:drawn]
         ],
@@ -88,7 +91,7 @@ def render_validation_report(
 
 def bags_trained_on(model: IdentifiedModel, datasets: Sequence[Dataset]) -> tuple[str, ...]:
     """Return the bags that the model was also identified from, by their paths."""
-    training = {Path(bag['path']).resolve() for bag in model.provenance.get('bags', ())}
+    training = {Path(path).absolute() for path, _ in training_bags(model)}
     return tuple(
-        dataset.source for dataset in datasets if Path(dataset.source).resolve() in training
+        dataset.source for dataset in datasets if Path(dataset.source).absolute() in training
     )
