@@ -22,6 +22,7 @@ wait for their services to be called; this version of the runner then refuses to
 
 import secrets
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.actions import GroupAction
 from launch.actions import IncludeLaunchDescription
@@ -35,8 +36,6 @@ from launch.substitutions import LaunchConfiguration
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
-
-from launch import LaunchDescription
 
 
 def include(name, condition=None, **arguments):

@@ -14,11 +14,10 @@
 
 """Start the experiment runner; nothing moves before ~/arm and ~/execute are called."""
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-
-from launch import LaunchDescription
 
 
 def generate_launch_description():

@@ -14,12 +14,11 @@
 
 """Start the identifier; ask it with its ~/identify service."""
 
+from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
-
-from launch import LaunchDescription
 
 
 def generate_launch_description():

@@ -36,32 +36,24 @@ from robot_identification.errors import DataError
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.errors import UsageError
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.fitting import cross_validate
+from robot_identification.estimation.fitting import fit_parameters
+from robot_identification.estimation.fitting import score_prior
 from robot_identification.estimation.identifiability import find_idle_joints
-from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.identification import Identification
-from robot_identification.estimation.problem import build_problem
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.experiment.bag import read_recording
 from robot_identification.experiment.bag import write_joint_states
 from robot_identification.experiment.recording import Recording
 from robot_identification.files import file_sha256
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.identified_model import KinematicFilter
 from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import standard_torque
 from robot_identification.model.robot_model import EFFORT_UNITS
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.prediction.torque_predictor import TorquePredictor
-from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
 from robot_identification.processing.process import process
@@ -71,8 +63,6 @@ from robot_identification.simulation.twin import PHYSICS_STEP
 from robot_identification.simulation.twin import Sensors
 from robot_identification.simulation.twin import true_inertial_parameters
 from robot_identification.simulation.twin import Twin
-from robot_identification.validation.folds import blocked_folds
-from robot_identification.validation.metrics import BagErrors
 from robot_identification.validation.metrics import measure_errors
 from robot_identification.validation.validation import judge
 from robot_identification.validation.validation import predict_effort
@@ -182,11 +172,11 @@ def identify(
             f'{", ".join(map(str, bags))}: no joint moved by more than 0.05 rad: record a motion'
         )
     trials = [
-        _cross_validate(robot, friction, idle, datasets, options.estimator)
+        cross_validate(robot, friction, idle, datasets, options.estimator)
         for friction in product(*(law.alternatives() for law in parse_friction(options.friction)))
     ]
     chosen = min(trials, key=lambda trial: trial.score)
-    whole = _fit(
+    whole = fit_parameters(
         robot, chosen.reduction, idle, datasets, [d.fitted for d in datasets], options.estimator
     )
     model = IdentifiedModel(
@@ -212,7 +202,7 @@ def identify(
         theta, note = consistent_standard_parameters(robot, model.reduction, model.theta_base)
         model = replace(model, theta_consistent=theta)
     model = replace(model, consistency_note=note)
-    prior = _score_prior(robot, datasets)
+    prior = score_prior(robot, datasets)
     verdict = judge(chosen.errors, unseen=False, lost=whole.lost)
     model = model.with_quality({
         'verdict': verdict.level,
@@ -316,120 +306,6 @@ def choose_drive_gains(
             'unknown gain)'
         )
     return robot.with_drive_gains(np.ones(robot.n)), True
-
-
-@dataclass(frozen=True, eq=False)
-class _Fit:
-    problem: IdentificationProblem
-    estimate: Estimate
-    lost: tuple[str, ...]
-    idle_joints: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """Friction laws, the base parameters they lead to, and their errors on held-out blocks."""
-
-    friction: tuple[FrictionLaw, ...]
-    reduction: BaseReduction
-    errors: tuple[BagErrors, ...]
-
-    @property
-    def score(self) -> float:
-        return float(np.mean([errors.nrmse_mean for errors in self.errors]))
-
-    def describe(self) -> str:
-        return ', '.join(
-            law.name + ''.join(f' {key} {value:g}' for key, value in law.constants().items())
-            for law in self.friction
-        )
-
-
-def _torque_per_effort(robot: RobotModel, unit: str) -> FloatArray:
-    return robot.drives.drive_gain if unit == 'A' else np.ones(robot.n)
-
-
-def _fit(
-    robot: RobotModel,
-    reduction: BaseReduction,
-    idle: Sequence[int],
-    datasets: Sequence[Dataset],
-    rows: Sequence[BoolArray],
-    estimator: str,
-) -> _Fit:
-    problem = build_problem(
-        robot,
-        reduction,
-        [
-            (dataset, dataset.effort * _torque_per_effort(robot, dataset.effort_unit), chosen)
-            for dataset, chosen in zip(datasets, rows, strict=True)
-        ],
-    )
-    left = restrict_to_identifiable(robot, problem, idle)
-    estimate = ESTIMATORS[estimator]().estimate(left.problem)
-    return _Fit(left.problem, estimate, left.lost, left.idle_joints)
-
-
-def _cross_validate(
-    robot: RobotModel,
-    friction: tuple[FrictionLaw, ...],
-    idle: Sequence[int],
-    datasets: Sequence[Dataset],
-    estimator: str,
-) -> _Trial:
-    """Return the errors on held-out blocks, every step of the fit repeated in each fold."""
-    parameters = make_standard_parameters(robot.n, friction, reflected_inertia=True)
-    reduction = reduce_to_base(robot, parameters)
-    predictions = [np.full(dataset.effort.shape, np.nan) for dataset in datasets]
-    folds = [list(blocked_folds(dataset.stamps, dataset.fitted)) for dataset in datasets]
-    for fold in zip(*folds, strict=True):
-        fit = _fit(robot, reduction, idle, datasets, [rows for rows, _ in fold], estimator)
-        theta = np.zeros(parameters.size)
-        theta[fit.problem.reduction.independent] = fit.estimate.theta
-        for dataset, prediction, (_, held_out) in zip(datasets, predictions, fold, strict=True):
-            torque = standard_torque(robot, parameters, theta, dataset.motion)
-            effort = torque / _torque_per_effort(robot, dataset.effort_unit)
-            prediction[held_out] = effort[held_out]
-    errors = tuple(
-        _fitted_errors(dataset, prediction)
-        for dataset, prediction in zip(datasets, predictions, strict=True)
-    )
-    return _Trial(friction, reduction, errors)
-
-
-def _fitted_errors(dataset: Dataset, predicted: FloatArray) -> BagErrors:
-    """Return the errors on the samples that are fitted."""
-    rows = dataset.fitted
-    return measure_errors(
-        dataset.effort[rows],
-        predicted[rows],
-        dataset.moving[rows],
-        bag=dataset.source,
-        unit=dataset.effort_unit,
-        joints=dataset.joint_names,
-    )
-
-
-def _score_prior(robot: RobotModel, datasets: Sequence[Dataset]) -> tuple[BagErrors, ...]:
-    """Return the errors of the URDF's inertial parameters, friction fitted per joint."""
-    parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
-    results = []
-    for dataset in datasets:
-        scale = _torque_per_effort(robot, dataset.effort_unit)
-        rigid = standard_torque(
-            robot, parameters, prior_inertial_parameters(robot), dataset.motion
-        )
-        rest = dataset.effort * scale - rigid
-        explained = np.zeros_like(rest)
-        for joint in range(robot.n):
-            dq, ddq = dataset.motion.dq[:, joint], dataset.motion.ddq[:, joint]
-            columns = np.column_stack([np.sign(dq), dq, ddq, np.ones(len(dataset))])
-            fit = np.linalg.lstsq(
-                columns[dataset.fitted], rest[dataset.fitted, joint], rcond=None
-            )[0]
-            explained[:, joint] = columns @ fit
-        results.append(_fitted_errors(dataset, (rigid + explained) / scale))
-    return tuple(results)
 
 
 def _provenance(bags: Sequence[Path], options: IdentifyOptions) -> dict[str, Any]:

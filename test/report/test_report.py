@@ -1,0 +1,436 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The reports say what was found, to anyone, and need nothing but themselves."""
+
+from dataclasses import replace
+from html.parser import HTMLParser
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.problem import build_problem
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor import standard_torque
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.pipeline import identify
+from robot_identification.pipeline import IdentifyOptions
+from robot_identification.pipeline import validate_model
+from robot_identification.processing.dataset import Dataset
+from robot_identification.report.figures import choose_resolution
+from robot_identification.report.figures import decimate
+from robot_identification.report.figures import drawn_bags
+from robot_identification.report.figures import effort_pictures
+from robot_identification.report.figures import MAXIMUM_PANELS
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import percent
+from robot_identification.report.formatting import text_table
+from robot_identification.report.identification_report import render_identification_report
+from robot_identification.report.results_text import results_text
+from robot_identification.report.results_text import validation_text
+from robot_identification.report.tables import coefficients
+from robot_identification.report.tables import inertial_coefficients
+from robot_identification.report.truth import TruthComparison
+from robot_identification.report.validation_report import render_validation_report
+from robot_identification.validation.metrics import measure_errors
+from robot_identification.validation.validation import judge
+from robot_identification.validation.validation import predict_effort
+from robot_identification.validation.validation import validate
+
+MAXIMUM_BYTES = 5_000_000
+DATA = Path(os.environ.get(
+    'ROBOT_IDENTIFICATION_DATA', Path(__file__).resolve().parents[3] / 'shared' / 'data'
+))
+BAG = DATA / 'ur10_exciting_trajectory'
+HOSTILE = '<script>alert(1)</script>'
+# Dollars are formulae to matplotlib, its fonts have no such letters, ESC steers terminals.
+AWKWARD = 'shoulder $\\frac$ 肩 " onload="alert(1)'
+URDF = """
+<robot name="two_links">
+  <link name="base"/>
+  <link name="upper"><inertial><origin xyz="0.2 0.01 0"/><mass value="4"/>
+    <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.06" iyz="0" izz="0.06"/></inertial></link>
+  <link name="lower"><inertial><origin xyz="0.15 0 0.02"/><mass value="2"/>
+    <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.03"/></inertial></link>
+  <joint name="one" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" velocity="3" effort="100"/></joint>
+  <joint name="two" type="revolute"><parent link="upper"/><child link="lower"/>
+    <origin xyz="0.4 0 0"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" velocity="3" effort="50"/></joint>
+</robot>
+"""
+
+
+def make_dataset(robot, source, seed=0, samples=600, unit='A'):
+    """Return a motion of the arm with noise, and 20 samples before the window."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(samples) / 100.0
+    phase = rng.uniform(0.0, 6.0, (2, robot.n))
+    rate = np.array([2.0, 3.3]) * (1.0 + 0.1 * seed)
+    q = np.sin(np.outer(t, rate) + phase[0])
+    dq = rate * np.cos(np.outer(t, rate) + phase[0])
+    ddq = -(rate**2) * q
+    motion = Motion(q, dq, ddq)
+    parameters = make_standard_parameters(robot.n, parse_friction('viscous,offset'), True)
+    drive = [2.0, 1.0, 0.3, 0.0, 0.4, 0.2]
+    theta = np.concatenate([prior_inertial_parameters(robot), drive])
+    tau = standard_torque(robot, parameters, theta, motion)
+    effort = tau / robot.drives.drive_gain + rng.normal(scale=0.2, size=tau.shape)
+    effort[:20] = np.nan
+    inside = np.arange(samples) >= 20
+    return Dataset(
+        source=source,
+        joint_names=robot.joint_names,
+        stamps=t,
+        motion=motion,
+        effort=effort,
+        effort_unit=unit,
+        scored=inside,
+        fitted=inside,
+        segments=(slice(0, 300), slice(300, samples)),
+        excluded={'duplicate (scored, not fitted)': 3},
+        rate=100.0,
+        notes=(),
+    )
+
+
+def errors_of(dataset, predicted):
+    rows = dataset.fitted
+    return measure_errors(
+        dataset.effort[rows], predicted[rows], dataset.moving[rows],
+        bag=dataset.source, unit=dataset.effort_unit, joints=dataset.joint_names,
+    )
+
+
+@pytest.fixture(scope='module')
+def identification():
+    """Return a small identification whose joints have names nobody would choose."""
+    robot = make_robot_model(parse_urdf(URDF, 'test')).with_drive_gains([10.0, 12.0])
+    robot = replace(robot, joint_names=(HOSTILE, AWKWARD))
+    dataset = make_dataset(robot, f'/bags/{HOSTILE}\x1b[31m')
+    parameters = make_standard_parameters(robot.n, parse_friction('viscous,offset'), True)
+    reduction = reduce_to_base(robot, parameters)
+    problem = build_problem(
+        robot, reduction, [(dataset, dataset.effort * robot.drives.drive_gain, dataset.fitted)]
+    )
+    estimate = ESTIMATORS['wls']().estimate(problem)
+    model = IdentifiedModel(
+        robot=robot,
+        effort_unit='A',
+        reduction=reduction,
+        theta_base=estimate.theta,
+        covariance=estimate.covariance,
+        theta_consistent=None,
+        consistency_note='none were sought',
+        source=SignalSource(),
+        provenance={
+            'bags': [{'path': dataset.source, 'sha256': 'ab' * 32}],
+            'options': {'estimator': 'wls', 'friction': 'viscous,offset', 'start': 0.2},
+            'versions': {'numpy': '0'},
+        },
+        quality={},
+    )
+    errors = errors_of(dataset, predict_effort(model, dataset))
+    return Identification(
+        model=model,
+        estimate=estimate,
+        datasets=(dataset,),
+        cross_validation=(errors,),
+        prior=(replace(errors, nrmse=2.0 * errors.nrmse),),
+        lost=(),
+        idle_joints=(),
+        verdict=judge([errors], unseen=False),
+        notes=('a note on <the> data',),
+    )
+
+
+class Page(HTMLParser):
+    """What a browser would load and run, and what a reader would see."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses, self.handlers, self.alternatives = [], [], [], []
+        self.text = ''
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name in ('src', 'href', 'srcset', 'data', 'action'):
+                self.addresses.append(value)
+            elif name.startswith('on'):
+                self.handlers.append(name)
+        if tag == 'img':
+            self.alternatives.append(dict(attrs).get('alt', ''))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def check_page(text):
+    """Check what every report must be; return it parsed."""
+    page = Page(text)
+    assert len(text.encode()) < MAXIMUM_BYTES
+    assert 'script' not in page.tags
+    assert not page.handlers
+    assert all(address.startswith(('#', 'data:image/png;base64,')) for address in page.addresses)
+    assert all(page.alternatives)
+    assert 'Next step:' in page.text
+    return page
+
+
+def test_identification_report_stands_alone(identification):
+    page = check_page(render_identification_report(identification, command_line='identify <bag>'))
+    verdict = identification.verdict
+    assert verdict.level.capitalize() in page.text
+    for text in (*verdict.reasons, verdict.next_step, *identification.notes, 'identify <bag>'):
+        assert text in page.text
+    assert HOSTILE in page.text and AWKWARD in page.text
+    assert 'white residuals' in page.text
+    assert 'the truth' not in page.text
+
+
+def test_hostile_joint_name_is_escaped(identification):
+    text = render_identification_report(identification)
+    assert HOSTILE not in text
+    assert '&lt;script&gt;alert(1)&lt;/script&gt;' in text
+
+
+def test_reports_are_the_same_each_time(identification):
+    assert render_identification_report(identification) == render_identification_report(
+        identification
+    )
+
+
+def test_nan_is_not_available(identification):
+    errors = identification.cross_validation[0]
+    unknown = replace(errors, nrmse=np.array([np.nan, 0.5]), rmse_moving=np.full(2, np.nan))
+    found = replace(identification, cross_validation=(unknown,))
+    page = check_page(render_identification_report(found))
+    assert 'n/a' in page.text and 'n/a' in results_text(found)
+    assert 'nan' not in page.text and 'nan' not in results_text(found)
+
+
+def test_report_without_any_error_to_explain(identification):
+    errors = identification.cross_validation[0]
+    unknown = replace(errors, nrmse=np.full(2, np.nan))
+    page = check_page(
+        render_identification_report(replace(identification, cross_validation=(unknown,)))
+    )
+    assert 'nothing to explain' in page.text
+
+
+def test_worst_joint_is_explained(identification):
+    errors = identification.cross_validation[0]
+    worst = replace(errors, nrmse=np.array([0.1, 0.4]))
+    page = check_page(
+        render_identification_report(replace(identification, cross_validation=(worst,)))
+    )
+    assert f'{AWKWARD} has the largest error next to its own effort: NRMSE 0.400' in page.text
+    # The noise of the synthetic effort is white: the report must not blame the model.
+    assert 'most of the error can be noise' in page.text
+
+
+def test_what_data_do_not_show_is_named(identification):
+    found = replace(identification, lost=('Ia2',), idle_joints=(AWKWARD,))
+    page = check_page(render_identification_report(found))
+    text = results_text(found)
+    assert 'Not determined by these data: Ia2.' in page.text
+    assert 'not determined by the data: Ia2' in text
+    assert f'Hardly moved: {AWKWARD}.' in page.text and 'hardly moved: ' in text
+
+
+def test_relative_scale_has_no_torque_units(identification):
+    model = replace(identification.model, relative_scale=True)
+    page = check_page(render_identification_report(replace(identification, model=model)))
+    assert 'Relative scale:' in page.text
+    assert {entry.unit for entry in coefficients(model)} <= {
+        'A', 'A s/rad', 'kg A/(N m)', 'kg m A/(N m)', 'kg m^2 A/(N m)'
+    }
+
+
+def test_model_without_friction(identification):
+    robot = identification.model.robot
+    reduction = reduce_to_base(robot, make_standard_parameters(robot.n, (), True))
+    model = replace(
+        identification.model,
+        reduction=reduction,
+        theta_base=np.ones(reduction.rank),
+        covariance=np.eye(reduction.rank),
+    )
+    found = replace(identification, model=model)
+    page = check_page(render_identification_report(found))
+    assert 'No friction was identified.' in page.text
+    assert '\nFriction\n' not in results_text(found)
+
+
+def make_truth(identification, **changes):
+    model = identification.model
+    values = {
+        'names': model.reduction.names,
+        'units': model.reduction.units,
+        'true_values': model.theta_base + model.standard_errors,
+        'estimated_values': model.theta_base,
+        'standard_errors': model.standard_errors,
+        'true_drive_gains': np.array([10.0, 12.5]),
+        'used_drive_gains': np.array([10.0, 12.0]),
+        'unseen_nrmse': np.array([0.05, np.nan]),
+    }
+    return TruthComparison(**{**values, **changes})
+
+
+def test_truth_is_shown_as_the_truth_of_a_simulation(identification):
+    truth = make_truth(identification)
+    page = check_page(render_identification_report(identification, truth=truth))
+    assert 'Only possible in simulation: the truth' in page.text
+    assert 'nominal drive gains, which differ from the true ones by up to 4.0 %' in page.text
+    b = len(truth.names)
+    assert f'{b} of {b} parameters lie within 2 standard errors' in page.text
+
+
+def test_truth_refuses_values_of_different_length(identification):
+    with pytest.raises(ValueError, match='every parameter'):
+        make_truth(identification, true_values=np.zeros(1))
+
+
+def test_unseen_motion_is_shown(identification):
+    model = identification.model
+    dataset = make_dataset(model.robot, '/bags/unseen', seed=1)
+    page = check_page(render_identification_report(
+        identification,
+        unseen=[(dataset, predict_effort(model, dataset))],
+        unseen_validation=validate(model, [dataset]),
+    ))
+    assert 'On motion it has not seen' in page.text
+    # Two joints twice, the sample interval and the singular values.
+    assert len(page.alternatives) == 6
+
+
+def test_validation_report_stands_alone(identification):
+    model = identification.model
+    datasets = [make_dataset(model.robot, f'/bags/{seed}', seed) for seed in (1, 2)]
+    validation = validate(model, datasets)
+    text = render_validation_report(
+        model, validation, datasets, [predict_effort(model, d) for d in datasets], ['a note'], 'v'
+    )
+    page = check_page(text)
+    assert HOSTILE not in text
+    for expected in (*validation.verdict.reasons, 'a note', '/bags/1', '/bags/2'):
+        assert expected in page.text
+    assert 'Not unseen' not in page.text
+
+
+def test_validation_on_training_data_is_said(identification):
+    model, dataset = identification.model, identification.datasets[0]
+    predicted = predict_effort(model, dataset)
+    page = check_page(render_validation_report(
+        model, validate(model, [dataset]), [dataset], [predicted], []
+    ))
+    assert 'Not unseen:' in page.text
+
+
+def test_texts_fit_a_terminal(identification):
+    model = identification.model
+    dataset = make_dataset(model.robot, f'/bags/{"long/" * 60}', seed=1)
+    texts = (results_text(identification), validation_text(model, validate(model, [dataset])))
+    for text in texts:
+        assert max(map(len, text.splitlines())) <= 100
+        assert text.replace('\n', '').isprintable()
+        assert 'Verdict: ' in text and 'Next step: ' in text
+        assert text.endswith('\n')
+
+
+def test_table_shortens_long_names():
+    lines = text_table(('joint', 'value'), [('x' * 200 + '_wrist', '1.0'), ('short', '22')])
+    assert max(map(len, lines)) <= 100
+    assert lines[1].split()[0].endswith('_wrist')
+    assert lines[1].endswith('  1.0') and lines[2].endswith('   22')
+
+
+@pytest.mark.parametrize(('value', 'text'), [
+    (0.0, '0.00'), (1.0, '1.00'), (-0.01234, '-0.0123'), (123.4, '123'), (123456.0, '1.23e+05'),
+    (math.nan, 'n/a'), (math.inf, 'n/a'),
+])
+def test_number(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(('value', 'text'), [
+    (0.0, '0.0 %'), (1e-6, '< 0.1 %'), (0.052, '5.2 %'), (0.5, '50 %'), (207.0, '> 1000 %'),
+    (-0.02, '-2.0 %'), (math.nan, 'n/a'),
+])
+def test_percent(value, text):
+    assert percent(value) == text
+
+
+def test_decimation_keeps_peaks():
+    t = np.linspace(0.0, 1.0, 100_001)
+    values = np.sin(40.0 * t)
+    values[[12_345, 77_777]] = 9.0, -9.0
+    short_t, short = decimate(t, values)
+    assert len(short) <= 4000
+    assert np.all(np.diff(short_t) > 0.0)
+    assert (short.max(), short.min()) == (9.0, -9.0)
+
+
+def test_page_stays_small_whatever_is_drawn(identification):
+    """The worst there is: as many panels as are ever drawn, each full of noise."""
+    robot = identification.model.robot
+    dataset = make_dataset(robot, 'noise', samples=6000)
+    noise = np.random.default_rng(0).normal(scale=5.0, size=dataset.effort.shape)
+    noisy = replace(dataset, effort=np.where(dataset.scored[:, None], noise, np.nan))
+    panels = 2 * MAXIMUM_PANELS
+    group = effort_pictures(noisy, 0.5 * noise[::-1], choose_resolution(panels))
+    largest = max(len(picture.source) for picture in group.pictures)
+    assert panels * largest < 0.9 * MAXIMUM_BYTES
+
+
+def test_drawn_bags():
+    assert drawn_bags(6, 1) == 1
+    assert drawn_bags(6, 100) == MAXIMUM_PANELS // 6
+    assert drawn_bags(64, 3) == 1
+
+
+@pytest.mark.skipif(not BAG.exists(), reason=f'no bag {BAG}: set ROBOT_IDENTIFICATION_DATA')
+def test_reports_of_a_real_arm():
+    found = identify(
+        load_robot('ur10'), [BAG], IdentifyOptions(effort_unit='Nm', stop=16.5)
+    )
+    model = found.model
+    page = check_page(render_identification_report(found))
+    for name in model.robot.joint_names:
+        assert name in page.text
+    for entry in inertial_coefficients(model):
+        assert entry.expression in page.text
+    assert 'n/a' not in page.text
+    validation, datasets, notes = validate_model(model, [BAG], start=16.5)
+    predictions = [predict_effort(model, dataset) for dataset in datasets]
+    page = check_page(render_validation_report(model, validation, datasets, predictions, notes))
+    assert 'Not unseen:' in page.text
+    assert 'outside the window' in page.text
+    for text in (results_text(found), validation_text(model, validation)):
+        assert max(map(len, text.splitlines())) <= 100
