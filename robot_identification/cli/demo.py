@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 import json
 from pathlib import Path
 import secrets
@@ -182,7 +183,8 @@ def _conclude(robot: RobotModel, truth: Truth, folder: Path) -> dict[str, Any]:
     validation, datasets, _ = validate_model(model, [folder / 'bag_2'])
     comparison = compare_with_truth(model, truth, folder / 'bag_2', TRUTH_TOPIC)
     report = render_identification_report(
-        found,
+        # Here an independent test has been made, and its verdict is the one that counts.
+        replace(found, verdict=validation.verdict),
         command_line='robot-identification demo',
         truth=comparison,
         unseen=[(datasets[0], predict_effort(model, datasets[0]))],

@@ -96,7 +96,21 @@ class BagRecorder(Node):
                 _message_class(kind), topic, self._callback(topic), self._qos(topic),
                 callback_group=self._messages, raw=True,
             ))
+        self._wait_until_connected()
         return path
+
+    def _wait_until_connected(self) -> None:
+        """Wait until every subscription has met its publisher, which may take seconds."""
+        deadline = time.monotonic() + TOPIC_TIMEOUT
+        while not all(_is_connected(made) for made in self._subscriptions_made):
+            if time.monotonic() > deadline:
+                topics = [s.topic_name for s in self._subscriptions_made if not _is_connected(s)]
+                self._finish()
+                raise BagError(
+                    f'no publisher of {", ".join(topics)} was met within {TOPIC_TIMEOUT:.0f} s: '
+                    'compare the quality of service with `ros2 topic info --verbose`'
+                )
+            time.sleep(0.02)
 
     def _wait_for(self, topics: list[str]) -> dict[str, str]:
         """Return the type of each topic as soon as all are published."""
@@ -163,6 +177,12 @@ class BagRecorder(Node):
         self._subscriptions_made = []
         writer.close()
         self.get_logger().info(f'{writer.message_count} messages in {writer.path}')
+
+
+def _is_connected(subscription) -> bool:
+    # Humble cannot say; there the first message has to tell.
+    count = getattr(subscription, 'get_publisher_count', None)
+    return count is None or count() > 0
 
 
 def _message_class(kind: str):

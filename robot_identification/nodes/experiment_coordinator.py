@@ -119,11 +119,10 @@ class ExperimentCoordinator(Node):
             'start.trajectory_sha256': sha256,
         })
         self._runner_state = {}
-        self._call('experiment_runner/execute')
-        self._wait_for_state('EXECUTING')
         self._call('bag_recorder/start')
         self._say(f'executing {path.name}, recording {bag.name}')
-        self._wait_for_state('DONE')
+        self._call('experiment_runner/execute')
+        self._wait_until_done()
         self._say(self._call('bag_recorder/stop'))
 
     def _arm(self) -> None:
@@ -147,14 +146,14 @@ class ExperimentCoordinator(Node):
     def _on_state(self, message: String) -> None:
         self._runner_state = json.loads(message.data)
 
-    def _wait_for_state(self, wanted: str) -> None:
-        def reached() -> bool:
+    def _wait_until_done(self) -> None:
+        def done() -> bool:
             state = self._runner_state.get('state')
             if state == 'FAULT':
                 raise DataError(f'experiment_runner: {self._runner_state.get("reason")}')
-            return state == wanted or (wanted == 'EXECUTING' and state == 'DONE')
+            return state == 'DONE'
 
-        self._wait(reached, LONG_SERVICE_TIMEOUT, f'the runner to be {wanted}')
+        self._wait(done, LONG_SERVICE_TIMEOUT, 'the runner to be done')
 
     def _set(self, node: str, values: dict) -> None:
         request = SetParameters.Request(

@@ -65,6 +65,8 @@ IDLE, ARMED, APPROACHING, EXECUTING, STOPPING, DONE, FAULT = (
 )
 MOVING = (APPROACHING, EXECUTING, STOPPING)
 WATCH_PERIOD = 0.02
+# Asking the graph who is there costs milliseconds; who joins is noticed this soon [s].
+GRAPH_PERIOD = 0.25
 ARMED_SECONDS = 60.0
 STATE_TIMEOUT = 0.2
 START_TOLERANCE = 0.01
@@ -105,6 +107,8 @@ class ExperimentRunner(Node):
         self._trajectory: Trajectory | None = None
         self._armed_at = 0.0
         self._started_at = 0.0
+        self._graph_checked_at = -np.inf
+        self._watched_at = -np.inf
         self._identity: dict = {}
         self._measured: tuple | None = None
         self._received_at = -np.inf
@@ -145,8 +149,11 @@ class ExperimentRunner(Node):
             'worst_tracking_error': round(self._worst_error, 6),
         }
         self._state_publisher.publish(String(data=json.dumps(content)))
-        log = self.get_logger()
-        (log.error if state == FAULT else log.info)(f'{state}: {reason}')
+        # rclpy insists on one severity for each line that logs.
+        if state == FAULT:
+            self.get_logger().error(f'{state}: {reason}')
+        else:
+            self.get_logger().info(f'{state}: {reason}')
 
     def _on_identity(self, message: String) -> None:
         try:
@@ -201,6 +208,7 @@ class ExperimentRunner(Node):
             If it is not there, or anybody else is.
 
         """
+        self._graph_checked_at = time.monotonic()
         if not self._token or self._identity.get('token') != self._token:
             raise UnsafeMotionError(
                 'no simulated robot with our simulation_token is here: this version moves only '
@@ -291,9 +299,15 @@ class ExperimentRunner(Node):
         if self._state == STOPPING:
             self._watch_stop()
             return
+        # When this process itself was not run for a while, joint states wait to be read: that is
+        # no silence of the topic.
+        paused = time.monotonic() - self._watched_at > 0.5 * STATE_TIMEOUT
+        self._watched_at = time.monotonic()
         try:
-            self._check_state_age()
-            self._check_alone()
+            if not paused:
+                self._check_state_age()
+            if time.monotonic() - self._graph_checked_at > GRAPH_PERIOD:
+                self._check_alone()
         except UnsafeMotionError as error:
             self._stop(str(error))
             return

@@ -59,6 +59,9 @@ from trajectory_msgs.msg import JointTrajectory
 CONTROLLER = 'scaled_joint_trajectory_controller'
 COMMANDS = f'{CONTROLLER}/joint_trajectory'
 FOREIGN_CHECK_PERIOD = 0.5
+# A faster clock would keep every listener busy with nothing but the time [Hz, wall clock].
+CLOCK_RATE = 100.0
+SPEED_SCALING_RATE = 10.0
 
 
 class SimulatedRobot(Node):
@@ -104,6 +107,9 @@ class SimulatedRobot(Node):
         self._order = np.argsort(self._robot.joint_names)
         self._names = [self._prefix + self._robot.joint_names[i] for i in self._order]
         self._cycles = 0
+        cycles_per_second = factor / self._period
+        self._clock_cycles = max(round(cycles_per_second / CLOCK_RATE), 1)
+        self._speed_scaling_cycles = max(round(cycles_per_second / SPEED_SCALING_RATE), 1)
         # The epoch of wall-clock time, so that stamps look like a driver's; simulated time
         # starts near zero.
         self._epoch = (
@@ -160,9 +166,10 @@ class SimulatedRobot(Node):
         self._joint_states.publish(self._message(header, measured))
         if self._truth is not None:
             self._truth.publish(self._message(header, true))
-        if self._clock_publisher is not None:
+        if self._clock_publisher is not None and self._cycles % self._clock_cycles == 0:
             self._clock_publisher.publish(Clock(clock=stamp))
-        self._speed_scaling.publish(Float64(data=100.0))
+        if self._cycles % self._speed_scaling_cycles == 0:
+            self._speed_scaling.publish(Float64(data=100.0))
         if self._action is not None:
             self._action.update(measured.q)
         reference = self._controller.sample(self._now())
