@@ -27,35 +27,58 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 import shutil
 import struct
+from types import SimpleNamespace
 from typing import Any
 from typing import Protocol
 
 import numpy as np
 from robot_identification.errors import BagError
 from robot_identification.errors import DataError
+from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UsageError
 from robot_identification.experiment.recording import FloatArray
 from robot_identification.experiment.recording import Recording
-from rosbags.rosbag2 import Reader
-from rosbags.rosbag2 import ReaderError
-from rosbags.rosbag2 import StoragePlugin
-from rosbags.rosbag2 import Writer
-from rosbags.rosbag2 import WriterError
-from rosbags.serde import SerdeError
-from rosbags.typesys import get_typestore
-from rosbags.typesys import Stores
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 BLOCK_MESSAGES = 10_000
-_TYPESTORE = get_typestore(Stores.ROS2_JAZZY)
 # What rosbags lets through from damaged files, besides its own errors.
-_READ_ERRORS = (
-    ReaderError, SerdeError, OSError, OverflowError, ValueError, KeyError, IndexError,
-    AssertionError, struct.error, EOFError, MemoryError, RuntimeError,
+_STRAY_ERRORS = (
+    OSError, OverflowError, ValueError, KeyError, IndexError, AssertionError, struct.error,
+    EOFError, MemoryError, RuntimeError,
 )
+
+
+@cache
+def _rosbags() -> Any:
+    """
+    Return what we use of rosbags, with its types of ROS 2 Jazzy.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not installed: on a robot machine it does not come with ROS.
+
+    """
+    try:
+        from rosbags import rosbag2
+        from rosbags import serde
+        from rosbags import typesys
+    except ImportError:
+        raise MissingDependencyError(
+            'rosbags', 'reading and writing bags', 'pip install rosbags'
+        ) from None
+    return SimpleNamespace(
+        Reader=rosbag2.Reader,
+        StoragePlugin=rosbag2.StoragePlugin,
+        Writer=rosbag2.Writer,
+        WriterError=rosbag2.WriterError,
+        errors=(rosbag2.ReaderError, serde.SerdeError, *_STRAY_ERRORS),
+        types=typesys.get_typestore(typesys.Stores.ROS2_JAZZY),
+    )
 
 
 @dataclass(frozen=True)
@@ -96,14 +119,14 @@ class RosbagsBackend:
         if path.is_file() and path.stat().st_size == 0:
             raise BagError(f'{path} is an empty file: the recording was never written')
         try:
-            with Reader(path) as reader:
+            with _rosbags().Reader(path) as reader:
                 yield reader
         except FileNotFoundError as error:
             raise BagError(
                 f'{path} is not a rosbag2 bag: no metadata.yaml in it; name the .mcap or .db3 '
                 'file itself if the recorder was killed'
             ) from error
-        except _READ_ERRORS as error:
+        except _rosbags().errors as error:
             raise BagError(f'{path} cannot be read as a rosbag2 bag: {error}') from error
 
     def topics(self, path: Path) -> dict[str, tuple[str, int]]:
@@ -122,7 +145,7 @@ class RosbagsBackend:
         with self._open(path) as reader:
             connections = [c for c in reader.connections if c.topic == topic]
             for _, log_time, raw in reader.messages(connections=connections):
-                message: Any = _TYPESTORE.deserialize_cdr(raw, JOINT_STATE)
+                message: Any = _rosbags().types.deserialize_cdr(raw, JOINT_STATE)
                 stamp = message.header.stamp
                 yield JointStateMessage(
                     log_time,
@@ -292,12 +315,15 @@ class BagWriter:
     def __init__(self, path: Path, metadata: Mapping[str, str]) -> None:
         if path.exists():
             raise UsageError(f'{path} exists already: name another bag')
-        self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+        rosbags = _rosbags()
+        self._writer = rosbags.Writer(
+            path, version=9, storage_plugin=rosbags.StoragePlugin.MCAP
+        )
         for key, value in metadata.items():
             self._writer.set_custom_data(key, value)
         try:
             self._writer.open()
-        except (OSError, WriterError) as error:
+        except (OSError, rosbags.WriterError) as error:
             raise BagError(f'{path} cannot be written: {error}') from error
         self._connections: dict[str, Any] = {}
         self.path = path
@@ -306,7 +332,7 @@ class BagWriter:
     def add_topic(self, topic: str, msgtype: str) -> None:
         """Declare a topic before its first message."""
         self._connections[topic] = self._writer.add_connection(
-            topic, msgtype, typestore=_TYPESTORE
+            topic, msgtype, typestore=_rosbags().types
         )
 
     def write(self, topic: str, log_time: int, data: bytes) -> None:
@@ -356,9 +382,10 @@ def write_joint_states(
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f'.{path.name}.partial')
     shutil.rmtree(partial, ignore_errors=True)
-    header = _TYPESTORE.types['std_msgs/msg/Header']
-    time = _TYPESTORE.types['builtin_interfaces/msg/Time']
-    joint_state = _TYPESTORE.types[JOINT_STATE]
+    types = _rosbags().types
+    header = types.types['std_msgs/msg/Header']
+    time = types.types['builtin_interfaces/msg/Time']
+    joint_state = types.types[JOINT_STATE]
     # The folder is renamed at the end, the file in it keeps the name it was written under.
     writer = BagWriter(partial / path.name, metadata)
     try:
@@ -371,7 +398,7 @@ def write_joint_states(
                 message = joint_state(
                     header(time(seconds, rest), ''), list(joint_names), q[k], dq[k], effort[k]
                 )
-                data = _TYPESTORE.serialize_cdr(message, JOINT_STATE)
+                data = types.serialize_cdr(message, JOINT_STATE)
                 writer.write(topic, stamp, bytes(data))
         writer.close()
         writer.path.replace(path)

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 
 from builtin_interfaces.msg import Time
 import numpy as np
@@ -94,6 +95,10 @@ class SimulatedRobot(Node):
         publish_truth = declare(
             self, 'publish_truth', False, 'publish ~/noise_free_joint_states (tests and demo)'
         )
+        discovery_time = declare(
+            self, 'discovery_time', 2.0, 'how long to look for other robots before speaking [s]',
+            minimum=0.0, maximum=10.0,
+        )
         self._prefix = declare(self, 'tf_prefix', '', 'put before every joint name')
         self._robot = robot_from_parameters(self)
         rate = self._robot.sampling_rate
@@ -115,7 +120,27 @@ class SimulatedRobot(Node):
         self._epoch = (
             self.get_clock().now().nanoseconds * 1e-9 if factor == 1.0 else SIMULATED_EPOCH
         )
+        self._wait_alone(discovery_time)
         self._create_interfaces(factor, publish_truth, token)
+
+    def _wait_alone(self, duration: float) -> None:
+        """
+        Look for other robots before the first word.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If anybody publishes joint states or listens to commands.
+
+        """
+        deadline = time.monotonic() + duration
+        while True:
+            foreign = self._foreign()
+            if foreign:
+                raise UnsafeMotionError(foreign)
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.02)
 
     def _create_interfaces(self, factor: float, publish_truth: bool, token: str) -> None:
         self._joint_states = self.create_publisher(
@@ -195,15 +220,22 @@ class SimulatedRobot(Node):
             # As the real controller: a bad trajectory on the topic is ignored, with a log line.
             self.get_logger().error(f'trajectory rejected: {error}')
 
-    def _check_graph(self) -> None:
+    def _foreign(self) -> str:
+        """Return who else moves or is moved here, in words; empty if nobody."""
         foreign = foreign_participants(
             self, self.get_fully_qualified_name(), 'joint_states', COMMANDS
         )
+        if not foreign:
+            return ''
+        return (
+            f'{"; ".join(foreign)}: a simulated robot does not share a graph with another robot; '
+            'set ROS_DOMAIN_ID to one of its own'
+        )
+
+    def _check_graph(self) -> None:
+        foreign = self._foreign()
         if foreign:
-            self.get_logger().error(
-                f'{"; ".join(foreign)}: a simulated robot does not share a graph with another '
-                'robot; set ROS_DOMAIN_ID to one of its own'
-            )
+            self.get_logger().error(foreign)
             self.finished = UnsafeMotionError.exit_code
 
 
