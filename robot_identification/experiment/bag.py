@@ -77,6 +77,7 @@ def _rosbags() -> Any:
         Writer=rosbag2.Writer,
         WriterError=rosbag2.WriterError,
         errors=(rosbag2.ReaderError, serde.SerdeError, *_STRAY_ERRORS),
+        type_errors=(typesys.TypesysError, KeyError),
         types=typesys.get_typestore(typesys.Stores.ROS2_JAZZY),
     )
 
@@ -330,10 +331,24 @@ class BagWriter:
         self.message_count = 0
 
     def add_topic(self, topic: str, msgtype: str) -> None:
-        """Declare a topic before its first message."""
-        self._connections[topic] = self._writer.add_connection(
-            topic, msgtype, typestore=_rosbags().types
-        )
+        """
+        Declare a topic before its first message.
+
+        Raises
+        ------
+        BagError
+            If the definition of its type is not known.
+
+        """
+        try:
+            self._connections[topic] = self._writer.add_connection(
+                topic, msgtype, typestore=_rosbags().types
+            )
+        except _rosbags().type_errors as error:
+            raise BagError(
+                f'{topic} cannot be recorded: its type {msgtype} is not one of the standard '
+                'messages of ROS 2; leave it out'
+            ) from error
 
     def write(self, topic: str, log_time: int, data: bytes) -> None:
         """Write one serialised message; `log_time` in ns."""

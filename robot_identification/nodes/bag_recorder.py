@@ -16,14 +16,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 import importlib
 from pathlib import Path
 import sys
-import threading
 import time
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
@@ -41,7 +39,11 @@ DEPTH = 2000
 
 
 class BagRecorder(Node):
-    """Writes what arrives, as it arrives; nothing is deserialised."""
+    """
+    Writes what arrives, as it arrives; nothing is deserialised.
+
+    One thread does everything: rclpy's executor of several threads is too slow for 500 Hz.
+    """
 
     def __init__(self) -> None:
         super().__init__('bag_recorder')
@@ -50,14 +52,11 @@ class BagRecorder(Node):
         declare(self, 'start.robot', '', 'name of the robot, noted in the bag')
         declare(self, 'start.effort_unit', '', 'A or Nm, noted in the bag; empty: not known')
         declare(self, 'start.trajectory_sha256', '', 'of the trajectory, noted in the bag')
-        self._lock = threading.Lock()
         self._writer: BagWriter | None = None
         self._subscriptions_made: list = []
         self._failure: str | None = None
-        services = ReentrantCallbackGroup()
-        self._messages = MutuallyExclusiveCallbackGroup()
-        self.create_service(Trigger, '~/start', self._on_start, callback_group=services)
-        self.create_service(Trigger, '~/stop', self._on_stop, callback_group=services)
+        self.create_service(Trigger, '~/start', self._on_start)
+        self.create_service(Trigger, '~/stop', self._on_stop)
 
     def close(self) -> bool:
         """Close the bag; return True."""
@@ -87,14 +86,18 @@ class BagRecorder(Node):
             for name in ('robot', 'effort_unit', 'trajectory_sha256')
         }
         writer = BagWriter(path, {key: value for key, value in metadata.items() if value})
-        for topic, kind in types.items():
-            writer.add_topic(topic, kind)
         self._failure = None
         self._writer = writer
+        try:
+            for topic, kind in types.items():
+                writer.add_topic(topic, kind)
+        except BagError:
+            self._finish()
+            raise
         for topic, kind in types.items():
             self._subscriptions_made.append(self.create_subscription(
-                _message_class(kind), topic, self._callback(topic), self._qos(topic),
-                callback_group=self._messages, raw=True,
+                _message_class(kind), topic, partial(self._write, topic), self._qos(topic),
+                raw=True,
             ))
         self._wait_until_connected()
         return path
@@ -145,38 +148,45 @@ class BagRecorder(Node):
             ),
         )
 
-    def _callback(self, topic: str):
-        def write(data: bytes) -> None:
-            with self._lock:
-                if self._writer is None or self._failure:
-                    return
-                try:
-                    self._writer.write(topic, self.get_clock().now().nanoseconds, data)
-                except BagError as error:
-                    self._failure = str(error)
-                    self.get_logger().error(str(error))
-        return write
+    def _write(self, topic: str, data: bytes) -> None:
+        if self._writer is None or self._failure:
+            return
+        try:
+            self._writer.write(topic, self.get_clock().now().nanoseconds, data)
+        except BagError as error:
+            self._failure = str(error)
+            self.get_logger().error(str(error))
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._writer is None:
             response.message = 'nothing is being recorded'
             return response
-        path, count = self._writer.path, self._writer.message_count
+        writer = self._writer
         self._finish()
         response.success = self._failure is None
-        response.message = self._failure or f'{count} messages in {path}'
+        response.message = self._failure or f'{writer.message_count} messages in {writer.path}'
         return response
 
     def _finish(self) -> None:
-        with self._lock:
-            writer, self._writer = self._writer, None
-        if writer is None:
+        """Write what has arrived already, and close the bag."""
+        if self._writer is None:
             return
         for subscription in self._subscriptions_made:
+            self._drain(subscription)
             self.destroy_subscription(subscription)
         self._subscriptions_made = []
+        writer, self._writer = self._writer, None
         writer.close()
         self.get_logger().info(f'{writer.message_count} messages in {writer.path}')
+
+    def _drain(self, subscription) -> None:
+        """Take what waits in the queue of a subscription; a busy machine lets it grow."""
+        with subscription.handle:
+            for _ in range(DEPTH):
+                taken = subscription.handle.take_message(subscription.msg_type, True)
+                if taken is None:
+                    return
+                self._write(subscription.topic_name, taken[0])
 
 
 def _is_connected(subscription) -> bool:
@@ -192,7 +202,7 @@ def _message_class(kind: str):
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run_node(BagRecorder, threads=3))
+    sys.exit(run_node(BagRecorder))
 
 
 if __name__ == '__main__':
