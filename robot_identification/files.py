@@ -92,6 +92,14 @@ _StrictLoader.add_implicit_resolver(
 )
 
 
+def _plain_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    # PyYAML's own would read 010 as eight.
+    return int(node.value)
+
+
+_StrictLoader.add_constructor('tag:yaml.org,2002:int', _plain_int)
+
+
 def read_text(path: Path) -> str:
     """
     Return the text of a regular UTF-8 file of reasonable size.

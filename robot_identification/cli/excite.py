@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
     robot = robot_from_options(args)
     experiment = load_experiment(find_experiment(args.experiment))
     if args.evaluate is not None:
-        found = load_trajectory(args.evaluate)
+        found = load_trajectory(args.evaluate, check_hash=False)
         if found.joint_names != robot.joint_names:
             raise UsageError(
                 f'{args.evaluate} is for the joints {", ".join(found.joint_names)}, {robot.name} '

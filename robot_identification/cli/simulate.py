@@ -62,10 +62,11 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f'{args.output} exists already: name another bag')
     robot = robot_from_options(args)
     trajectory = load_trajectory(args.trajectory)
-    if trajectory.joint_names != robot.joint_names:
+    if (trajectory.robot, trajectory.joint_names) != (robot.name, robot.joint_names):
         raise UsageError(
-            f'{args.trajectory} is for the joints {", ".join(trajectory.joint_names)}, '
-            f'{robot.name} has {", ".join(robot.joint_names)}'
+            f'{args.trajectory} is for {trajectory.robot} with the joints '
+            f'{", ".join(trajectory.joint_names)}, not for {robot.name} with '
+            f'{", ".join(robot.joint_names)}'
         )
     if args.gravity is None and args.mounting is None and 'gravity' in trajectory.certificate:
         robot = robot.with_gravity(trajectory.certificate['gravity'])

@@ -32,6 +32,7 @@ from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.optimizers.optimizer import Progress
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.base_parameters import reduce_to_base
@@ -45,7 +46,9 @@ FloatArray = NDArray[np.float64]
 
 # Limits are searched on a coarse grid and proved on this one [Hz].
 CERTIFICATE_RATE = 1000.0
-# The coarse grid misses extrema by less than this share.
+# The coarse grid has this many samples for each coefficient of the form, 40 or so for the shortest
+# period; it misses extrema by less than the reserve.
+LIMIT_SAMPLES = 20
 SEARCH_RESERVE = 0.98
 
 
@@ -62,6 +65,7 @@ class FormProblem:
     limits: MotionLimits
     reduction: BaseReduction
     bases: tuple[FloatArray, FloatArray, FloatArray]
+    limit_bases: tuple[FloatArray, FloatArray, FloatArray]
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Return a random candidate: centres inside the limits, amplitudes of their size."""
@@ -77,7 +81,7 @@ class FormProblem:
         centre = coefficients[:, 0].copy()
         if np.any(centre <= limits.lower) or np.any(centre >= limits.upper):
             return None
-        moved, dq, ddq = (basis[:, 1:] @ coefficients[:, 1:].T for basis in self.bases)
+        moved, dq, ddq = (basis[:, 1:] @ coefficients[:, 1:].T for basis in self.limit_bases)
         room_up, room_down = limits.upper - centre, centre - limits.lower
         use = np.max(
             [
@@ -90,7 +94,7 @@ class FormProblem:
         )
         scale = SEARCH_RESERVE / np.maximum(use, SEARCH_RESERVE)
         repaired = np.column_stack([centre, coefficients[:, 1:] * scale[:, None]])
-        motion = self._motion(repaired)
+        motion = _motion(self.limit_bases, repaired)
         uses = measure_limit_use(
             self.robot, limits, np.arange(len(motion), dtype=float), motion
         )
@@ -101,13 +105,16 @@ class FormProblem:
     def objective(self, coefficients: FloatArray) -> float:
         """Return the experiment's criterion on its samples."""
         W = observation_matrix(
-            self.robot, self.reduction.parameters, self._motion(coefficients)
+            self.robot, self.reduction.parameters, _motion(self.bases, coefficients)
         )
         return CRITERIA[self.experiment.criterion](W[:, self.reduction.independent])
 
-    def _motion(self, coefficients: FloatArray) -> Motion:
-        B, dB, ddB = self.bases
-        return Motion(B @ coefficients.T, dB @ coefficients.T, ddB @ coefficients.T)
+
+def _motion(
+    bases: tuple[FloatArray, FloatArray, FloatArray], coefficients: FloatArray
+) -> Motion:
+    B, dB, ddB = bases
+    return Motion(B @ coefficients.T, dB @ coefficients.T, ddB @ coefficients.T)
 
 
 def design_excitation(
@@ -142,10 +149,13 @@ def design_excitation(
     """
     robot = robot.with_gravity(experiment.gravity)
     limits = motion_limits(robot, experiment)
-    times = np.linspace(0.0, experiment.form.duration, experiment.samples, endpoint=False)
+    form = experiment.form
+    shape = _equal_size(form)
+    times = np.linspace(0.0, form.duration, experiment.samples, endpoint=False)
+    fine = np.linspace(0.0, form.duration, LIMIT_SAMPLES * form.n_coefficients)
     problem = FormProblem(
         robot, experiment, limits, experiment_reduction(robot, experiment),
-        experiment.form.basis(times),
+        _transformed(form.basis(times), shape), _transformed(form.basis(fine), shape),
     )
     optimum = OPTIMIZERS[experiment.optimizer]().minimize(
         problem, budget or Budget(), np.random.default_rng(seed), report
@@ -156,7 +166,7 @@ def design_excitation(
             'tries: widen the window or the margins, or lower the torque (slower, longer period)'
         )
     trajectory = Trajectory(
-        robot.name, robot.joint_names, experiment.form, optimum.coefficients,
+        robot.name, robot.joint_names, form, optimum.coefficients @ shape.T,
         experiment.periods, {},
     )
     search = {
@@ -167,6 +177,28 @@ def design_excitation(
         'objective': optimum.objective,
     }
     return certify(robot, experiment, trajectory, search)
+
+
+def _equal_size(form: Parametrization) -> FloatArray:
+    """
+    Return the transformation to amplitudes of equal effect, in which the search is done.
+
+    One unit of any of them moves the joint by one radian in root mean square, independently of
+    the others; a step of the search then means the same in every direction.
+    """
+    B, _, _ = form.basis(np.linspace(0.0, form.duration, LIMIT_SAMPLES * form.n_coefficients))
+    triangle = np.linalg.qr(B[:, 1:], mode='r') / np.sqrt(len(B))
+    triangle *= np.sign(np.diag(triangle))[:, None]
+    shape = np.eye(form.n_coefficients)
+    shape[1:, 1:] = np.linalg.inv(triangle)
+    return shape
+
+
+def _transformed(
+    bases: tuple[FloatArray, FloatArray, FloatArray], shape: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    B, dB, ddB = bases
+    return B @ shape, dB @ shape, ddB @ shape
 
 
 def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduction:
@@ -237,7 +269,8 @@ def certify(
                 'joint': use.joint,
                 'share': round(use.share, 6),
                 'value': round(use.value, 6),
-                'limit': round(use.limit, 6),
+                # JSON and YAML have no common infinity.
+                'limit': round(use.limit, 6) if np.isfinite(use.limit) else None,
                 'time': round(use.time, 3),
             }
             for kind, use in worst.items()

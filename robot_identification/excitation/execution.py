@@ -71,7 +71,7 @@ def check_executable(robot: RobotModel, trajectory: Trajectory) -> None:
     certificate = trajectory.certificate
     if not certificate:
         raise UnsafeMotionError(
-            'the trajectory has no certificate: make one with `excite --evaluate`'
+            'the trajectory has no certificate: make one with `excite --evaluate FILE -o NEW_FILE`'
         )
     reasons = []
     if certificate.get('robot') != robot.name or trajectory.joint_names != robot.joint_names:

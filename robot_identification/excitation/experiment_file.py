@@ -159,13 +159,14 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
     mounting = [float(angle) for angle in content.get('mounting', [0.0, 0.0, 0.0])]
     if len(mounting) != 3:
         raise DescriptionError(f'{source}: mounting must be [roll, pitch, yaw] in rad')
-    periods, samples = int(content.get('periods', 1)), int(content.get('samples', 100))
+    periods = _whole_number(content, 'periods', 1)
+    samples = _whole_number(content, 'samples', 100)
     if not 1 <= periods <= 1000:
         raise DescriptionError(f'{source}: periods is {periods}, allowed 1 to 1000')
     if not 20 <= samples <= 10_000:
         raise DescriptionError(f'{source}: samples is {samples}, allowed 20 to 10000')
     window = {
-        str(joint): (float(bounds[0]), float(bounds[1]))
+        str(joint): _bounds(bounds, f'window of {joint}')
         for joint, bounds in content.get('window', {}).items()
     }
     for joint, (lower, upper) in window.items():
@@ -182,6 +183,19 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         optimizer=optimizer,
         samples=samples,
     )
+
+
+def _whole_number(content: Mapping[str, Any], key: str, default: int) -> int:
+    value = content.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f'{key} is {value!r}, a whole number is needed')
+    return value
+
+
+def _bounds(value: Any, where: str) -> tuple[float, float]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise TypeError(f'{where} is {value!r}, [lower, upper] in rad is needed')
+    return float(value[0]), float(value[1])
 
 
 def _check_name(name: Any, known: Mapping[str, Any], what: str, source: str) -> None:

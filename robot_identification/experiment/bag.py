@@ -406,10 +406,15 @@ def write_joint_states(
     try:
         for topic in samples:
             writer.add_topic(topic, JOINT_STATE)
+        # The serialiser wants rows that lie in one piece.
+        rows = {
+            topic: tuple(np.ascontiguousarray(values, dtype=float) for values in arrays)
+            for topic, arrays in samples.items()
+        }
         nanoseconds = np.round(np.asarray(stamps) * 1e9).astype(np.int64)
         for k, stamp in enumerate(nanoseconds.tolist()):
             seconds, rest = divmod(stamp, 1_000_000_000)
-            for topic, (q, dq, effort) in samples.items():
+            for topic, (q, dq, effort) in rows.items():
                 message = joint_state(
                     header(time(seconds, rest), ''), list(joint_names), q[k], dq[k], effort[k]
                 )

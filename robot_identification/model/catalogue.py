@@ -205,10 +205,17 @@ def _robot_from_yaml(
             rotor_inertia=column('rotor_inertia', unknown),
         ),
         effort_unit=effort_unit,
-        sampling_rate=(
-            _number(content.get('sampling_rate'), f'{source}: sampling_rate') or math.nan
-        ),
+        sampling_rate=_sampling_rate(content, source),
     )
+
+
+def _sampling_rate(content: dict[str, Any], source: str) -> float:
+    rate = _number(content.get('sampling_rate'), f'{source}: sampling_rate')
+    if rate is None:
+        return math.nan
+    if not 0.0 < rate < math.inf:
+        raise DescriptionError(f'{source}: sampling_rate is {rate} Hz, it must be positive')
+    return rate
 
 
 def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
@@ -226,7 +233,15 @@ def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
         value = values[key]
         if value is not None and not value > 0.0:
             raise DescriptionError(f'{where}: {key} is {value}, a limit must be positive')
-    values['lower'], values['upper'] = (_number(x, f'{where}: position') for x in position)
+    lower, upper = (_number(x, f'{where}: position') for x in position)
+    if lower is not None and upper is not None and not lower < upper:
+        raise DescriptionError(
+            f'{where}: position is [{lower}, {upper}], lower must be below upper'
+        )
+    values['lower'], values['upper'] = lower, upper
+    for key in ('gear_ratio', 'torque_constant'):
+        if values[key] == 0.0:
+            raise DescriptionError(f'{where}: {key} is 0; write null where it is not known')
     return values
 
 

@@ -77,6 +77,14 @@ class KinematicFilter:
     order: int = 2
     cutoff: float = 9.0
 
+    def __post_init__(self) -> None:
+        if self.kind != 'butterworth':
+            raise DescriptionError(f'filter {self.kind!r} is unknown; known is butterworth')
+        if not isinstance(self.order, int) or not 1 <= self.order <= 10:
+            raise DescriptionError(f'filter order is {self.order!r}, allowed are 1 to 10')
+        if not isinstance(self.cutoff, (int, float)) or not 0.0 < self.cutoff < 1e6:
+            raise DescriptionError(f'filter cut-off is {self.cutoff!r} Hz, it must be positive')
+
 
 @dataclass(frozen=True)
 class SignalSource:
@@ -88,7 +96,7 @@ class SignalSource:
     topic : str
         Joint-state topic.
     joint_names : dict
-        Name in the bag by name in the model, where they differ.
+        Name in the model by name in the bag, where they differ.
     kinematic_filter : KinematicFilter
         Smoothing of the kinematics.
     delay : float
@@ -292,13 +300,15 @@ def _combination(reduction: BaseReduction, row: int) -> dict[str, float]:
 def _friction_entry(model: IdentifiedModel, index: int) -> dict[str, Any]:
     term = model.parameters.friction[index]
     columns = model.parameters.friction_slices[index]
-    rows = [int(np.flatnonzero(model.reduction.independent == c)[0])
-            for c in range(columns.start, columns.stop)]
+    row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
+    rows = [row_of.get(column) for column in range(columns.start, columns.stop)]
+    errors = model.standard_errors
     return {
         'law': term.law.name,
         'constants': term.law.constants(),
-        'coefficients': model.theta_base[rows],
-        'standard_errors': model.standard_errors[rows],
+        # Null where the data do not determine the coefficient; it then counts as zero.
+        'coefficients': [None if row is None else model.theta_base[row] for row in rows],
+        'standard_errors': [None if row is None else errors[row] for row in rows],
         'units': list(term.law.units),
     }
 
@@ -346,12 +356,17 @@ def _model_from_content(content: Mapping[str, Any], source: str) -> IdentifiedMo
             K[row, parameters.names.index(name)] = value
     for (_, coefficients), columns in zip(friction, parameters.friction_slices, strict=True):
         for column, value in zip(range(columns.start, columns.stop), coefficients, strict=True):
-            theta[names.index(parameters.names[column])] = value
+            if value is not None:
+                theta[names.index(parameters.names[column])] = value
     covariance = np.array(content['covariance']['matrix'], dtype=float)
     if not np.all(np.isfinite(theta)) or covariance.shape != (len(names), len(names)):
         raise DescriptionError(f'{source}: base parameters and covariance do not belong together')
     consistent = content['standard_parameters']['values']
     kinematics = content['kinematics']
+    if kinematics['delay'] != 0.0:
+        raise DescriptionError(
+            f'{source}: a delay of {kinematics["delay"]} s is not compensated by this version'
+        )
     return IdentifiedModel(
         robot=robot,
         effort_unit=content['effort']['unit'],
@@ -381,6 +396,11 @@ def _robot_from_content(content: Mapping[str, Any], source: str) -> RobotModel:
     if effort['unit'] not in EFFORT_UNITS:
         raise DescriptionError(f'{source}: effort unit {effort["unit"]!r} is unknown')
     gains = np.array(effort['drive_gains'], dtype=float)
+    if gains.shape != (len(entry['joints']),) or np.any(gains == 0.0):
+        raise DescriptionError(
+            f'{source}: drive gains {list(gains)} for {len(entry["joints"])} joints; one for each '
+            'is needed, not zero'
+        )
     robot = make_robot_model(
         parse_urdf(entry['urdf'], f'{source}: urdf'),
         name=str(entry['name']),
@@ -400,7 +420,7 @@ def _robot_from_content(content: Mapping[str, Any], source: str) -> RobotModel:
 
 def _friction_from_content(
     content: Mapping[str, Any], robot: RobotModel
-) -> list[tuple[FrictionTerm, list[float]]]:
+) -> list[tuple[FrictionTerm, list[float | None]]]:
     """Return the friction terms by kind, joints inner, as `make_standard_parameters` orders."""
     by_joint = [content['friction'][joint] for joint in robot.joint_names]
     terms = []

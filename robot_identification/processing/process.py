@@ -88,6 +88,12 @@ def process(
         for values in (recording.stamps, recording.q, recording.dq, recording.effort)
     )
     in_window = stamps >= (0.0 if start is None else start)
+    if not in_window.any():
+        raise DataError(
+            f'{recording.source} has no joint state on {recording.topic} between '
+            f'{start or 0.0:g} s and {"its end" if stop is None else f"{stop:g} s"}: change '
+            '--start/--stop'
+        )
     _check_effort(recording, effort[in_window])
     # Velocity may be absent altogether; then it comes from the position.
     has_velocity = bool(np.isfinite(dq).any())

@@ -29,7 +29,6 @@ import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import FloatArray
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-import scipy.linalg
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,9 @@ class FourierParametrization(Parametrization):
     .. math:: q(t) = q_0 + \sum_l a_l \sin(l \omega t) - b_l \cos(l \omega t)
 
     Zero velocity and zero acceleration at both ends are the linear conditions
-    :math:`\sum_l l\,a_l = 0` and :math:`\sum_l l^2 b_l = 0`; they are eliminated by their null
-    spaces, so every choice of coefficients fulfils them. The coefficients of a joint are
-    :math:`q_0`, then harmonics - 1 for the sines, then harmonics - 1 for the cosines.
+    :math:`\sum_l l\,a_l = 0` and :math:`\sum_l l^2 b_l = 0`; they give :math:`a_1` and
+    :math:`b_1`, so every choice of the others fulfils them. The coefficients of a joint are
+    :math:`q_0, a_2, .., a_K, b_2, .., b_K`.
 
     Attributes
     ----------
@@ -59,7 +58,7 @@ class FourierParametrization(Parametrization):
     name = 'fourier'
 
     def __post_init__(self) -> None:
-        if not 2 <= self.harmonics <= 50:
+        if not isinstance(self.harmonics, int) or not 2 <= self.harmonics <= 50:
             raise DescriptionError(f'harmonics is {self.harmonics}, it must be from 2 to 50')
         if not 0.0 < self.base_period <= 600.0:
             raise DescriptionError(
@@ -82,8 +81,9 @@ class FourierParametrization(Parametrization):
         rate = 2.0 * np.pi / self.base_period * order
         phase = np.outer(np.asarray(t, dtype=float), rate)
         sine, cosine = np.sin(phase), np.cos(phase)
-        for_sine = scipy.linalg.null_space(order[None, :].astype(float))
-        for_cosine = scipy.linalg.null_space((order**2)[None, :].astype(float))
+        others = np.eye(self.harmonics - 1)
+        for_sine = np.vstack([-order[1:], others])
+        for_cosine = np.vstack([-(order[1:] ** 2), others])
         centre = np.ones((len(phase), 1))
         zero = np.zeros_like(centre)
         return (
