@@ -41,7 +41,7 @@ from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
 from robot_identification.validation.folds import blocked_folds
 from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.metrics import measure_errors
+from robot_identification.validation.validation import errors_on
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ def cross_validate(
             torque = standard_torque(robot, parameters, theta, dataset.motion)
             prediction[held_out] = (torque / _torque_per_effort(robot, dataset))[held_out]
     errors = tuple(
-        _fitted_errors(dataset, prediction)
+        errors_on(dataset, prediction, dataset.fitted)
         for dataset, prediction in zip(datasets, predictions, strict=True)
     )
     return Trial(friction, reduction, errors)
@@ -204,22 +204,9 @@ def score_prior(robot: RobotModel, datasets: Sequence[Dataset]) -> tuple[BagErro
                 columns[dataset.fitted], rest[dataset.fitted, joint], rcond=None
             )[0]
             explained[:, joint] = columns @ coefficients
-        results.append(_fitted_errors(dataset, (rigid + explained) / scale))
+        results.append(errors_on(dataset, (rigid + explained) / scale, dataset.fitted))
     return tuple(results)
 
 
 def _torque_per_effort(robot: RobotModel, dataset: Dataset) -> FloatArray:
     return robot.drives.drive_gain if dataset.effort_unit == 'A' else np.ones(robot.n)
-
-
-def _fitted_errors(dataset: Dataset, predicted: FloatArray) -> BagErrors:
-    """Return the errors on the samples that are fitted."""
-    rows = dataset.fitted
-    return measure_errors(
-        dataset.effort[rows],
-        predicted[rows],
-        dataset.moving[rows],
-        bag=dataset.source,
-        unit=dataset.effort_unit,
-        joints=dataset.joint_names,
-    )

@@ -35,12 +35,12 @@ from robot_identification.report.page import render_page
 from robot_identification.report.tables import compared_error_table
 from robot_identification.report.tables import data_facts
 from robot_identification.report.tables import error_table
-from robot_identification.report.tables import fit_errors
 from robot_identification.report.tables import friction_table
 from robot_identification.report.tables import inertial_coefficients
 from robot_identification.report.tables import training_bags
 from robot_identification.report.truth import TruthComparison
 from robot_identification.validation.metrics import BagErrors
+from robot_identification.validation.validation import errors_on
 from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.validation import Validation
 
@@ -73,7 +73,10 @@ def render_identification_report(
     """
     model, datasets = identification.model, identification.datasets
     predictions = [predict_effort(model, dataset) for dataset in datasets]
-    fits = [fit_errors(*pair) for pair in zip(datasets, predictions, strict=True)]
+    fits = [
+        errors_on(dataset, predicted, dataset.fitted)
+        for dataset, predicted in zip(datasets, predictions, strict=True)
+    ]
     scored = [
         Scored(dataset, predicted, dataset.fitted, errors)
         for dataset, predicted, errors in zip(

@@ -30,11 +30,11 @@ from robot_identification.report.tables import Coefficient
 from robot_identification.report.tables import compared_error_table
 from robot_identification.report.tables import error_table
 from robot_identification.report.tables import ErrorTable
-from robot_identification.report.tables import fit_errors
 from robot_identification.report.tables import friction_table
 from robot_identification.report.tables import inertial_coefficients
 from robot_identification.report.tables import JointErrors
 from robot_identification.report.tables import training_bags
+from robot_identification.validation.validation import errors_on
 from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.validation import Validation
 from robot_identification.validation.validation import Verdict
@@ -56,7 +56,10 @@ def results_text(identification: Identification) -> str:
         ),
     ]
     predictions = [predict_effort(model, dataset) for dataset in identification.datasets]
-    fits = map(fit_errors, identification.datasets, predictions)
+    fits = [
+        errors_on(dataset, predicted, dataset.fitted)
+        for dataset, predicted in zip(identification.datasets, predictions, strict=True)
+    ]
     for errors in zip(
         identification.cross_validation, fits, identification.prior, strict=True
     ):

@@ -26,7 +26,6 @@ from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
 from robot_identification.report.formatting import number
 from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.metrics import measure_errors
 
 # Above this relative standard error a parameter says little more than its sign.
 WEAK_SHARE = 0.5
@@ -226,29 +225,6 @@ def compared_error_table(errors: BagErrors, fit: BagErrors, prior: BagErrors) ->
         compared=True,
         rows=_joint_errors(errors, fit.nrmse, prior.nrmse),
         mean=_mean_errors(errors.nrmse_mean, fit.nrmse_mean, prior.nrmse_mean),
-    )
-
-
-def fit_errors(dataset: Dataset, predicted: FloatArray) -> BagErrors:
-    """
-    Return the errors on the very samples that parameters were estimated from.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Training data.
-    predicted : ndarray, shape (N, n)
-        Effort of the model in the bag's unit.
-
-    """
-    rows = dataset.fitted
-    return measure_errors(
-        dataset.effort[rows],
-        predicted[rows],
-        dataset.moving[rows],
-        bag=dataset.source,
-        unit=dataset.effort_unit,
-        joints=dataset.joint_names,
     )
 
 

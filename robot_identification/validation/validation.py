@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from robot_identification.files import to_plain
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
 from robot_identification.validation.metrics import BagErrors
@@ -79,10 +80,26 @@ def predict_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
 
 def score(model: IdentifiedModel, dataset: Dataset) -> BagErrors:
     """Return the errors of a model on the scored samples of a dataset."""
-    rows = dataset.scored
+    return errors_on(dataset, predict_effort(model, dataset), dataset.scored)
+
+
+def errors_on(dataset: Dataset, predicted: FloatArray, rows: BoolArray) -> BagErrors:
+    """
+    Return the errors of a prediction on some samples of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With N samples of n joints.
+    predicted : ndarray, shape (N, n)
+        Effort in the bag's unit.
+    rows : ndarray of bool, shape (N,)
+        The samples: `dataset.scored`, or `dataset.fitted` for those that were estimated from.
+
+    """
     return measure_errors(
         dataset.effort[rows],
-        predict_effort(model, dataset)[rows],
+        predicted[rows],
         dataset.moving[rows],
         bag=dataset.source,
         unit=dataset.effort_unit,
