@@ -94,7 +94,7 @@ class BaseReduction:
         for column in np.flatnonzero(np.abs(self.K[index]) > COEFFICIENT_TOLERANCE):
             if column != leading:
                 value = self.K[index, column]
-                factor = '' if abs(abs(value) - 1.0) < 1e-9 else f'{abs(value):.6g} '
+                factor = '' if abs(abs(value) - 1.0) < 1e-9 else f'{_clean(abs(value)):.6g} '
                 text += f' {"-" if value < 0 else "+"} {factor}{names[column]}'
         return text
 
@@ -124,6 +124,11 @@ class BaseReduction:
             )
             classes[kind].append(name)
         return {kind: tuple(names) for kind, names in classes.items()}
+
+
+def _clean(value: float) -> float:
+    """Return a number without its rounding noise, so that equal ones are printed equal."""
+    return float(f'{value:.10g}')
 
 
 def random_motion(robot: RobotModel, samples: int, rng: np.random.Generator) -> Motion:

@@ -222,7 +222,7 @@ def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
     if not isinstance(entry, dict):
         raise DescriptionError(f'{where}: must be a mapping of limits and drive data')
     check_keys(entry, where, set(), _JOINT_KEYS | _DRIVE_KEYS)
-    position = entry.get('position') or [None, None]
+    position = entry.get('position', [None, None])
     if not isinstance(position, list) or len(position) != 2:
         raise DescriptionError(f'{where}: position must be [lower, upper], got {position!r}')
     values = {
@@ -239,6 +239,9 @@ def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
             f'{where}: position is [{lower}, {upper}], lower must be below upper'
         )
     values['lower'], values['upper'] = lower, upper
+    rotor = values['rotor_inertia']
+    if rotor is not None and rotor < 0.0:
+        raise DescriptionError(f'{where}: rotor_inertia is {rotor}, it must not be negative')
     for key in ('gear_ratio', 'torque_constant'):
         if values[key] == 0.0:
             raise DescriptionError(f'{where}: {key} is 0; write null where it is not known')

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
 from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
 from robot_identification.files import dump_yaml
@@ -330,7 +331,9 @@ def load_identified_model(path: Path) -> IdentifiedModel:
     check_keys(content, source, _KEYS, set())
     try:
         return _model_from_content(content, source)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (
+        KeyError, IndexError, TypeError, ValueError, AttributeError, UsageError
+    ) as error:
         raise DescriptionError(
             f'{source} is damaged or was edited: {type(error).__name__}: {error}'
         ) from error

@@ -153,9 +153,7 @@ class RobotModel:
             Gravitational acceleration in the URDF's root frame [m/s^2].
 
         """
-        vector = np.asarray(gravity, dtype=float)
-        if vector.shape != (3,) or not np.all(np.isfinite(vector)):
-            raise UsageError(f'gravity must be three finite numbers, got {list(vector)}')
+        vector = _checked_gravity(gravity)
         model = self.pinocchio.copy()
         model.gravity.linear = vector
         return replace(self, gravity=vector, pinocchio=model)
@@ -241,11 +239,12 @@ def make_robot_model(
     Raises
     ------
     UsageError
-        If a joint does not exist, or the order is not the kinematic one.
+        If a joint does not exist, the order is not the kinematic one, or gravity is no vector.
     DescriptionError
         If Pinocchio refuses the URDF.
 
     """
+    vector = _checked_gravity(gravity)
     try:
         full = pin.buildModelFromXML(for_pinocchio(urdf.text))
     except (ValueError, RuntimeError, MemoryError) as error:
@@ -268,18 +267,25 @@ def make_robot_model(
     model = pin.buildReducedModel(full, locked, reference) if locked else full
     # Reflected inertia is a column of ours; in Pinocchio it would be in rnea only.
     model.armature = np.zeros(model.nv)
-    model.gravity.linear = np.asarray(gravity, dtype=float)
+    model.gravity.linear = vector
     return RobotModel(
         name=name or urdf.name,
         urdf=urdf,
         joint_names=wanted,
-        gravity=np.asarray(gravity, dtype=float),
+        gravity=vector,
         limits=limits or limits_of_urdf(urdf, wanted),
         drives=drives or unknown_drives(len(wanted)),
         effort_unit=effort_unit,
         sampling_rate=sampling_rate,
         pinocchio=model,
     )
+
+
+def _checked_gravity(gravity: Sequence[float] | FloatArray) -> FloatArray:
+    vector = np.asarray(gravity, dtype=float)
+    if vector.shape != (3,) or not np.all(np.isfinite(vector)):
+        raise UsageError(f'gravity must be three finite numbers in m/s^2, got {gravity}')
+    return vector
 
 
 def limits_of_urdf(urdf: Urdf, joints: Sequence[str]) -> JointLimits:

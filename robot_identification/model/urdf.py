@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 from pathlib import Path
+import re
 from xml.etree.ElementTree import Element
 from xml.etree.ElementTree import ParseError
 from xml.etree.ElementTree import tostring
@@ -36,6 +37,8 @@ from robot_identification.files import read_text
 MAXIMUM_URDF_CHARACTERS = 5_000_000
 MAXIMUM_JOINTS = 64
 MOVING_JOINT_TYPES = ('revolute', 'continuous', 'prismatic')
+# What the URDF parser behind Pinocchio reads; from anything else it makes zero without a word.
+PLAIN_NUMBER = re.compile(r'[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?', re.ASCII)
 # Pinocchio gives a continuous joint two position coordinates (cosine, sine); as a revolute joint
 # with limits that nothing reaches it has one, and positions stay vectors of n angles.
 UNLIMITED_POSITION = 1.0e6
@@ -130,7 +133,8 @@ def parse_urdf(text: str, source: str) -> Urdf:
     joints = _named(root, 'joint', source)
     for name, link in links.items():
         _check_inertial(name, link, source)
-    children = {}
+    children: dict[str, str] = {}
+    parents: dict[str, str] = {}
     moving = []
     for name, joint in joints.items():
         parent, child = (_attribute(joint, tag, 'link', source) for tag in ('parent', 'child'))
@@ -139,20 +143,32 @@ def parse_urdf(text: str, source: str) -> Urdf:
                 raise DescriptionError(
                     f'{source}: joint {name!r} names the link {link_name!r}, which does not exist'
                 )
-        children[child] = name
+        if child in children:
+            raise DescriptionError(
+                f'{source}: link {child!r} hangs on two joints, {children[child]!r} and {name!r}'
+            )
+        children[child], parents[child] = name, parent
+        _check_origin(joint.find('origin'), 'origin', f'joint {name!r}', source)
         if joint.get('type') in MOVING_JOINT_TYPES:
             moving.append(_read_joint(name, joint, source))
+        elif joint.get('type') != 'fixed':
+            raise DescriptionError(
+                f'{source}: joint {name!r} is of type {joint.get("type")!r}; supported are '
+                f'{", ".join(MOVING_JOINT_TYPES)} and fixed'
+            )
     if not moving:
         raise DescriptionError(f'{source}: no moving joint, nothing to identify')
     if len(moving) > MAXIMUM_JOINTS:
         raise DescriptionError(
             f'{source}: {len(moving)} moving joints, more than the {MAXIMUM_JOINTS} supported'
         )
-    if len(links) - len(children) != 1:
+    roots = [link for link in links if link not in children]
+    if len(roots) != 1:
         raise DescriptionError(
-            f'{source}: {len(links)} links and {len(children)} of them on a joint; '
-            'a serial arm has exactly one root link'
+            f'{source}: {len(roots)} links hang on no joint ({", ".join(roots[:5])}); an arm has '
+            'exactly one root link'
         )
+    _check_reachable(parents, roots[0], source)
     moved = {joint.name for joint in moving}
     without_inertial = tuple(
         link
@@ -166,6 +182,18 @@ def parse_urdf(text: str, source: str) -> Urdf:
         joints=tuple(moving),
         links_without_inertial=without_inertial,
     )
+
+
+def _check_reachable(parents: dict[str, str], root: str, source: str) -> None:
+    """Check that every link leads to the root: joints may form a ring beside it."""
+    known = {root}
+    for link in parents:
+        way = [link]
+        while way[-1] not in known and len(way) <= len(parents):
+            way.append(parents[way[-1]])
+        if way[-1] not in known:
+            raise DescriptionError(f'{source}: the joints around link {link!r} form a ring')
+        known.update(way)
 
 
 def _named(root: Element, tag: str, source: str) -> dict[str, Element]:
@@ -189,15 +217,25 @@ def _attribute(joint: Element, tag: str, attribute: str, source: str) -> str:
 
 
 def _number(text: str | None, what: str, source: str) -> float:
-    try:
-        value = float(text if text is not None else '')
-    except ValueError:
-        raise DescriptionError(
-            f'{source}: {what} is {text!r}; a decimal number is needed'
-        ) from None
+    if text is None or not PLAIN_NUMBER.fullmatch(text):
+        raise DescriptionError(f'{source}: {what} is {text!r}; a plain decimal number is needed')
+    value = float(text)
     if not math.isfinite(value):
         raise DescriptionError(f'{source}: {what} is {text!r}; a finite number is needed')
     return value
+
+
+def _vector(text: str, what: str, source: str) -> list[float]:
+    values = [_number(part, what, source) for part in text.split()]
+    if len(values) != 3:
+        raise DescriptionError(f'{source}: {what} is {text!r}; three numbers are needed')
+    return values
+
+
+def _check_origin(element: Element | None, what: str, where: str, source: str) -> None:
+    if element is not None:
+        for key in ('xyz', 'rpy'):
+            _vector(element.get(key, '0 0 0'), f'{what} {key} of {where}', source)
 
 
 def _check_inertial(name: str, link: Element, source: str) -> None:
@@ -216,22 +254,15 @@ def _check_inertial(name: str, link: Element, source: str) -> None:
             raise DescriptionError(
                 f'{source}: {key} of link {name!r} is {value} kg m^2, it must not be < 0'
             )
-    origin = inertial.find('origin')
-    if origin is not None:
-        for key in ('xyz', 'rpy'):
-            for text in origin.get(key, '0 0 0').split():
-                _number(text, f'inertial origin {key} of link {name!r}', source)
+    _check_origin(inertial.find('origin'), 'inertial origin', f'link {name!r}', source)
 
 
 def _read_joint(name: str, joint: Element, source: str) -> UrdfJoint:
     kind = str(joint.get('type'))
     axis = joint.find('axis')
     if axis is not None:
-        vector = [
-            _number(text, f'axis of joint {name!r}', source)
-            for text in axis.get('xyz', '1 0 0').split()
-        ]
-        if len(vector) != 3 or math.hypot(*vector) < 1e-6:
+        vector = _vector(axis.get('xyz', '1 0 0'), f'axis of joint {name!r}', source)
+        if math.hypot(*vector) < 1e-6:
             raise DescriptionError(
                 f'{source}: axis of joint {name!r} is {vector}, not a direction'
             )
