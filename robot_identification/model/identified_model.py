@@ -330,7 +330,9 @@ def load_identified_model(path: Path) -> IdentifiedModel:
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(content, source, _KEYS, set())
     try:
-        return _model_from_content(content, source)
+        return _model_from_content(content)
+    except DescriptionError as error:
+        raise DescriptionError(f'{source}: {error}') from error
     except (
         KeyError, IndexError, TypeError, ValueError, AttributeError, UsageError
     ) as error:
@@ -339,13 +341,26 @@ def load_identified_model(path: Path) -> IdentifiedModel:
         ) from error
 
 
-def _model_from_content(content: Mapping[str, Any], source: str) -> IdentifiedModel:
-    robot = _robot_from_content(content, source)
+def _finite(values: Any, shape: tuple[int, ...], what: str) -> FloatArray:
+    array = np.array(values, dtype=float)
+    if array.shape != shape or not np.all(np.isfinite(array)):
+        raise DescriptionError(f'{what} must be finite numbers of shape {shape}')
+    return array
+
+
+def _true_or_false(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise DescriptionError(f'{what} is {value!r}, it must be true or false')
+    return value
+
+
+def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
+    robot = _robot_from_content(content)
     friction = _friction_from_content(content, robot)
     parameters = StandardParameters(
         robot.n,
         tuple(term for term, _ in friction),
-        bool(content['reflected_inertia']),
+        _true_or_false(content['reflected_inertia'], 'reflected_inertia'),
     )
     names = list(content['covariance']['names'])
     independent = np.array([parameters.names.index(name) for name in names])
@@ -361,14 +376,18 @@ def _model_from_content(content: Mapping[str, Any], source: str) -> IdentifiedMo
         for column, value in zip(range(columns.start, columns.stop), coefficients, strict=True):
             if value is not None:
                 theta[names.index(parameters.names[column])] = value
-    covariance = np.array(content['covariance']['matrix'], dtype=float)
-    if not np.all(np.isfinite(theta)) or covariance.shape != (len(names), len(names)):
-        raise DescriptionError(f'{source}: base parameters and covariance do not belong together')
+    _finite(theta, (len(names),), 'base parameters and friction coefficients')
+    _finite(K, K.shape, 'combinations of the base parameters')
+    covariance = _finite(
+        content['covariance']['matrix'], (len(names), len(names)), 'the covariance'
+    )
     consistent = content['standard_parameters']['values']
     kinematics = content['kinematics']
+    filter_options = kinematics['filter']
+    check_keys(filter_options, 'the filter', {'kind', 'order', 'cutoff'}, set())
     if kinematics['delay'] != 0.0:
         raise DescriptionError(
-            f'{source}: a delay of {kinematics["delay"]} s is not compensated by this version'
+            f'a delay of {kinematics["delay"]} s is not compensated by this version'
         )
     return IdentifiedModel(
         robot=robot,
@@ -379,45 +398,53 @@ def _model_from_content(content: Mapping[str, Any], source: str) -> IdentifiedMo
         theta_consistent=(
             None
             if consistent is None
-            else np.array([float(consistent[name]) for name in parameters.names])
+            else _finite(
+                [consistent[name] for name in parameters.names],
+                (parameters.size,),
+                'standard parameters',
+            )
         ),
         consistency_note=str(content['standard_parameters']['note']),
         source=SignalSource(
             topic=str(kinematics['topic']),
             joint_names=dict(kinematics['joint_names']),
-            kinematic_filter=KinematicFilter(**kinematics['filter']),
+            kinematic_filter=KinematicFilter(**filter_options),
             delay=float(kinematics['delay']),
         ),
         provenance=content['provenance'],
         quality=content['quality'],
-        relative_scale=bool(content['effort']['relative_scale']),
+        relative_scale=_true_or_false(content['effort']['relative_scale'], 'relative_scale'),
     )
 
 
-def _robot_from_content(content: Mapping[str, Any], source: str) -> RobotModel:
+def _robot_from_content(content: Mapping[str, Any]) -> RobotModel:
     entry, effort = content['robot'], content['effort']
     if effort['unit'] not in EFFORT_UNITS:
-        raise DescriptionError(f'{source}: effort unit {effort["unit"]!r} is unknown')
+        raise DescriptionError(f'effort unit {effort["unit"]!r} is unknown')
+    n = len(entry['joints'])
     gains = np.array(effort['drive_gains'], dtype=float)
-    if gains.shape != (len(entry['joints']),) or np.any(gains == 0.0):
+    # With effort in N m the gains are not used, and may be unknown.
+    if gains.shape != (n,) or np.any(gains == 0.0) or (
+        effort['unit'] == 'A' and not np.all(np.isfinite(gains))
+    ):
         raise DescriptionError(
-            f'{source}: drive gains {list(gains)} for {len(entry["joints"])} joints; one for each '
-            'is needed, not zero'
+            f'drive gains {gains.tolist()} for {n} joints; one for each is needed, not zero'
         )
+    limits = {key: np.array(value, dtype=float) for key, value in entry['limits'].items()}
+    if any(values.shape != (n,) or np.any(np.isnan(values)) for values in limits.values()):
+        raise DescriptionError(f'limits must have {n} values each')
     robot = make_robot_model(
-        parse_urdf(entry['urdf'], f'{source}: urdf'),
+        parse_urdf(entry['urdf'], 'its urdf'),
         name=str(entry['name']),
         joints=list(entry['joints']),
         gravity=np.array(entry['gravity'], dtype=float),
-        limits=JointLimits(
-            **{key: np.array(value, dtype=float) for key, value in entry['limits'].items()}
-        ),
+        limits=JointLimits(**limits),
         drives=Drives(np.ones(gains.size), gains, np.full(gains.size, np.nan)),
         effort_unit=effort['unit'],
         sampling_rate=float(entry['sampling_rate']),
     )
     if robot.urdf_sha256 != entry['urdf_sha256']:
-        raise DescriptionError(f'{source}: the URDF inside does not match its hash')
+        raise DescriptionError('the URDF inside does not match its hash')
     return robot
 
 

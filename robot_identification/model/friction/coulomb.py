@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.model.friction.law import check_positive
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.law import JointMotion
@@ -44,6 +45,9 @@ class CoulombFriction(FrictionLaw):
     name = 'coulomb'
     symbols = ('fc',)
     units = ('N m',)
+
+    def __post_init__(self) -> None:
+        check_positive(self.width, 'width of coulomb friction')
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``tanh(dq / width)``; see `FrictionLaw.columns`."""

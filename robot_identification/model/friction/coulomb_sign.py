@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.model.friction.law import check_positive
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.law import JointMotion
@@ -42,6 +43,9 @@ class CoulombSignFriction(FrictionLaw):
     name = 'coulomb_sign'
     symbols = ('fcs',)
     units = ('N m',)
+
+    def __post_init__(self) -> None:
+        check_positive(self.zero_velocity, 'zero_velocity of coulomb_sign friction')
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``sign(dq)``; see `FrictionLaw.columns`."""

@@ -25,8 +25,23 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.errors import DescriptionError
 
 FloatArray = NDArray[np.float64]
+
+
+def check_positive(value: Any, what: str) -> None:
+    """
+    Check a shape constant.
+
+    Raises
+    ------
+    DescriptionError
+        If it is not a positive number.
+
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < np.inf:
+        raise DescriptionError(f'{what} is {value!r}, it must be a positive number')
 
 
 @dataclass(frozen=True)
