@@ -19,9 +19,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import RobotModel
+from scipy.sparse import csc_matrix
 
 FloatArray = NDArray[np.float64]
 
@@ -31,6 +33,9 @@ MASS_SHARE, CENTRE_DISTANCE, INERTIA_SHARE = 0.3, 0.15, 0.3
 MASS_FLOOR, INERTIA_FLOOR = 0.01, 1.0e-4
 # Friction and reflected inertia have no prior.
 NO_PRIOR = 1.0e3
+# Least eigenvalue of a pseudo-inertia over the size of the prior's: far above the solver's
+# tolerance, far below any real body.
+CONSISTENCY_MARGIN = 1.0e-6
 
 
 def prior_deviation(robot: RobotModel, size: int) -> FloatArray:
@@ -96,6 +101,95 @@ def project_on_prior(
     return theta
 
 
+def _is_consistent(robot: RobotModel, reduction: BaseReduction, theta: FloatArray) -> bool:
+    reflected = theta[reduction.parameters.reflected_inertia_slice]
+    return bool(
+        np.all(smallest_eigenvalues(theta[: 10 * robot.n]) > 0.0) and np.all(reflected >= 0.0)
+    )
+
+
+def project_consistently(
+    robot: RobotModel, reduction: BaseReduction, theta_base: FloatArray
+) -> FloatArray | None:
+    """
+    Return the consistent parameters nearest to the URDF's that have given base parameters.
+
+    A conic program [1]_: least distance to the prior, base parameters kept exactly, every
+    pseudo-inertia positive definite, no reflected inertia negative.
+
+    Parameters
+    ----------
+    robot, reduction, theta_base
+        As in `project_on_prior`.
+
+    Returns
+    -------
+    ndarray, shape (p,), or None
+        None where there are none, or clarabel, which solves the program, is not installed.
+
+    References
+    ----------
+    .. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically
+       consistent inertial parameter identification", IEEE RA-L 3(1), 2018.
+
+    """
+    try:
+        import clarabel
+    except ImportError:
+        return None
+    n, p = robot.n, reduction.parameters.size
+    prior = np.zeros(p)
+    prior[: 10 * n] = prior_inertial_parameters(robot)
+    deviation = prior_deviation(robot, p)
+    rotors = np.arange(p)[reduction.parameters.reflected_inertia_slice]
+    blocks, sides = [reduction.K], [theta_base]
+    blocks.append(-np.eye(p)[rotors])
+    sides.append(np.zeros(len(rotors)))
+    for link in range(n):
+        values = prior[10 * link: 10 * link + 10]
+        margin = CONSISTENCY_MARGIN * np.linalg.norm(pseudo_inertia(values))
+        rows = np.zeros((10, p))
+        rows[:, 10 * link: 10 * link + 10] = -PSEUDO_INERTIA_MAP
+        blocks.append(rows)
+        sides.append(-margin * _upper_triangle(np.eye(4)))
+    A, b = np.vstack(blocks), np.concatenate(sides)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    # Unknowns are the steps from the prior, in its deviations.
+    solution = clarabel.DefaultSolver(
+        csc_matrix(np.eye(p)),
+        np.zeros(p),
+        csc_matrix(A * deviation),
+        b - A @ prior,
+        [
+            clarabel.ZeroConeT(reduction.rank),
+            clarabel.NonnegativeConeT(len(rotors)),
+            *(clarabel.PSDTriangleConeT(4) for _ in range(n)),
+        ],
+        settings,
+    ).solve()
+    theta: FloatArray = prior + deviation * np.array(solution.x)
+    # The solver keeps the base parameters to its tolerance; they are to be kept to rounding.
+    orthogonal, triangle = np.linalg.qr((reduction.K * deviation).T)
+    step = np.linalg.solve(triangle.T, theta_base - reduction.K @ theta)
+    theta = theta + deviation * (orthogonal @ step)
+    # Whatever the solver says of itself, the result is what counts.
+    return theta if _is_consistent(robot, reduction, theta) else None
+
+
+def _upper_triangle(matrix: FloatArray) -> FloatArray:
+    """Return the upper triangle, shape (10,), column by column as clarabel wants its cone."""
+    rows, columns = np.tril_indices(4)[::-1]
+    scale = np.where(rows == columns, 1.0, np.sqrt(2.0))
+    values: FloatArray = matrix[rows, columns] * scale
+    return values
+
+
+PSEUDO_INERTIA_MAP = np.column_stack([
+    _upper_triangle(pseudo_inertia(unit)) for unit in np.eye(10)
+])
+
+
 def consistent_standard_parameters(
     robot: RobotModel, reduction: BaseReduction, theta_base: FloatArray
 ) -> tuple[FloatArray | None, str]:
@@ -111,6 +205,9 @@ def consistent_standard_parameters(
 
     """
     theta = project_on_prior(robot, reduction, theta_base)
+    if not _is_consistent(robot, reduction, theta):
+        nearest = project_consistently(robot, reduction, theta_base)
+        theta = theta if nearest is None else nearest
     smallest = smallest_eigenvalues(theta[: 10 * robot.n])
     links = [
         f'{joint} ({value:.2e})'

@@ -22,6 +22,7 @@ from the file that was approved and the robot's own limits.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,12 +83,21 @@ def check_executable(robot: RobotModel, trajectory: Trajectory) -> None:
         )
     elif certificate.get('urdf_sha256') != robot.urdf_sha256:
         reasons.append('it is certified for another URDF of this robot')
-    elif not np.allclose(certificate.get('gravity', np.nan), robot.gravity, atol=1e-6):
+    elif not _same_gravity(certificate.get('gravity'), robot):
         reasons.append('it is certified for another mounting')
     else:
         reasons += _broken(robot, trajectory)
     if reasons:
         raise UnsafeMotionError('the trajectory is refused: ' + '; '.join(reasons))
+
+
+def _same_gravity(certified: Any, robot: RobotModel) -> bool:
+    return (
+        isinstance(certified, list)
+        and len(certified) == 3
+        and all(isinstance(value, (int, float)) for value in certified)
+        and np.allclose(certified, robot.gravity, atol=1e-6)
+    )
 
 
 def _broken(robot: RobotModel, trajectory: Trajectory) -> list[str]:

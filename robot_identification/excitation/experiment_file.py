@@ -37,6 +37,7 @@ from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
 from robot_identification.files import read_yaml
 from robot_identification.model.catalogue import share_directory
+from robot_identification.model.friction import parse_friction
 from robot_identification.model.robot_model import gravity_of_mounting
 
 SCHEMA_VERSION = 1
@@ -157,7 +158,7 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
     optimizer = content.get('optimizer', 'multistart')
     _check_name(optimizer, OPTIMIZERS, 'optimizer', source)
     mounting = [float(angle) for angle in content.get('mounting', [0.0, 0.0, 0.0])]
-    if len(mounting) != 3:
+    if len(mounting) != 3 or not np.all(np.isfinite(mounting)):
         raise DescriptionError(f'{source}: mounting must be [roll, pitch, yaw] in rad')
     periods = _whole_number(content, 'periods', 1)
     samples = _whole_number(content, 'samples', 100)
@@ -178,11 +179,20 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         margins=Margins(**content.get('margins', {})),
         window=window,
         gravity=gravity_of_mounting(*mounting),
-        friction=str(content.get('friction', 'coulomb,viscous,offset')),
+        friction=_friction(content, source),
         criterion=criterion,
         optimizer=optimizer,
         samples=samples,
     )
+
+
+def _friction(content: Mapping[str, Any], source: str) -> str:
+    friction = str(content.get('friction', 'coulomb,viscous,offset'))
+    try:
+        parse_friction(friction)
+    except UsageError as error:
+        raise DescriptionError(f'{source}: {error}') from error
+    return friction
 
 
 def _whole_number(content: Mapping[str, Any], key: str, default: int) -> int:

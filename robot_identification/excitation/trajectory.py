@@ -161,13 +161,15 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
         'certificate', 'sha256',
     }
     check_keys(content, source, keys, set())
-    if content['form'] not in PARAMETRIZATIONS:
+    if str(content['form']) not in PARAMETRIZATIONS:
         raise DescriptionError(
             f'{source}: unknown form {content["form"]!r}; known are {", ".join(PARAMETRIZATIONS)}'
         )
     try:
         form = PARAMETRIZATIONS[content['form']](**content['options'])
         coefficients = np.array(content['coefficients'], dtype=float)
+        if not np.all(np.isfinite(coefficients)):
+            raise UnsafeMotionError(f'{source}: coefficients are not all finite')
         joints = tuple(str(joint) for joint in content['joints'])
         periods = _whole_number(content['periods'])
         trajectory = Trajectory(
@@ -181,8 +183,6 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
             f'{source}: coefficients have shape {coefficients.shape}, the form needs '
             f'{(len(joints), form.n_coefficients)}'
         )
-    if not np.all(np.isfinite(coefficients)):
-        raise UnsafeMotionError(f'{source}: coefficients are not all finite')
     if not 1 <= periods <= MAXIMUM_PERIODS:
         raise DescriptionError(f'{source}: periods is {periods}, allowed 1 to {MAXIMUM_PERIODS}')
     if check_hash and not unchanged:

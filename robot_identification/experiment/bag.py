@@ -45,6 +45,8 @@ from robot_identification.experiment.recording import Recording
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 BLOCK_MESSAGES = 10_000
+# Messages of one publisher may overtake each other by this much [ns]; a clock jumps by more.
+LARGEST_DISORDER = 1_000_000_000
 # What rosbags lets through from damaged files, besides its own errors.
 _STRAY_ERRORS = (
     OSError, OverflowError, ValueError, KeyError, IndexError, AssertionError, struct.error,
@@ -235,9 +237,7 @@ def read_recording(
     log_times, stamps, q, dq, effort = (
         np.concatenate([block[i] for block in blocks]) for i in range(5)
     )
-    # A stamp of zero means that nobody set it; a recording whose clock starts at zero has one.
-    absent = np.count_nonzero(stamps == 0) > 1
-    times, stamps_from = (log_times, 'log') if absent else (stamps, 'header')
+    times, stamps_from = (log_times, 'log') if _are_broken(stamps) else (stamps, 'header')
     return Recording(
         source=str(path),
         topic=chosen,
@@ -250,6 +250,20 @@ def read_recording(
         stamps_from=stamps_from,
         metadata=backend.metadata(path),
     )
+
+
+def _are_broken(stamps: Any) -> bool:
+    """
+    Return whether header stamps, shape (N,) [ns], cannot serve as the time base.
+
+    A stamp of zero means that nobody set it, but a simulated clock may start there. Neighbours
+    may come out of order; a clock that was set back by more than that, or stands still, is broken.
+    """
+    absent = np.count_nonzero(stamps == 0) > 1
+    steps = np.diff(stamps)
+    still = steps.size > 0 and np.count_nonzero(steps == 0) > 0.5 * steps.size
+    set_back = steps.size > 0 and steps.min() < -LARGEST_DISORDER
+    return bool(absent or still or set_back)
 
 
 def _blocks(
@@ -420,7 +434,10 @@ def write_joint_states(
                 )
                 data = types.serialize_cdr(message, JOINT_STATE)
                 writer.write(topic, stamp, bytes(data))
+    except BaseException:
         writer.close()
-        writer.path.replace(path)
-    finally:
         shutil.rmtree(partial, ignore_errors=True)
+        raise
+    writer.close()
+    writer.path.replace(path)
+    shutil.rmtree(partial, ignore_errors=True)

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from xml.etree.ElementTree import Comment
 from xml.etree.ElementTree import Element
@@ -78,14 +79,15 @@ def export_urdf(model: IdentifiedModel) -> str:
         _write_inertial(link, own)
         _write_dynamics(joint, model, index)
     reflected = theta[model.parameters.reflected_inertia_slice]
-    root.insert(0, Comment(
+    text = ', '.join(
+        f'{name} {value:.6g}'
+        for name, value in zip(model.robot.joint_names, reflected, strict=False)
+    )
+    # XML allows no double hyphen in a comment, and names may have them.
+    root.insert(0, Comment(re.sub('-+', '-', (
         ' Identified by robot_identification. Reflected rotor inertias, which URDF has no place '
-        'for [kg m^2]: '
-        + ', '.join(
-            f'{name} {value:.6g}'
-            for name, value in zip(model.robot.joint_names, reflected, strict=False)
-        ).replace('--', '- -') + ' '
-    ))
+        f'for [kg m^2]: {text} '
+    ))))
     indent(root)
     return '<?xml version="1.0"?>\n' + str(tostring(root, encoding='unicode')) + '\n'
 

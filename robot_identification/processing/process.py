@@ -78,7 +78,7 @@ def process(
     excluded: dict[str, int] = {}
     notes: list[str] = []
     if recording.stamps_from == 'log':
-        notes.append('header stamps are absent: the time of recording was used instead')
+        notes.append('header stamps are absent or broken: the time of recording was used instead')
     order = np.argsort(recording.stamps, kind='stable')
     displaced = int(np.count_nonzero(np.diff(recording.stamps) < 0.0))
     if displaced:
@@ -87,7 +87,7 @@ def process(
         values[order]
         for values in (recording.stamps, recording.q, recording.dq, recording.effort)
     )
-    in_window = stamps >= (0.0 if start is None else start)
+    in_window = stamps >= (-np.inf if start is None else start)
     if not in_window.any():
         raise DataError(
             f'{recording.source} has no joint state on {recording.topic} between '
@@ -119,6 +119,12 @@ def process(
     if duplicate.any():
         excluded['duplicate (scored, not fitted)'] = int(np.count_nonzero(duplicate & in_window))
     fresh = np.flatnonzero(~duplicate)
+    if len(fresh) < MINIMUM_SEGMENT_SAMPLES:
+        raise DataError(
+            f'{recording.source}: {len(fresh)} of {len(stamps)} joint states on '
+            f'{recording.topic} are new, all others repeat a stamp or all values: the driver or '
+            'its clock stood still'
+        )
     period = float(np.median(np.diff(stamps[fresh])))
     segments = _segments(stamps, fresh, GAP_PERIODS * period)
     n = q.shape[1]
@@ -181,7 +187,7 @@ def _check_effort(recording: Recording, effort: FloatArray) -> None:
 
 
 def _check_finite(recording: Recording, finite: BoolArray) -> None:
-    share = 1.0 - np.count_nonzero(finite) / max(len(finite), 1)
+    share = np.count_nonzero(~finite) / max(len(finite), 1)
     if share > MAXIMUM_NAN_SHARE:
         raise DataError(
             f'{recording.source}: {share:.1%} of the joint states on {recording.topic} are not '

@@ -31,21 +31,22 @@ from robot_identification.excitation.optimizers.optimizer import Progress
 @dataclass(frozen=True)
 class Multistart(Optimizer):
     """
-    Random feasible starts for a share of the budget, then random steps from the best.
+    Some random feasible starts, then random steps from the best.
 
     The polish is a (1 + 1) evolution strategy: a Gaussian step is kept if it improves, steps
     grow after a success and shrink after a failure such that one in five succeeds.
 
     Attributes
     ----------
-    start_share : float
-        Share of the evaluations spent on random starts.
+    starts : int
+        Evaluations spent on random starts; not a share of the budget, so that a run ended by its
+        time limit can be replayed by its count.
     first_step : float
         Size of the first polishing steps, relative to the coefficients' own size.
 
     """
 
-    start_share: float = 0.2
+    starts: int = 300
     first_step: float = 0.3
 
     def minimize(
@@ -62,7 +63,7 @@ class Multistart(Optimizer):
         step = self.first_step
         done = 0
         while may_go_on(done):
-            starting = best is None or done < self.start_share * budget.evaluations
+            starting = best is None or done < self.starts
             if starting or best is None:
                 candidate = problem.repair(problem.draw(rng))
             else:
