@@ -43,6 +43,7 @@ from robot_identification.model.catalogue import share_directory
 # Linux keeps its ephemeral ports clear of these domains.
 DOMAINS = range(1, 102)
 STOP_SECONDS = 6.0
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def check_ros() -> None:
@@ -166,9 +167,23 @@ class NodeProcess:
 
 @contextmanager
 def running(nodes: list[NodeProcess]) -> Iterator[None]:
-    """Stop nodes at the end of the block, last started first."""
+    """
+    Stop nodes at the end of the block, last started first, however the block ends.
+
+    SIGTERM and SIGHUP end it as Ctrl-C does; once the nodes are being stopped, no signal keeps
+    them from it.
+    """
+    previous = {number: signal.signal(number, _interrupt) for number in ENDING_SIGNALS}
     try:
         yield
     finally:
+        for number in ENDING_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
         for node in reversed(nodes):
             node.stop()
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt

@@ -30,6 +30,7 @@ from robot_identification.errors import BagError
 from robot_identification.errors import IdentificationError
 from robot_identification.experiment.bag import BagWriter
 from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import named_file
 from robot_identification.nodes.common import run_node
 from std_srvs.srv import Trigger
 
@@ -80,7 +81,7 @@ class BagRecorder(Node):
             self.resolve_topic_name(topic) for topic in self.get_parameter('start.topics').value
         ]
         types = self._wait_for(topics)
-        path = Path(self.get_parameter('start.output').value)
+        path = Path(named_file(self, 'start.output'))
         metadata = {
             name: self.get_parameter(f'start.{name}').value
             for name in ('robot', 'effort_unit', 'trajectory_sha256')

@@ -26,6 +26,7 @@ from rcl_interfaces.msg import FloatingPointRange
 from rcl_interfaces.msg import IntegerRange
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
+from rclpy.exceptions import ParameterException
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -34,6 +35,7 @@ from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.errors import IdentificationError
+from robot_identification.errors import UsageError
 
 LATCHED = QoSProfile(
     depth=1,
@@ -52,7 +54,15 @@ def declare(
     minimum: float | None = None,
     maximum: float | None = None,
 ) -> Any:
-    """Declare a parameter with its description and range, and return its value."""
+    """
+    Declare a parameter with its description and range, and return its value.
+
+    Raises
+    ------
+    UsageError
+        If the node was started with a value of another type or out of range.
+
+    """
     descriptor = ParameterDescriptor(description=description)
     if minimum is not None and maximum is not None:
         if isinstance(default, int):
@@ -63,7 +73,26 @@ def declare(
             descriptor.floating_point_range = [
                 FloatingPointRange(from_value=float(minimum), to_value=float(maximum), step=0.0)
             ]
-    return node.declare_parameter(name, default, descriptor).value
+    try:
+        return node.declare_parameter(name, default, descriptor).value
+    except ParameterException as error:
+        raise UsageError(f'{node.get_name()}: {error}') from error
+
+
+def named_file(node: Node, name: str) -> str:
+    """
+    Return a parameter that names a file.
+
+    Raises
+    ------
+    UsageError
+        If it is empty.
+
+    """
+    value = node.get_parameter(name).value
+    if not value:
+        raise UsageError(f'the parameter {name} of {node.get_name()} is not set')
+    return str(value)
 
 
 def declare_robot(node: Node) -> None:

@@ -46,6 +46,7 @@ from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import INTERRUPTED
 from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import named_file
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.conversions import joint_values
 from robot_identification.nodes.conversions import knots_to_message
@@ -176,7 +177,7 @@ class ExperimentRunner(Node):
             response.message = f'BUSY: {self._state}'
             return response
         try:
-            path = Path(self.get_parameter('trajectory_file').value)
+            path = Path(named_file(self, 'trajectory_file'))
             trajectory = load_trajectory(path)
             approved = self.get_parameter('arm.sha256').value
             if approved != trajectory.sha256:

@@ -58,6 +58,11 @@ def foreign_participants(
     return found
 
 
+def are_named(participants: list[str]) -> bool:
+    """Return whether the names of all are known; discovery learns them after their topics."""
+    return not any('_UNKNOWN_' in participant for participant in participants)
+
+
 def _resolve(node: Node, topic: str) -> str:
     return node.resolve_topic_name(topic)
 

@@ -38,6 +38,7 @@ from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.conversions import joint_state
 from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.nodes.graph import are_named
 from robot_identification.nodes.graph import foreign_participants
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.trajectory_action import TrajectoryAction
@@ -115,12 +116,12 @@ class SimulatedRobot(Node):
         cycles_per_second = factor / self._period
         self._clock_cycles = max(round(cycles_per_second / CLOCK_RATE), 1)
         self._speed_scaling_cycles = max(round(cycles_per_second / SPEED_SCALING_RATE), 1)
+        self._wait_alone(discovery_time)
         # The epoch of wall-clock time, so that stamps look like a driver's; simulated time
         # starts near zero.
         self._epoch = (
             self.get_clock().now().nanoseconds * 1e-9 if factor == 1.0 else SIMULATED_EPOCH
         )
-        self._wait_alone(discovery_time)
         self._create_interfaces(factor, publish_truth, token)
 
     def _wait_alone(self, duration: float) -> None:
@@ -134,13 +135,13 @@ class SimulatedRobot(Node):
 
         """
         deadline = time.monotonic() + duration
-        while True:
-            foreign = self._foreign()
-            if foreign:
-                raise UnsafeMotionError(foreign)
-            if time.monotonic() > deadline:
-                return
+        foreign: list[str] = []
+        while not (foreign and are_named(foreign)) and time.monotonic() < deadline:
             time.sleep(0.02)
+            # Before the first word even another node of our own name is somebody else.
+            foreign = foreign_participants(self, '', 'joint_states', COMMANDS)
+        if foreign:
+            raise UnsafeMotionError(_refusal(foreign))
 
     def _create_interfaces(self, factor: float, publish_truth: bool, token: str) -> None:
         self._joint_states = self.create_publisher(
@@ -220,23 +221,20 @@ class SimulatedRobot(Node):
             # As the real controller: a bad trajectory on the topic is ignored, with a log line.
             self.get_logger().error(f'trajectory rejected: {error}')
 
-    def _foreign(self) -> str:
-        """Return who else moves or is moved here, in words; empty if nobody."""
+    def _check_graph(self) -> None:
         foreign = foreign_participants(
             self, self.get_fully_qualified_name(), 'joint_states', COMMANDS
         )
-        if not foreign:
-            return ''
-        return (
-            f'{"; ".join(foreign)}: a simulated robot does not share a graph with another robot; '
-            'set ROS_DOMAIN_ID to one of its own'
-        )
-
-    def _check_graph(self) -> None:
-        foreign = self._foreign()
         if foreign:
-            self.get_logger().error(foreign)
+            self.get_logger().error(_refusal(foreign))
             self.finished = UnsafeMotionError.exit_code
+
+
+def _refusal(foreign: list[str]) -> str:
+    return (
+        f'{"; ".join(foreign)}: a simulated robot does not share a graph with another robot; set '
+        'ROS_DOMAIN_ID to one of its own'
+    )
 
 
 def main() -> None:

@@ -38,6 +38,7 @@ from robot_identification.model.urdf import parse_urdf
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import named_file
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.robot import robot_from_parameters
@@ -82,7 +83,7 @@ class TrajectoryGenerator(Node):
             response.message = 'BUSY: a trajectory is being designed'
             return response
         try:
-            path = Path(self.get_parameter('generate.output').value)
+            path = Path(named_file(self, 'generate.output'))
             trajectory = self._generate(path)
             response.success = True
             response.message = f'{path} sha256 {trajectory.sha256}'
