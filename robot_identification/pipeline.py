@@ -435,6 +435,11 @@ def compare_effort(
     notes : tuple of str
         What a reader should know.
 
+    Raises
+    ------
+    DataError
+        If the bag is of another robot, or `causal` and it has no velocity.
+
     """
     if not causal:
         dataset, notes = load_for_model(model, bag)
@@ -445,6 +450,11 @@ def compare_effort(
         bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
     )
     note = check_robot_name(recording, model.robot.name)
+    if not np.isfinite(recording.dq).any():
+        raise DataError(
+            f'{bag} has no velocity on {recording.topic}, which the causal prediction needs: leave '
+            'out --causal'
+        )
     predicted = TorquePredictor(model).run(recording.stamps, recording.q, recording.dq)
     return (
         EffortComparison(recording.stamps, recording.effort, predicted),

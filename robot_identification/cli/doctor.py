@@ -72,11 +72,11 @@ def run(args: argparse.Namespace) -> int:
             raise UsageError(f'no such file: {path}')
     findings = [examine(path) for path in args.paths]
     if args.json:
-        print_json([
+        print_json({'findings': [
             {'path': f.path, 'kind': f.kind, 'facts': f.facts, 'warnings': f.warnings,
              'error': f.error}
             for f in findings
-        ])
+        ]})
     else:
         for finding in findings:
             print(f'{finding.path}: {finding.kind}')

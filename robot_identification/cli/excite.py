@@ -24,6 +24,7 @@ from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.options import add_robot_options
 from robot_identification.cli.options import robot_from_options
+from robot_identification.cli.options import seed
 from robot_identification.cli.output import end_progress_line
 from robot_identification.cli.output import print_json
 from robot_identification.cli.output import progress_line
@@ -56,7 +57,7 @@ def add_parser(subparsers: Any) -> None:
         help='experiment file, or the name of a shipped one (default: %(default)s)',
     )
     parser.add_argument('--evaluate', type=Path, metavar='FILE', help='judge an existing motion')
-    parser.add_argument('--seed', type=int, default=0, metavar='S', help='default: %(default)s')
+    parser.add_argument('--seed', type=seed, default=0, metavar='S', help='default: %(default)s')
     parser.add_argument(
         '--time-limit', type=float, default=float('inf'), metavar='SECONDS',
         help='stop with the best so far; a run without it is repeatable',

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-import shlex
-import sys
 from typing import Any
 
 from robot_identification.cli.command import add_command
@@ -93,8 +91,7 @@ def run(args: argparse.Namespace) -> int:
         stop=args.stop,
     )
     found = identify(robot_from_options(args), args.bags, options)
-    command_line = shlex.join(['robot-identification', *sys.argv[1:]])
-    save_identification(found, args.output, command_line, force=args.force)
+    save_identification(found, args.output, args.command_line, force=args.force)
     for note in found.notes:
         warn(note)
     if args.json:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 import os
+import shlex
 import sys
 
 import robot_identification
@@ -61,7 +62,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit code."""
-    args = make_parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    args = make_parser().parse_args(given)
+    args.command_line = shlex.join(['robot-identification', *given])
     try:
         return int(args.run(args))
     except IdentificationError as error:

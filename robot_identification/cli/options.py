@@ -87,6 +87,13 @@ def add_output_option(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
+def seed(text: str) -> int:
+    """Return a seed from the command line: a whole number, not negative."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'a seed is a whole number from 0, not {text!r}')
+    return int(text)
+
+
 def parse_joint_names(text: str | None) -> dict[str, str]:
     """
     Return the model name by bag name from ``BAG=MODEL,BAG=MODEL,..``.

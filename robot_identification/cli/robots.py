@@ -38,10 +38,10 @@ def run(args: argparse.Namespace) -> int:
     """Print the catalogue."""
     robots = known_robots()
     if args.json:
-        print_json([
+        print_json({'robots': [
             {'name': r.name, 'description': r.description, 'yaml': r.yaml, 'urdf': r.urdf}
             for r in robots
-        ])
+        ]})
         return 0
     width = max((len(robot.name) for robot in robots), default=0)
     for robot in robots:

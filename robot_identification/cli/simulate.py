@@ -24,6 +24,7 @@ from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.options import add_robot_options
 from robot_identification.cli.options import robot_from_options
+from robot_identification.cli.options import seed
 from robot_identification.cli.output import print_json
 from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import load_trajectory
@@ -43,11 +44,11 @@ def add_parser(subparsers: Any) -> None:
     add_robot_options(parser)
     parser.add_argument('--trajectory', type=Path, required=True, metavar='FILE')
     parser.add_argument(
-        '--truth-seed', type=int, default=0, metavar='S',
+        '--truth-seed', type=seed, default=0, metavar='S',
         help='which hidden robot: masses, friction, gains (default: %(default)s)',
     )
     parser.add_argument(
-        '--seed', type=int, default=0, metavar='S', help='of the sensor noise (default: 0)'
+        '--seed', type=seed, default=0, metavar='S', help='of the sensor noise (default: 0)'
     )
     parser.add_argument('--noise-free', action='store_true', help='perfect sensors')
     parser.add_argument(

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-import shlex
-import sys
 from typing import Any
 
 from robot_identification.cli.command import add_command
@@ -64,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     )
     report = render_validation_report(
         model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
-        notes, command_line=shlex.join(['robot-identification', *sys.argv[1:]]),
+        notes, command_line=args.command_line,
     )
     contents = {'validation.json': validation_json(validation), 'report.html': report}
     write_results(args.output, contents, args.force)

@@ -174,7 +174,7 @@ class RobotModel:
                 f'{values.size} drive gains for {self.n} joints ({", ".join(self.joint_names)})'
             )
         if not np.all(np.isfinite(values) & (values != 0.0)):
-            raise UsageError(f'drive gains must be finite and not zero, got {list(values)}')
+            raise UsageError(f'drive gains must be finite and not zero, got {values.tolist()}')
         gear = np.where(np.isfinite(self.drives.gear_ratio), self.drives.gear_ratio, 1.0)
         return replace(
             self, drives=Drives(gear, values / gear, self.drives.rotor_inertia.copy())

@@ -19,10 +19,12 @@ from __future__ import annotations
 from pathlib import Path
 import sys
 import threading
+import time
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from robot_identification.errors import DataError
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.execution import trajectory_knots
@@ -35,6 +37,7 @@ from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import check_writable
 from robot_identification.files import write_atomically
 from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.urdf import Urdf
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
@@ -48,6 +51,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 PREVIEW_RATE = 20.0
+DESCRIPTION_TIMEOUT = 5.0
 
 
 class TrajectoryGenerator(Node):
@@ -96,10 +100,7 @@ class TrajectoryGenerator(Node):
 
     def _generate(self, path: Path) -> Trajectory:
         check_writable(path, force=False)
-        urdf = None
-        if self.get_parameter('use_robot_description').value and self._description:
-            urdf = parse_urdf(self._description, 'robot_description')
-        robot = robot_from_parameters(self, urdf)
+        robot = robot_from_parameters(self, self._described_robot())
         experiment = load_experiment(
             find_experiment(self.get_parameter('generate.experiment').value)
         )
@@ -115,6 +116,30 @@ class TrajectoryGenerator(Node):
         )
         self._progress.publish(Float32(data=1.0))
         return trajectory
+
+    def _described_robot(self) -> Urdf | None:
+        """
+        Return the live description, None where nobody publishes one.
+
+        Raises
+        ------
+        DataError
+            If it is published and does not arrive.
+
+        """
+        if not self.get_parameter('use_robot_description').value:
+            return None
+        deadline = time.monotonic() + DESCRIPTION_TIMEOUT
+        while self._description is None and self.count_publishers('robot_description'):
+            if time.monotonic() > deadline:
+                raise DataError(
+                    'robot_description is published and did not arrive within '
+                    f'{DESCRIPTION_TIMEOUT:.0f} s: is it latched (transient local)?'
+                )
+            time.sleep(0.02)
+        if self._description is None:
+            return None
+        return parse_urdf(self._description, 'robot_description')
 
     def _report(self, progress: Progress) -> None:
         self._progress.publish(Float32(data=progress.share))
