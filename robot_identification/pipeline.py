@@ -32,7 +32,6 @@ import platform
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DataError
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.errors import UsageError
 from robot_identification.estimation import ESTIMATORS
@@ -42,9 +41,7 @@ from robot_identification.estimation.fitting import score_prior
 from robot_identification.estimation.identifiability import find_idle_joints
 from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.standard import consistent_standard_parameters
-from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.bag import write_joint_states
 from robot_identification.experiment.recording import Recording
 from robot_identification.files import file_sha256
 from robot_identification.model.friction import parse_friction
@@ -53,28 +50,16 @@ from robot_identification.model.identified_model import KinematicFilter
 from robot_identification.model.identified_model import SignalSource
 from robot_identification.model.robot_model import EFFORT_UNITS
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.loading import check_robot_name
+from robot_identification.processing.loading import load_for_model
 from robot_identification.processing.process import process
-from robot_identification.report.truth import TruthComparison
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.twin import PHYSICS_STEP
-from robot_identification.simulation.twin import Sensors
-from robot_identification.simulation.twin import true_inertial_parameters
-from robot_identification.simulation.twin import Twin
-from robot_identification.validation.metrics import measure_errors
 from robot_identification.validation.validation import judge
-from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.validation import validate
 from robot_identification.validation.validation import Validation
 
 DEFAULT_FRICTION = 'coulomb,viscous,offset'
 DEFAULT_ESTIMATOR = 'wls'
-# Rate of a simulated driver whose robot's YAML names none [Hz].
-DEFAULT_RATE = 500.0
-# Simulated stamps start here [s]: a stamp of zero would mean that nobody set it.
-SIMULATED_EPOCH = 1.0
 
 
 @dataclass(frozen=True)
@@ -233,27 +218,6 @@ def identify(
     )
 
 
-def check_robot_name(recording: Recording, robot: str) -> str:
-    """
-    Compare the robot a bag names with the model's; return a warning where it names none.
-
-    Raises
-    ------
-    DataError
-        If the bag was recorded on another robot.
-
-    """
-    found = recording.metadata.get('robot')
-    if found is None:
-        return f'{recording.source} does not say which robot it is of: {robot} is assumed'
-    if found != robot:
-        raise DataError(
-            f'{recording.source} was recorded on the robot {found!r}, the model is of {robot!r}: '
-            'use the right model, or record again'
-        )
-    return ''
-
-
 def choose_effort_unit(
     option: str | None, recordings: Sequence[Recording], robot: RobotModel
 ) -> str:
@@ -321,17 +285,6 @@ def _provenance(bags: Sequence[Path], options: IdentifyOptions) -> dict[str, Any
     }
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of what computes results."""
-    found = {'python': platform.python_version()}
-    for name in ('robot_identification', 'numpy', 'scipy', 'pin', 'rosbags'):
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
-
-
 def validate_model(
     model: IdentifiedModel,
     bags: Sequence[Path],
@@ -363,253 +316,12 @@ def validate_model(
     return validate(model, datasets), datasets, notes
 
 
-def load_for_model(
-    model: IdentifiedModel,
-    bag: Path,
-    *,
-    start: float | None = None,
-    stop: float | None = None,
-) -> tuple[Dataset, tuple[str, ...]]:
-    """
-    Read and process a bag as a model file says.
-
-    Raises
-    ------
-    DataError
-        If the bag is of another robot or has effort in another unit.
-
-    """
-    source = model.source
-    recording = read_recording(
-        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
-    )
-    note = check_robot_name(recording, model.robot.name)
-    unit = recording.metadata.get('effort_unit', model.effort_unit)
-    if unit != model.effort_unit:
-        raise DataError(
-            f'{bag} has effort in {unit}, the model was identified on effort in '
-            f'{model.effort_unit}: record with the same driver setting, or identify again'
-        )
-    dataset = process(recording, source.kinematic_filter, unit, start=start, stop=stop)
-    return dataset, tuple(text for text in (note, *dataset.notes) if text)
-
-
-@dataclass(frozen=True, eq=False)
-class EffortComparison:
-    """
-    Measured and predicted effort of a bag, in its unit.
-
-    Attributes
-    ----------
-    stamps : ndarray, shape (N,)
-        Seconds after the first joint state.
-    measured, predicted : ndarray, shape (N, n)
-        Effort; `predicted` is NaN where there is no prediction.
-
-    """
-
-    stamps: FloatArray
-    measured: FloatArray
-    predicted: FloatArray
-
-
-def compare_effort(
-    model: IdentifiedModel, bag: Path, *, causal: bool
-) -> tuple[EffortComparison, tuple[str, ...]]:
-    """
-    Predict the effort of a bag.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    bag : Path
-        A recording.
-    causal : bool
-        Predict as the live node does, from the past only, instead of with zero-phase filters.
-
-    Returns
-    -------
-    comparison : EffortComparison
-        On the recorded stamps.
-    notes : tuple of str
-        What a reader should know.
-
-    Raises
-    ------
-    DataError
-        If the bag is of another robot, or `causal` and it has no velocity.
-
-    """
-    if not causal:
-        dataset, notes = load_for_model(model, bag)
-        predicted = np.where(dataset.scored[:, None], predict_effort(model, dataset), np.nan)
-        return EffortComparison(dataset.stamps, dataset.effort, predicted), notes
-    source = model.source
-    recording = read_recording(
-        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
-    )
-    note = check_robot_name(recording, model.robot.name)
-    if not np.isfinite(recording.dq).any():
-        raise DataError(
-            f'{bag} has no velocity on {recording.topic}, which the causal prediction needs: leave '
-            'out --causal'
-        )
-    predicted = TorquePredictor(model).run(recording.stamps, recording.q, recording.dq)
-    return (
-        EffortComparison(recording.stamps, recording.effort, predicted),
-        (note,) if note else (),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class SimulatedRun:
-    """
-    Joint states of a simulated robot, at its driver's rate, kinematic order.
-
-    Attributes
-    ----------
-    stamps : ndarray, shape (N,)
-        Seconds from the start of the motion.
-    measured, true : tuple of ndarray, shape (N, n)
-        Position [rad], velocity [rad/s], current [A], with and without sensor noise.
-
-    """
-
-    stamps: FloatArray
-    measured: tuple[FloatArray, FloatArray, FloatArray]
-    true: tuple[FloatArray, FloatArray, FloatArray]
-
-
-def simulate(
-    robot: RobotModel,
-    trajectory: Trajectory,
-    truth: Truth,
-    sensors: Sensors,
-    *,
-    seed: int = 0,
-) -> SimulatedRun:
-    """
-    Execute a trajectory on a simulated robot, faster than real time and without ROS.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        Description, mounting and limits.
-    trajectory : Trajectory
-        The motion; the robot stands at its start.
-    truth : Truth
-        What the robot really is.
-    sensors : Sensors
-        Noise of the measurement.
-    seed : int
-        Of the noise.
-
-    """
-    rate = robot.sampling_rate if np.isfinite(robot.sampling_rate) else DEFAULT_RATE
-    period = max(round(1.0 / rate / PHYSICS_STEP), 1) * PHYSICS_STEP
-    stamps = np.arange(0.0, trajectory.duration, period)
-    reference = trajectory.sample(stamps)
-    twin = Twin(robot, truth, sensors, reference.q[0], seed)
-    rows = []
-    for q, dq, ddq in zip(reference.q, reference.dq, reference.ddq, strict=True):
-        measured, true = twin.measure()
-        rows.append((
-            measured.q, measured.dq, measured.effort, true.q, true.dq, true.effort,
-        ))
-        twin.advance(q, dq, ddq, period)
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return SimulatedRun(
-        stamps,
-        (columns[0], columns[1], columns[2]),
-        (columns[3], columns[4], columns[5]),
-    )
-
-
-def write_simulated_bag(
-    path: Path, robot: RobotModel, run: SimulatedRun, trajectory: Trajectory
-) -> None:
-    """
-    Write a simulated run as a UR driver would have been recorded: joints in alphabetical order.
-
-    Raises
-    ------
-    UsageError
-        If `path` exists.
-
-    """
-    order = np.argsort(robot.joint_names)
-    q, dq, effort = (values[:, order] for values in run.measured)
-    write_joint_states(
-        path,
-        [robot.joint_names[i] for i in order],
-        SIMULATED_EPOCH + run.stamps,
-        {'/joint_states': (q, dq, effort)},
-        {
-            'robot': robot.name,
-            'effort_unit': 'A',
-            'simulated': 'true',
-            'trajectory_sha256': trajectory.sha256,
-        },
-    )
-
-
-def compare_with_truth(
-    model: IdentifiedModel, truth: Truth, unseen: Path, truth_topic: str
-) -> TruthComparison:
-    """
-    Compare a model of a simulated robot with what that robot really is.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Identified with coulomb, viscous and offset friction or some of them.
-    truth : Truth
-        What the robot really is.
-    unseen : Path
-        A recording the model has not seen, with noise-free joint states beside the measured ones.
-    truth_topic : str
-        Where it has them.
-
-    """
-    robot, parameters = model.robot, model.parameters
-    theta = np.zeros(parameters.size)
-    theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
-    true_friction = {
-        'coulomb': truth.coulomb, 'coulomb_sign': truth.coulomb, 'viscous': truth.viscous,
-    }
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
-        if term.law.name in true_friction:
-            theta[columns] = true_friction[term.law.name][term.joint]
-    theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
-    dataset, _ = load_for_model(model, unseen)
-    measured = read_recording(unseen, robot.joint_names, topic=model.source.topic)
-    noise_free = read_recording(unseen, robot.joint_names, topic=truth_topic)
-    shift = (measured.start - noise_free.start) * 1e-9
-    common = (
-        dataset.scored
-        & (dataset.stamps + shift >= 0.0)
-        & (dataset.stamps + shift <= noise_free.duration)
-    )
-    stamps = dataset.stamps[common] + shift
-    true_effort = np.column_stack([
-        np.interp(stamps, noise_free.stamps, column) for column in noise_free.effort.T
-    ])
-    errors = measure_errors(
-        true_effort,
-        predict_effort(model, dataset)[common],
-        dataset.moving[common],
-        bag=str(unseen),
-        unit=model.effort_unit,
-        joints=robot.joint_names,
-    )
-    return TruthComparison(
-        names=model.reduction.names,
-        units=model.reduction.units,
-        true_values=model.reduction.K @ theta,
-        estimated_values=model.theta_base,
-        standard_errors=model.standard_errors,
-        true_drive_gains=truth.drive_gain,
-        used_drive_gains=robot.drives.drive_gain,
-        unseen_nrmse=errors.nrmse,
-    )
+def versions() -> dict[str, str]:
+    """Return the versions of what computes results."""
+    found = {'python': platform.python_version()}
+    for name in ('robot_identification', 'numpy', 'scipy', 'pin', 'rosbags'):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

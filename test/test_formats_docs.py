@@ -40,6 +40,8 @@ from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.excitation.trajectory import trajectory_csv
 from robot_identification.experiment.bag import RosbagsBackend
 from robot_identification.experiment.bag import write_joint_states
+from robot_identification.experiment.simulated_run import simulate
+from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.files import dump_yaml
 from robot_identification.files import parse_yaml
 from robot_identification.files import read_yaml
@@ -49,12 +51,10 @@ from robot_identification.model.catalogue import share_directory
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.identified_model import dump_identified_model
 from robot_identification.model.identified_model import load_identified_model
-from robot_identification.pipeline import compare_effort
 from robot_identification.pipeline import identify
 from robot_identification.pipeline import IdentifyOptions
-from robot_identification.pipeline import simulate
 from robot_identification.pipeline import validate_model
-from robot_identification.pipeline import write_simulated_bag
+from robot_identification.prediction.comparison import compare_effort
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors
 from robot_identification.validation.validation import validation_json

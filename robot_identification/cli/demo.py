@@ -42,13 +42,13 @@ from robot_identification.files import write_atomically
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import load_identified_model
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.pipeline import compare_with_truth
 from robot_identification.pipeline import identify
 from robot_identification.pipeline import IdentifyOptions
 from robot_identification.pipeline import validate_model
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.results_text import results_text
 from robot_identification.report.results_text import validation_text
+from robot_identification.report.truth import compare_with_truth
 from robot_identification.report.truth import TruthComparison
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.truth import Truth

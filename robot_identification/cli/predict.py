@@ -30,13 +30,13 @@ from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
 from robot_identification.errors import UsageError
 from robot_identification.experiment.bag import write_joint_states
+from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
 from robot_identification.files import check_writable
 from robot_identification.files import write_atomically
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.identified_model import load_identified_model
-from robot_identification.pipeline import compare_effort
-from robot_identification.pipeline import EffortComparison
-from robot_identification.pipeline import SIMULATED_EPOCH
+from robot_identification.prediction.comparison import compare_effort
+from robot_identification.prediction.comparison import EffortComparison
 
 
 def add_parser(subparsers: Any) -> None:

@@ -28,8 +28,8 @@ from robot_identification.cli.options import seed
 from robot_identification.cli.output import print_json
 from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.pipeline import simulate
-from robot_identification.pipeline import write_simulated_bag
+from robot_identification.experiment.simulated_run import simulate
+from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import NOISE_FREE
 from robot_identification.simulation.twin import Sensors

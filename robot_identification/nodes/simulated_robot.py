@@ -31,6 +31,8 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.experiment.simulated_run import DEFAULT_RATE
+from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
@@ -42,8 +44,6 @@ from robot_identification.nodes.graph import are_named
 from robot_identification.nodes.graph import foreign_participants
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.trajectory_action import TrajectoryAction
-from robot_identification.pipeline import DEFAULT_RATE
-from robot_identification.pipeline import SIMULATED_EPOCH
 from robot_identification.simulation.controller import TrajectoryController
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import NOISE_FREE

@@ -17,10 +17,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+from robot_identification.experiment.bag import read_recording
+from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.loading import load_for_model
 from robot_identification.report.formatting import percent
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.validation.metrics import measure_errors
+from robot_identification.validation.validation import predict_effort
 
 # Where an estimate and the truth agree within chance.
 AGREEMENT = 2.0
@@ -103,6 +111,67 @@ class TruthComparison:
     @property
     def _known_gains(self) -> np.ndarray:
         return np.isfinite(self.gain_errors)
+
+
+def compare_with_truth(
+    model: IdentifiedModel, truth: Truth, unseen: Path, truth_topic: str
+) -> TruthComparison:
+    """
+    Compare a model of a simulated robot with what that robot really is.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Identified with coulomb, viscous and offset friction or some of them.
+    truth : Truth
+        What the robot really is.
+    unseen : Path
+        A recording the model has not seen, with noise-free joint states beside the measured ones.
+    truth_topic : str
+        Where it has them.
+
+    """
+    robot, parameters = model.robot, model.parameters
+    theta = np.zeros(parameters.size)
+    theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
+    true_friction = {
+        'coulomb': truth.coulomb, 'coulomb_sign': truth.coulomb, 'viscous': truth.viscous,
+    }
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        if term.law.name in true_friction:
+            theta[columns] = true_friction[term.law.name][term.joint]
+    theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
+    dataset, _ = load_for_model(model, unseen)
+    measured = read_recording(unseen, robot.joint_names, topic=model.source.topic)
+    noise_free = read_recording(unseen, robot.joint_names, topic=truth_topic)
+    shift = (measured.start - noise_free.start) * 1e-9
+    common = (
+        dataset.scored
+        & (dataset.stamps + shift >= 0.0)
+        & (dataset.stamps + shift <= noise_free.duration)
+    )
+    stamps = dataset.stamps[common] + shift
+    true_effort = np.column_stack([
+        np.interp(stamps, noise_free.stamps, column) for column in noise_free.effort.T
+    ])
+    errors = measure_errors(
+        true_effort,
+        predict_effort(model, dataset)[common],
+        dataset.moving[common],
+        bag=str(unseen),
+        unit=model.effort_unit,
+        joints=robot.joint_names,
+    )
+    return TruthComparison(
+        names=model.reduction.names,
+        units=model.reduction.units,
+        true_values=model.reduction.K @ theta,
+        estimated_values=model.theta_base,
+        standard_errors=model.standard_errors,
+        true_drive_gains=truth.drive_gain,
+        used_drive_gains=robot.drives.drive_gain,
+        unseen_nrmse=errors.nrmse,
+    )
 
 
 def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:

@@ -1,0 +1,100 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`python -m benchmarks`: run benchmarks, write their figures as JSON, print a table."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import json
+from pathlib import Path
+import sys
+import time
+
+from robot_identification.errors import IdentificationError
+from robot_identification.files import write_atomically
+
+from . import recorder
+from . import regressor
+from .figures import Figure
+from .figures import machine
+
+RESULTS = Path(__file__).resolve().parent / 'results'
+BENCHMARKS = {
+    'regressor': regressor,
+    'recorder': recorder,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmarks that are asked for, by default all."""
+    parser = argparse.ArgumentParser(prog='python -m benchmarks', description=__doc__)
+    parser.add_argument('names', nargs='*', metavar='NAME', help=', '.join(BENCHMARKS))
+    parser.add_argument(
+        '--repeats', type=int, metavar='N', help='by default what suits each benchmark'
+    )
+    parser.add_argument(
+        '--output', type=Path, default=RESULTS, metavar='DIR', help='default: %(default)s'
+    )
+    args = parser.parse_args(arguments)
+    unknown = [name for name in args.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f'unknown: {", ".join(unknown)}; known are {", ".join(BENCHMARKS)}')
+    if args.repeats is not None and args.repeats < 1:
+        parser.error('--repeats must be positive')
+    for name in args.names or BENCHMARKS:
+        _run(name, args.repeats, args.output)
+    return 0
+
+
+def _run(name: str, repeats: int | None, output: Path) -> None:
+    benchmark = BENCHMARKS[name]
+    repeats = repeats or benchmark.REPEATS
+    facts = machine()
+    print(f'{name} ..', file=sys.stderr)
+    started = time.monotonic()
+    figures = benchmark.measure(repeats)
+    content = {
+        'benchmark': name,
+        'repeats': repeats,
+        'seconds': round(time.monotonic() - started, 1),
+        'machine': facts,
+        'figures': [figure.as_dict() for figure in figures],
+    }
+    write_atomically(output / f'{name}.json', json.dumps(content, indent=2) + '\n')
+    print(_table(figures))
+    print(
+        f'{facts["processor"]}, {facts["cores"]} cores, load {facts["load_average"][0]:g} before, '
+        f'{facts["blas_threads"]} BLAS thread, Python {facts["python"]}, {repeats} repeats\n'
+    )
+
+
+def _table(figures: Sequence[Figure]) -> str:
+    """Return the figures as a Markdown table."""
+    rows = [('figure', 'median', 'middle half', 'unit'), ('---',) * 4]
+    rows += [figure.as_row() for figure in figures]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return '\n'.join(
+        '| ' + ' | '.join(row[column].ljust(widths[column]) for column in range(4)) + ' |'
+        for row in rows
+    )
+
+
+if __name__ == '__main__':
+    try:
+        sys.exit(main())
+    except IdentificationError as error:
+        print(f'error: {error}', file=sys.stderr)
+        sys.exit(error.exit_code)

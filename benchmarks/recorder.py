@@ -1,0 +1,179 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The bag recorder against a 500 Hz driver: losses, CPU time and memory.
+
+The driver is a process of its own (`python -m benchmarks.recorder`), and so is the recorder.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+import json
+import os
+from pathlib import Path
+import subprocess
+import sys
+import tempfile
+import time
+
+from robot_identification.cli.processes import check_ros
+from robot_identification.cli.processes import isolated_environment
+from robot_identification.cli.processes import NodeProcess
+from robot_identification.cli.processes import own_domain
+from robot_identification.cli.processes import running
+from robot_identification.errors import DataError
+from robot_identification.experiment.bag import RosbagsBackend
+
+from .figures import Figure
+
+REPEATS = 3
+MESSAGES = 15_000
+RATE = 500.0
+DEADLINE = 30.0
+JOINTS = [f'joint_{number}' for number in range(6)]
+
+
+def measure(repeats: int) -> list[Figure]:
+    """Return what the recorder loses, and what it takes."""
+    check_ros()
+    runs = [_run() for _ in range(repeats)]
+
+    def column(key: str) -> tuple[float, ...]:
+        return tuple(run[key] for run in runs)
+
+    return [
+        Figure(f'lost of {MESSAGES} messages at {RATE:.0f} Hz', '', column('lost')),
+        Figure('CPU of the recorder, of one core', '%', column('recorder_cpu')),
+        Figure('CPU of the publisher, of one core', '%', column('publisher_cpu')),
+        Figure('memory of the recorder before', 'MB', column('memory_before')),
+        Figure('memory of the recorder at most', 'MB', column('memory_most')),
+        Figure('latest publication', 'ms', column('latest')),
+        Figure('size of the bag', 'MB', column('size')),
+    ]
+
+
+def _run() -> dict[str, float]:
+    nodes: list[NodeProcess] = []
+    with tempfile.TemporaryDirectory() as name, own_domain() as domain, running(nodes):
+        folder = Path(name)
+        environment = isolated_environment(domain)
+        bag = folder / 'bag'
+        recorder = NodeProcess(
+            'bag_recorder', {'start.output': str(bag)}, environment, folder / 'recorder.log'
+        )
+        nodes.append(recorder)
+        pid = recorder.process.pid
+        publisher = subprocess.run(
+            [sys.executable, '-m', 'benchmarks.recorder', str(pid)],
+            env=environment, cwd=Path(__file__).resolve().parents[1],
+            capture_output=True, text=True, timeout=MESSAGES / RATE + 4.0 * DEADLINE,
+        )
+        if publisher.returncode != 0:
+            raise DataError(f'the publisher failed: {publisher.stderr or recorder.last_words()}')
+        result = json.loads(publisher.stdout.splitlines()[-1])
+        found = [
+            int(message.position[0])
+            for message in RosbagsBackend().joint_states(bag, '/joint_states')
+        ]
+        if len(set(found)) != len(found):
+            raise DataError('the bag holds a message twice')
+        result['lost'] = MESSAGES - len(found)
+        result['size'] = sum(path.stat().st_size for path in bag.iterdir()) / 1e6
+        return result
+
+
+def drive(recorder: int) -> dict[str, float]:
+    """Publish at the rate of a driver while the recorder records; return what it took."""
+    import rclpy
+    from rclpy.duration import Duration
+    from rclpy.qos import QoSProfile
+    from sensor_msgs.msg import JointState
+    from std_srvs.srv import Trigger
+
+    rclpy.init()
+    node = rclpy.create_node('driver')
+    publisher = node.create_publisher(JointState, '/joint_states', QoSProfile(depth=1000))
+
+    def call(verb: str) -> None:
+        client = node.create_client(Trigger, f'/bag_recorder/{verb}')
+        if not client.wait_for_service(DEADLINE):
+            sys.exit(f'no service ~/{verb}')
+        future = client.call_async(Trigger.Request())
+        rclpy.spin_until_future_complete(node, future, timeout_sec=DEADLINE)
+        if not future.done() or not future.result().success:
+            sys.exit(f'~/{verb}: {future.result() if future.done() else "no answer"}')
+
+    call('start')
+    deadline = time.monotonic() + DEADLINE
+    while not publisher.get_subscription_count():
+        if time.monotonic() > deadline:
+            sys.exit('the recorder does not listen')
+        time.sleep(0.01)
+    message = JointState(name=JOINTS)
+    before = _memory(recorder, 'VmRSS')
+    latest = 0.0
+    with _cpu(recorder) as recorder_cpu, _cpu(os.getpid()) as publisher_cpu:
+        started = time.monotonic()
+        for number in range(MESSAGES):
+            due = started + number / RATE
+            time.sleep(max(due - time.monotonic(), 0.0))
+            latest = max(latest, time.monotonic() - due)
+            nanoseconds = round((1000.0 + number / RATE) * 1e9)
+            message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
+            message.position = [float(number)] * 6
+            message.velocity = [0.001 * number] * 6
+            message.effort = [-0.001 * number] * 6
+            publisher.publish(message)
+    publisher.wait_for_all_acked(Duration(seconds=DEADLINE))
+    call('stop')
+    most = _memory(recorder, 'VmHWM')
+    node.destroy_node()
+    rclpy.shutdown()
+    return {
+        'recorder_cpu': recorder_cpu[0],
+        'publisher_cpu': publisher_cpu[0],
+        'memory_before': before,
+        'memory_most': most,
+        'latest': 1e3 * latest,
+    }
+
+
+@contextmanager
+def _cpu(process: int):
+    """Yield a list that holds the CPU time of a process over the block, in % of one core."""
+    result: list[float] = []
+    started, used = time.monotonic(), _cpu_seconds(process)
+    yield result
+    result.append(
+        100.0 * (_cpu_seconds(process) - used) / (time.monotonic() - started)
+    )
+
+
+def _cpu_seconds(process: int) -> float:
+    # After the name in parentheses, fields 14 and 15 are user and system time.
+    fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def _memory(process: int, key: str) -> float:
+    for line in Path(f'/proc/{process}/status').read_text().splitlines():
+        if line.startswith(key):
+            return int(line.split()[1]) / 1e3
+    raise DataError(f'/proc/{process}/status has no {key}')
+
+
+if __name__ == '__main__':
+    print(json.dumps(drive(int(sys.argv[1]))))

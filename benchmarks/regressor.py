@@ -1,0 +1,126 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Observation matrices, structural reduction and least squares of a UR5, without ROS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.problem import build_problem
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import inertial_regressor
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import Dataset
+
+from .figures import alternate
+from .figures import Figure
+
+REPEATS = 25
+SAMPLES = 5000
+FRICTION = 'coulomb,viscous,offset'
+
+
+def measure(repeats: int) -> list[Figure]:
+    """Return the ratios to the raw Pinocchio calls, and the times of what follows."""
+    robot = load_robot('ur5')
+    parameters = make_standard_parameters(
+        robot.n, parse_friction(FRICTION), reflected_inertia=True
+    )
+    motion = random_motion(robot)
+    raw, inertial, whole = alternate(
+        (
+            lambda: raw_calls(robot, motion),
+            lambda: inertial_regressor(robot, motion),
+            lambda: observation_matrix(robot, parameters, motion),
+        ),
+        repeats,
+    )
+    (reduction,) = alternate((lambda: reduce_to_base(robot, parameters),), repeats)
+    problem_time, ordinary, weighted = _fit_times(robot, parameters, motion, repeats)
+    whole_ordinary = _sum(problem_time, ordinary)
+    whole_weighted = _sum(problem_time, weighted)
+    return [
+        Figure('raw Pinocchio call, per sample', 'us', _scaled(raw, 1e6 / SAMPLES)),
+        Figure('inertial columns / raw calls', '', _ratio(inertial, raw)),
+        Figure('observation matrix with friction and rotors / raw calls', '', _ratio(whole, raw)),
+        Figure('structural reduction of the UR5', 's', tuple(reduction)),
+        Figure('samples to factors, per sample', 'us', _scaled(problem_time, 1e6 / SAMPLES)),
+        Figure('factors and WLS / raw calls', '', _ratio(whole_weighted, raw)),
+        Figure('OLS from the factors', 'ms', _scaled(ordinary, 1e3)),
+        Figure('WLS / OLS, from the factors', '', _ratio(weighted, ordinary)),
+        Figure('WLS / OLS, factors included', '', _ratio(whole_weighted, whole_ordinary)),
+    ]
+
+
+def raw_calls(robot: RobotModel, motion: Motion) -> None:
+    """Call Pinocchio for every sample and keep nothing."""
+    model = robot.pinocchio
+    data = model.createData()
+    for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True):
+        pin.computeJointTorqueRegressor(model, data, q, dq, ddq)
+
+
+def random_motion(robot: RobotModel) -> Motion:
+    """Return samples that show every parameter."""
+    rng = np.random.default_rng(0)
+    return Motion(*(
+        rng.uniform(-scale, scale, (SAMPLES, robot.n)) for scale in (np.pi, 2.0, 5.0)
+    ))
+
+
+def _fit_times(
+    robot: RobotModel, parameters: StandardParameters, motion: Motion, repeats: int
+) -> list[list[float]]:
+    reduction = reduce_to_base(robot, parameters)
+    rng = np.random.default_rng(1)
+    theta = rng.standard_normal(parameters.size)
+    torque = (observation_matrix(robot, parameters, motion) @ theta).reshape(motion.q.shape)
+    torque += 0.1 * np.arange(1, robot.n + 1) * rng.standard_normal(torque.shape)
+    everything = np.ones(len(motion), dtype=bool)
+    dataset = Dataset(
+        source='random samples', joint_names=robot.joint_names,
+        stamps=0.008 * np.arange(len(motion)), motion=motion, effort=torque, effort_unit='Nm',
+        scored=everything, fitted=everything, segments=(slice(0, len(motion)),), excluded={},
+        rate=125.0, notes=(),
+    )
+    data = [(dataset, torque, everything)]
+    problem = build_problem(robot, reduction, data)
+    return alternate(
+        (
+            lambda: build_problem(robot, reduction, data),
+            lambda: ESTIMATORS['ols']().estimate(problem),
+            lambda: ESTIMATORS['wls']().estimate(problem),
+        ),
+        repeats,
+    )
+
+
+def _scaled(times: list[float], factor: float) -> tuple[float, ...]:
+    return tuple(factor * time for time in times)
+
+
+def _sum(times: list[float], others: list[float]) -> list[float]:
+    return [a + b for a, b in zip(times, others, strict=True)]
+
+
+def _ratio(times: list[float], reference: list[float]) -> tuple[float, ...]:
+    return tuple(a / b for a, b in zip(times, reference, strict=True))

@@ -1,0 +1,98 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Measured and predicted effort of a bag, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.experiment.bag import read_recording
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.prediction.torque_predictor import TorquePredictor
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.loading import check_robot_name
+from robot_identification.processing.loading import load_for_model
+from robot_identification.validation.validation import predict_effort
+
+
+@dataclass(frozen=True, eq=False)
+class EffortComparison:
+    """
+    Measured and predicted effort of a bag, in its unit.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (N,)
+        Seconds after the first joint state.
+    measured, predicted : ndarray, shape (N, n)
+        Effort; `predicted` is NaN where there is no prediction.
+
+    """
+
+    stamps: FloatArray
+    measured: FloatArray
+    predicted: FloatArray
+
+
+def compare_effort(
+    model: IdentifiedModel, bag: Path, *, causal: bool
+) -> tuple[EffortComparison, tuple[str, ...]]:
+    """
+    Predict the effort of a bag.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    bag : Path
+        A recording.
+    causal : bool
+        Predict as the live node does, from the past only, instead of with zero-phase filters.
+
+    Returns
+    -------
+    comparison : EffortComparison
+        On the recorded stamps.
+    notes : tuple of str
+        What a reader should know.
+
+    Raises
+    ------
+    DataError
+        If the bag is of another robot, or `causal` and it has no velocity.
+
+    """
+    if not causal:
+        dataset, notes = load_for_model(model, bag)
+        predicted = np.where(dataset.scored[:, None], predict_effort(model, dataset), np.nan)
+        return EffortComparison(dataset.stamps, dataset.effort, predicted), notes
+    source = model.source
+    recording = read_recording(
+        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
+    )
+    note = check_robot_name(recording, model.robot.name)
+    if not np.isfinite(recording.dq).any():
+        raise DataError(
+            f'{bag} has no velocity on {recording.topic}, which the causal prediction needs: '
+            'leave out --causal'
+        )
+    predicted = TorquePredictor(model).run(recording.stamps, recording.q, recording.dq)
+    return (
+        EffortComparison(recording.stamps, recording.effort, predicted),
+        (note,) if note else (),
+    )

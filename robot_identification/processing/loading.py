@@ -1,0 +1,78 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Read and process a bag the way a model file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from robot_identification.errors import DataError
+from robot_identification.experiment.bag import read_recording
+from robot_identification.experiment.recording import Recording
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.process import process
+
+
+def check_robot_name(recording: Recording, robot: str) -> str:
+    """
+    Compare the robot a bag names with the model's; return a warning where it names none.
+
+    Raises
+    ------
+    DataError
+        If the bag was recorded on another robot.
+
+    """
+    found = recording.metadata.get('robot')
+    if found is None:
+        return f'{recording.source} does not say which robot it is of: {robot} is assumed'
+    if found != robot:
+        raise DataError(
+            f'{recording.source} was recorded on the robot {found!r}, the model is of {robot!r}: '
+            'use the right model, or record again'
+        )
+    return ''
+
+
+def load_for_model(
+    model: IdentifiedModel,
+    bag: Path,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+) -> tuple[Dataset, tuple[str, ...]]:
+    """
+    Read and process a bag as a model file says.
+
+    Raises
+    ------
+    DataError
+        If the bag is of another robot or has effort in another unit.
+
+    """
+    source = model.source
+    recording = read_recording(
+        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
+    )
+    note = check_robot_name(recording, model.robot.name)
+    unit = recording.metadata.get('effort_unit', model.effort_unit)
+    if unit != model.effort_unit:
+        raise DataError(
+            f'{bag} has effort in {unit}, the model was identified on effort in '
+            f'{model.effort_unit}: record with the same driver setting, or identify again'
+        )
+    dataset = process(recording, source.kinematic_filter, unit, start=start, stop=stop)
+    return dataset, tuple(text for text in (note, *dataset.notes) if text)

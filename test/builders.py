@@ -1,0 +1,215 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What several tests build: small URDFs, bags message by message, and a real test arm."""
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+import io
+from pathlib import Path
+import sysconfig
+from typing import NamedTuple
+
+import numpy as np
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+UR_JOINTS = (
+    'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint',
+    'wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint',
+)
+FIRST_STAMP = 5.0
+FINGERS = ('panda_finger_joint1', 'panda_finger_joint2')
+
+
+def link(name, mass=1.5, centre=(0.02, -0.03, 0.1), principal=(0.02, 0.03, 0.025), rpy=(0, 0, 0)):
+    """Return a URDF link with an inertial: centre [m], tensor about it [kg m^2]."""
+    ixx, iyy, izz = principal
+    return (
+        f'<link name="{name}"><inertial>'
+        f'<origin xyz="{_numbers(centre)}" rpy="{_numbers(rpy)}"/><mass value="{mass}"/>'
+        f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link>'
+    )
+
+
+def joint(
+    name, parent, child, kind='revolute', axis=(0, 0, 1), xyz=(0, 0, 0.3), rpy=(0, 0, 0),
+    limit='<limit lower="-2" upper="2" velocity="3" effort="60"/>', more='',
+):
+    """Return a URDF joint."""
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{_numbers(xyz)}" rpy="{_numbers(rpy)}"/>'
+        f'<axis xyz="{_numbers(axis)}"/>{limit}{more}</joint>'
+    )
+
+
+def robot_urdf(*elements, name='made_up'):
+    """Return a URDF of links and joints."""
+    return f'<robot name="{name}">{"".join(elements)}</robot>'
+
+
+def mixed_urdf():
+    """Return an arm with a continuous, a prismatic and a revolute joint, all frames skew."""
+    return robot_urdf(
+        link('ground'),
+        link('tower', 4.0, (0.03, 0.01, 0.2), (0.05, 0.06, 0.03), (0.1, 0.2, 0.3)),
+        link('slider', 2.5, (-0.05, 0.04, 0.06), (0.02, 0.03, 0.015), (0.3, -0.2, 0.1)),
+        link('hand', 1.2, (0.08, -0.02, 0.05), (0.006, 0.009, 0.008), (-0.2, 0.4, 0.0)),
+        joint('turn', 'ground', 'tower', 'continuous', rpy=(0.2, 0, 0),
+              limit='<limit velocity="4" effort="80"/>'),
+        joint('slide', 'tower', 'slider', 'prismatic', (1, 0, 0), (0.1, 0, 0.25), (0, 0.4, 0.1),
+              '<limit lower="-0.3" upper="0.4" velocity="1" effort="120"/>'),
+        joint('tip', 'slider', 'hand', 'revolute', (0, 0.6, 0.8), (0.2, 0.05, 0), (0.1, 0, 0.5)),
+    )
+
+
+def two_link_urdf(**changes):
+    """Return an arm of two revolute joints; `changes` replace the arguments of the first."""
+    return robot_urdf(
+        link('ground'), link('upper'), link('lower'),
+        joint(**{'name': 'one', 'parent': 'ground', 'child': 'upper', **changes}),
+        joint('two', 'upper', 'lower', axis=(0, 1, 0), xyz=(0.3, 0, 0.1), rpy=(0.2, 0, 0)),
+    )
+
+
+def _numbers(vector):
+    return ' '.join(str(value) for value in vector)
+
+
+def panda_urdf_path():
+    """Return the Panda's URDF of the PyPI package example-robot-data, or None without it."""
+    path = Path(
+        sysconfig.get_path('purelib'), 'cmeel.prefix', 'share', 'example-robot-data', 'robots',
+        'panda_description', 'urdf', 'panda.urdf',
+    )
+    return path if path.is_file() else None
+
+
+@dataclass(frozen=True)
+class Message:
+    """One joint state as a driver sends it: times [ns], any array may be empty."""
+
+    log_time: int
+    stamp: int
+    name: Sequence[str]
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+def joint_states(names, times, q, dq, effort, log_delay=0.0):
+    """Return messages of samples (N, n) with header stamps `times` [s], logged a bit later."""
+    return [
+        Message(
+            round((time + log_delay) * 1e9), round(time * 1e9), list(names),
+            np.array(q[k], dtype=float), np.array(dq[k], dtype=float),
+            np.array(effort[k], dtype=float),
+        )
+        for k, time in enumerate(times)
+    ]
+
+
+def write_bag(
+    path: Path,
+    messages: Sequence[Message],
+    metadata: Mapping[str, str] | None = None,
+    topic: str = '/joint_states',
+    plugin: str = 'mcap',
+) -> Path:
+    """Write messages with rosbags alone, so that what reads them is tested by something else."""
+    from rosbags.rosbag2 import StoragePlugin
+    from rosbags.rosbag2 import Writer
+    from rosbags.typesys import get_typestore
+    from rosbags.typesys import Stores
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    header, time = store.types['std_msgs/msg/Header'], store.types['builtin_interfaces/msg/Time']
+    writer = Writer(path, version=9, storage_plugin=StoragePlugin[plugin.upper()])
+    for key, value in (metadata or {}).items():
+        writer.set_custom_data(key, value)
+    with writer:
+        connection = writer.add_connection(topic, JOINT_STATE, typestore=store)
+        for message in messages:
+            stamp = time(*divmod(message.stamp, 1_000_000_000))
+            content = store.types[JOINT_STATE](
+                header(stamp, ''), list(message.name), message.position, message.velocity,
+                message.effort,
+            )
+            writer.write(connection, message.log_time, store.serialize_cdr(content, JOINT_STATE))
+    return path
+
+
+def write_run(path, robot, run, **changes):
+    """Write a simulated run as a UR driver would; `changes` replace what is recorded."""
+    order = np.argsort(robot.joint_names)
+    recorded = {
+        'names': [robot.joint_names[i] for i in order],
+        'times': FIRST_STAMP + run.stamps,
+        'q': run.measured[0][:, order],
+        'dq': run.measured[1][:, order],
+        'effort': run.measured[2][:, order],
+        'metadata': {'robot': robot.name, 'effort_unit': 'A'},
+        **changes,
+    }
+    metadata = recorded.pop('metadata')
+    return write_bag(path, joint_states(**recorded), metadata)
+
+
+def write_text_bag(path: Path, count: int) -> Path:
+    """Write a bag of `count` strings and no joint state."""
+    from rosbags.rosbag2 import StoragePlugin
+    from rosbags.rosbag2 import Writer
+    from rosbags.typesys import get_typestore
+    from rosbags.typesys import Stores
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    kind = 'std_msgs/msg/String'
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        connection = writer.add_connection('/words', kind, typestore=store)
+        for number in range(count):
+            data = store.serialize_cdr(store.types[kind](f'word {number}'), kind)
+            writer.write(connection, 10**9 + number, data)
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of every file below a folder, to see that nothing was written."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else b'folder'
+        for path in sorted(folder.rglob('*'))
+    }
+
+
+class Outcome(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run_command(*arguments) -> Outcome:
+    """Run `robot-identification` in this process; argparse's own exits are outcomes too."""
+    from robot_identification.cli.main import main
+
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as end:
+            code = end.code
+    return Outcome(int(code or 0), out.getvalue(), err.getvalue())

@@ -1,0 +1,446 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Every bad input has its message and its exit code, and leaves nothing behind.
+
+The cases are defined once, here; docs/errors.md holds them as a table that users read, and the
+last test compares the two.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+import re
+from typing import Any
+
+from builders import contents
+from builders import joint_states
+from builders import UR_JOINTS
+from builders import write_bag
+from builders import write_run
+from builders import write_text_bag
+import numpy as np
+import pytest
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.identified_model import dump_identified_model
+
+DOCUMENT = Path(__file__).resolve().parents[2] / 'docs' / 'errors.md'
+URDF = share_directory() / 'urdf' / 'ur5.urdf'
+NOTHING = np.full(6, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class Kit:
+    """What the cases are made of: a folder for inputs, one for results, and good ingredients."""
+
+    inputs: Path
+    results: Path
+    scene: Any
+    model_file: Path
+
+    @property
+    def bag(self) -> Path:
+        return self.scene.bags[0]
+
+    @property
+    def run(self) -> Any:
+        return self.scene.runs[0]
+
+    def record(self, rows=slice(None), **changes):
+        """Write the first run, or rows of it, with changes; return the bag."""
+        run = replace(
+            self.run, stamps=self.run.stamps[rows],
+            measured=tuple(values[rows] for values in self.run.measured),
+        )
+        return write_run(self.inputs / 'bag', self.scene.robot, run, **changes)
+
+    def file(self, name, text):
+        """Write an input file."""
+        path = self.inputs / name
+        path.write_text(text)
+        return path
+
+    def trajectory(self, **changes):
+        """Write the first trajectory with changes that its hash covers."""
+        changed = replace(self.scene.trajectories[0], **changes)
+        return self.file('trajectory.yaml', dump_trajectory(changed))
+
+    def model(self, *keys, value):
+        """Write the model file with one value changed."""
+        content = read_yaml(self.model_file)
+        part = content
+        for key in keys[:-1]:
+            part = part[key]
+        part[keys[-1]] = value
+        return self.file('model.yaml', dump_yaml(content))
+
+    def identify(self, bag, *options, robot='ur5'):
+        """Return the arguments of `identify`."""
+        arm = ('--robot', robot) if robot else ()
+        return ('identify', bag, *arm, '-o', self.results, *options)
+
+
+def effort(kit, values):
+    """Return a bag whose efforts are `values` everywhere."""
+    return kit.record(effort=np.tile(values, (len(kit.run.stamps), 1)))
+
+
+def too_much_nan(kit):
+    """Return a bag with 13 of 1250 positions not a number: 1.04 %."""
+    order = np.argsort(kit.scene.robot.joint_names)
+    q = kit.run.measured[0][:, order].copy()
+    q[100:1140:80, 2] = np.nan
+    assert 0.01 < np.isnan(q).any(axis=1).mean() < 0.0105
+    return kit.record(q=q)
+
+
+def without_velocity(kit):
+    """Return a bag of empty velocity arrays."""
+    run = kit.run
+    times = 5.0 + run.stamps
+    q, _, current = run.measured
+    messages = joint_states(UR_JOINTS, times, q, np.zeros((len(times), 0)), current)
+    return write_bag(kit.inputs / 'bag', messages, {'robot': 'ur5', 'effort_unit': 'A'})
+
+
+def wild(kit):
+    """Return the trajectory with three times its amplitudes, certified for the smaller ones."""
+    trajectory = kit.scene.trajectories[0]
+    factors = np.where(np.arange(trajectory.coefficients.shape[1]) == 0, 1.0, 3.0)
+    return kit.trajectory(coefficients=trajectory.coefficients * factors)
+
+
+def weak_experiment(kit):
+    """Return an experiment that allows a hundredth of the torque."""
+    content = read_yaml(share_directory() / 'config' / 'experiments' / 'demo.yaml')
+    content['margins']['torque'] = 0.01
+    return kit.file('weak.yaml', dump_yaml(content))
+
+
+def existing(kit, name):
+    """Put a file where a result would go; return the arguments' folder."""
+    kit.results.mkdir()
+    (kit.results / name).write_text('precious')
+    return kit.results
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A bad input: its row in the document, the command, the exit code and the message."""
+
+    title: str
+    arguments: Callable[[Kit], tuple[Any, ...]]
+    code: int
+    message: str
+
+
+CASES = (
+    Case('No such bag', lambda k: k.identify(k.inputs / 'absent'), 2, 'no such bag'),
+    Case(
+        'No such model, trajectory, robot or URDF file',
+        lambda k: ('validate', k.inputs / 'absent.yaml', k.bag, '-o', k.results), 2,
+        'no such file',
+    ),
+    Case('Unknown robot', lambda k: k.identify(k.bag, robot='ur55'), 2, 'unknown robot'),
+    Case('No robot named', lambda k: k.identify(k.bag, robot=None), 2, 'name an arm'),
+    Case('Unknown option, or a value it does not take',
+         lambda k: k.identify(k.bag, '--estimator', 'magic'), 2, 'invalid choice'),
+    Case('Unknown effort unit', lambda k: k.identify(k.bag, '--effort-unit', 'V'), 2,
+         '--effort-unit'),
+    Case(
+        'Effort unit that neither option, bag nor robot states',
+        lambda k: k.identify(k.record(metadata={}), '--urdf', URDF, robot=None), 2,
+        'unit of the effort unknown',
+    ),
+    Case(
+        'Bag that states an unknown effort unit',
+        lambda k: k.identify(k.record(metadata={'robot': 'ur5', 'effort_unit': 'mA'})), 2,
+        'the bags say their effort is in mA',
+    ),
+    Case('Effort in ampere and unknown drive gains', lambda k: k.identify(
+        k.record(metadata={'robot': 'ur5e', 'effort_unit': 'A'}), robot='ur5e'), 2,
+        '--drive-gains'),
+    Case('Wrong number of drive gains', lambda k: k.identify(k.bag, '--drive-gains', '1', '2'), 2,
+         '2 drive gains for 6 joints'),
+    Case('Drive gain of zero, or not finite',
+         lambda k: k.identify(k.bag, '--drive-gains', *'11110', 'nan'), 2,
+         'must be finite and not zero'),
+    Case('Unknown friction law', lambda k: k.identify(k.bag, '--friction', 'stribek'), 2,
+         'unknown friction law stribek'),
+    Case('Joint that the URDF does not have',
+         lambda k: k.identify(k.bag, '--joints', 'elbow'), 2, 'no joint elbow'),
+    Case('Joint names in no pairs',
+         lambda k: k.identify(k.bag, '--joint-names', 'elbow_joint'), 2,
+         '--joint-names must read'),
+    Case('Window that ends before it starts',
+         lambda k: k.identify(k.bag, '--start', '5', '--stop', '3'), 2, 'must be before --stop'),
+    Case('Gravity or mounting that is not finite',
+         lambda k: k.identify(k.bag, '--gravity', 'nan', '0', '0'), 2, 'three finite numbers'),
+    Case('Negative seed',
+         lambda k: ('excite', '--robot', 'ur5', '--seed', '-1', '-o', k.results / 't.yaml'), 2,
+         'seed'),
+    Case('Result that exists already, without --force',
+         lambda k: k.identify(k.bag, '-o', existing(k, 'identified_model.yaml')), 2,
+         'exists already'),
+    Case('Prediction that ends neither in .mcap nor in .csv',
+         lambda k: ('predict', k.model_file, k.bag, '-o', k.results / 'p.txt'), 2,
+         'must end in .mcap or .csv'),
+    Case(
+        'Trajectory of another robot',
+        lambda k: ('simulate', '--robot', 'ur10', '--trajectory', k.trajectory(), '-o',
+                   k.results), 2, 'is for',
+    ),
+    Case('Motion in which no joint moves',
+         lambda k: k.identify(k.record(q=np.tile(k.run.measured[0][0], (1250, 1)))), 3,
+         'no joint moved'),
+    Case('Empty bag', lambda k: k.identify(write_bag(k.inputs / 'bag', [])), 4,
+         'the recording is empty'),
+    Case('Empty file', lambda k: k.identify(k.file('bag.mcap', '')), 4, 'is an empty file'),
+    Case('Folder or file that is no bag', lambda k: k.identify(k.inputs), 4,
+         'is not a rosbag2 bag'),
+    Case('Bag without joint states',
+         lambda k: k.identify(write_text_bag(k.inputs / 'bag', 9)), 4,
+         'no topic of joint states'),
+    Case('Joints missing',
+         lambda k: k.identify(k.record(names=['spare', *sorted(UR_JOINTS)[1:]])), 4,
+         'lacks the joint'),
+    Case('Joints renamed',
+         lambda k: k.identify(k.record(names=[f'my_{n}' for n in sorted(UR_JOINTS)])), 4,
+         '--joint-names'),
+    Case('Effort zero throughout', lambda k: k.identify(effort(k, np.zeros(6))), 4,
+         'is zero throughout'),
+    Case('Effort absent', lambda k: k.identify(effort(k, np.zeros(0))), 4, 'is absent'),
+    Case('Effort not a number throughout', lambda k: k.identify(effort(k, NOTHING)), 4,
+         'is absent'),
+    Case('Over 1 % of the joint states not finite', lambda k: k.identify(too_much_nan(k)), 4,
+         'not finite'),
+    Case('Too few samples', lambda k: k.identify(k.record(slice(400, 440))), 4,
+         'at least 50 are needed'),
+    Case('Window without samples', lambda k: k.identify(k.bag, '--start', '99'), 4,
+         '--start/--stop'),
+    Case('URDF that does not parse',
+         lambda k: k.identify(k.bag, '--urdf', k.file('arm.urdf', '<robot><link')), 4,
+         'not a URDF that parses'),
+    Case(
+        'URDF with a number that is none',
+        lambda k: k.identify(k.bag, '--urdf', k.file(
+            'arm.urdf', URDF.read_text().replace('value="8.393"', 'value="8,393"'))), 4,
+        "mass of link 'upper_arm_link' is '8,393'",
+    ),
+    Case(
+        'Robot YAML or experiment with an unknown key, or a value out of range',
+        lambda k: k.identify(k.bag, robot=k.file('arm.yaml', dump_yaml(
+            {'schema_version': 1, 'name': 'a', 'urdf': 'a.urdf', 'joints': {'a': {}}, 'b': 1}))),
+        4, 'unknown key b',
+    ),
+    Case(
+        'File of another schema version',
+        lambda k: ('validate', k.model('schema_version', value=7), k.bag, '-o', k.results), 4,
+        'schema_version is 7',
+    ),
+    Case(
+        'Model file whose URDF was edited',
+        lambda k: ('validate', k.model('robot', 'urdf_sha256', value='00'), k.bag, '-o',
+                   k.results), 4, 'does not match its hash',
+    ),
+    Case(
+        'Model used on another robot',
+        lambda k: ('validate', k.model_file, k.record(
+            metadata={'robot': 'ur10', 'effort_unit': 'A'}), '-o', k.results), 4,
+        "was recorded on the robot 'ur10'",
+    ),
+    Case(
+        'Bag in another effort unit than the model',
+        lambda k: ('predict', k.model_file, k.record(
+            metadata={'robot': 'ur5', 'effort_unit': 'Nm'}), '-o', k.results / 'p.csv'), 4,
+        'has effort in Nm',
+    ),
+    Case(
+        'Causal prediction of a bag without velocity',
+        lambda k: ('predict', '--causal', k.model_file, without_velocity(k), '-o',
+                   k.results / 'p.csv'), 4, 'velocity',
+    ),
+    Case(
+        'Export of a model that no rigid body has',
+        lambda k: ('export', k.model('standard_parameters', 'values', value=None), '--urdf',
+                   k.results / 'arm.urdf'), 4, 'is not exported',
+    ),
+    Case(
+        'Trajectory changed after it was certified',
+        lambda k: ('simulate', '--robot', 'ur5', '-o', k.results, '--trajectory', k.file(
+            't.yaml', dump_trajectory(k.scene.trajectories[0]).replace('periods: 1',
+                                                                       'periods: 2'))), 5,
+        'does not match its sha256',
+    ),
+    Case(
+        'Motion that breaks a limit',
+        lambda k: ('excite', '--robot', 'ur5', '--evaluate', wild(k), '-o',
+                   k.results / 't.yaml'), 5, 'the motion breaks limits',
+    ),
+    Case(
+        'No motion found within the limits',
+        lambda k: ('excite', '--robot', 'ur5', '--experiment', weak_experiment(k),
+                   '--max-evaluations', '20', '-o', k.results / 't.yaml'), 5,
+        'no motion of ur5 within the limits',
+    ),
+)
+# They need more than one call of the command line; see the tests that name them.
+ELSEWHERE = {
+    'A joint that never moves': (3, 'hardly moved'),
+    'Ctrl-C': (130, 'interrupted'),
+}
+
+
+@pytest.fixture
+def kit(tmp_path, scene, model_file):
+    """Return the ingredients, with a fresh folder for inputs; the results' one is not there."""
+    (tmp_path / 'inputs').mkdir()
+    return Kit(tmp_path / 'inputs', tmp_path / 'results', scene('ur5'), model_file)
+
+
+@pytest.mark.parametrize('case', CASES, ids=lambda case: case.title)
+def test_bad_input(kit, command, case):
+    """Exit code, message on stderr alone, and files as they were."""
+    arguments = case.arguments(kit)
+    before = contents(kit.inputs.parent)
+    found = command(*arguments)
+    assert case.message in found.err
+    assert found.code == case.code
+    assert found.out == ''
+    assert 'Traceback' not in found.err
+    assert 'np.float64' not in found.err
+    assert contents(kit.inputs.parent) == before
+
+
+def test_a_joint_that_never_moves(kit, command):
+    """Exit code 3, and yet a result: a reduced model, which says what it lacks."""
+    order = np.argsort(kit.scene.robot.joint_names)
+    alphabetical = [UR_JOINTS[i] for i in order]
+    column = alphabetical.index('wrist_2_joint')
+    q, dq = (values[:, order].copy() for values in kit.run.measured[:2])
+    rng = np.random.default_rng(0)
+    q[:, column] = -1.2 + 1e-5 * rng.normal(size=len(q))
+    dq[:, column] = 1e-3 * rng.normal(size=len(q))
+    found = command(*kit.identify(kit.record(q=q, dq=dq)))
+    code, message = ELSEWHERE['A joint that never moves']
+    assert found.code == code
+    assert f'wrist_2_joint {message}' in found.err
+    for lost in ('fc5', 'fv5', 'f05', 'Ia5'):
+        assert re.search(rf'do not determine [\w, ]*\b{lost}\b', found.err), lost
+    model = read_yaml(kit.results / 'identified_model.yaml')
+    assert model['quality']['verdict'] == 'bad'
+    assert {'fc5', 'fv5', 'f05', 'Ia5'} <= set(model['quality']['lost'])
+    assert set(model['quality']['lost']).isdisjoint(model['covariance']['names'])
+    assert 'wrist_2_joint' in (kit.results / 'results.txt').read_text()
+    # A reduced model is still one that can be used.
+    validated = command(
+        'validate', kit.results / 'identified_model.yaml', kit.inputs / 'bag', '-o',
+        kit.results / 'v',
+    )
+    assert validated.code == 0
+
+
+def test_ctrl_c(command, monkeypatch):
+    import robot_identification.cli.robots as robots
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(robots, 'known_robots', interrupt)
+    found = command('robots')
+    code, message = ELSEWHERE['Ctrl-C']
+    assert (found.code, found.out) == (code, '')
+    assert message in found.err
+
+
+def test_a_bag_that_names_no_robot_is_used_with_a_warning(kit, command):
+    bag = kit.record(metadata={'effort_unit': 'A'})
+    found = command('predict', kit.model_file, bag, '-o', kit.results / 'p.csv')
+    assert found.code == 0
+    assert 'warning:' in found.err
+    assert 'does not say which robot it is of: ur5 is assumed' in found.err
+    named = command('predict', kit.model_file, kit.bag, '-o', kit.results / 'q.csv')
+    assert (named.code, named.err) == (0, '')
+
+
+def test_unknown_gains_are_accepted_as_a_relative_scale(kit, command):
+    """The file and the report say that torques are per unknown gain; export is refused."""
+    bag = kit.record(metadata={'robot': 'ur5e', 'effort_unit': 'A'})
+    found = command(*kit.identify(bag, '--relative-scale', robot='ur5e'))
+    assert found.code == 0
+    model = read_yaml(kit.results / 'identified_model.yaml')
+    assert model['effort']['relative_scale'] is True
+    assert model['effort']['drive_gains'] == [1.0] * 6
+    assert model['standard_parameters']['values'] is None
+    assert 'relative scale' in (kit.results / 'results.txt').read_text()
+    exported = command(
+        'export', kit.results / 'identified_model.yaml', '--urdf', kit.results / 'arm.urdf'
+    )
+    assert exported.code == 4
+    assert not (kit.results / 'arm.urdf').exists()
+
+
+def test_force_replaces_its_own_files_only(kit, command):
+    existing(kit, 'validation.json')
+    (kit.results / 'notes.txt').write_text('mine')
+    arguments = ('validate', kit.model_file, kit.bag, '-o', kit.results)
+    assert command(*arguments).code == 2
+    assert (kit.results / 'validation.json').read_text() == 'precious'
+    assert command(*arguments, '--force').code == 0
+    assert (kit.results / 'validation.json').read_text().startswith('{')
+    assert (kit.results / 'notes.txt').read_text() == 'mine'
+
+
+def test_an_output_folder_that_is_a_file_is_refused(kit, command):
+    kit.results.write_text('precious')
+    found = command('validate', kit.model_file, kit.bag, '-o', kit.results)
+    assert found.code == 2
+    assert str(kit.results) in found.err
+    assert kit.results.read_text() == 'precious'
+
+
+def rows_of(document):
+    """Return input, message and exit code of every row of the document's first table."""
+    rows = []
+    for line in document.read_text(encoding='utf-8').splitlines():
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        if line.startswith('|') and len(cells) == 3 and cells[2].isdigit():
+            rows.append((cells[0], cells[1].strip('`'), int(cells[2])))
+    return rows
+
+
+def test_the_document_holds_exactly_these_cases():
+    """Row by row: the input, a part of the message, the exit code."""
+    expected = [(case.title, case.message, case.code) for case in CASES]
+    expected += [(title, message, code) for title, (code, message) in ELSEWHERE.items()]
+    assert sorted(rows_of(DOCUMENT)) == sorted(expected)
+    assert len({case.title for case in CASES}) == len(CASES)
+
+
+def test_every_error_class_has_a_documented_exit_code():
+    """A new class with a code of its own must find its way into the document."""
+    from robot_identification import errors
+
+    codes = {
+        value.exit_code for value in vars(errors).values()
+        if isinstance(value, type) and issubclass(value, errors.IdentificationError)
+    }
+    assert codes == {2, 3, 4, 5}
+    assert codes <= {code for _, _, code in rows_of(DOCUMENT)}
+    assert dump_identified_model

@@ -1,0 +1,470 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The commands one after the other, as a user types them; what they print, and what they leave."""
+
+import csv
+import html
+import json
+import shlex
+from types import SimpleNamespace
+
+from builders import run_command
+import numpy as np
+import pytest
+from robot_identification.cli.main import COMMANDS
+from robot_identification.cli.main import make_parser
+from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.experiment.bag import read_recording
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.identified_model import dump_identified_model
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.urdf import read_urdf
+
+NAMES = [command.__name__.rpartition('.')[2].replace('_', '-') for command in COMMANDS]
+
+
+def one_object(text):
+    """Return the JSON object that is all of a text; NaN is no JSON."""
+    def refuse(constant):
+        raise AssertionError(f'{constant} is no JSON')
+
+    content = json.loads(text, parse_constant=refuse)
+    assert isinstance(content, dict), 'one machine-readable object, not a list'
+    return content
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_help_shows_an_example_that_parses(command, name):
+    """The example is a command line that the parser takes."""
+    found = command(name, '--help')
+    assert (found.code, found.err) == (0, '')
+    example = found.out.split('example:\n')[1].strip()
+    assert example.startswith(f'robot-identification {name}')
+    assert make_parser().parse_args(shlex.split(example)[1:]).command == name
+
+
+def test_help_lists_every_command(command):
+    found = command('--help')
+    assert found.code == 0
+    assert all(f'\n    {name}' in found.out for name in NAMES)
+    assert 'Exit codes: 0' in found.out
+
+
+def test_without_a_command_the_usage_is_shown(command):
+    found = command()
+    assert found.code == 2
+    assert 'usage: robot-identification' in found.err
+    unknown = command('identfy')
+    assert unknown.code == 2
+    assert 'identfy' in unknown.err
+
+
+def test_robots_lists_names_and_files(command):
+    found = command('robots')
+    assert found.code == 0
+    for name in ('ur5', 'ur10', 'ur5e'):
+        assert f'{share_directory()}/urdf/{name}.urdf' in found.out
+    content = one_object(command('robots', '--json').out)
+    assert [robot['name'] for robot in content['robots']] == ['ur10', 'ur5', 'ur5e']
+
+
+def test_base_parameters_of_the_ur5(command):
+    """Its published 52 of 78, and 54 on a wall."""
+    options = ('--robot', 'ur5', '--friction', 'coulomb,viscous', '--rotor-inertia')
+    found = command('base-parameters', *options)
+    assert found.code == 0
+    assert found.out.startswith('ur5: 52 base parameters of 78')
+    assert 'Izz5 + 0.00677329 m6 + 0.1646 mz6 + Iyy6' in found.out
+    wall = command('base-parameters', *options, '--mounting', np.pi / 2, 0, 0, '--json')
+    content = one_object(wall.out)
+    assert (content['rank'], content['standard_parameters']) == (54, 78)
+    assert sum(len(names) for names in content['classes'].values()) == 78
+    assert len(content['base_parameters']) == 54
+    assert wall.err == ''
+
+
+@pytest.fixture(scope='module')
+def journey(tmp_path_factory):
+    """
+    Return every step of the path through the command line, and its folder.
+
+    excite, simulate (twice), identify, validate, predict, all with --json.
+    """
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    folder = tmp_path_factory.mktemp('journey')
+    steps = {}
+
+    def step(name, *arguments):
+        steps[name] = run_command(*arguments, '--json')
+        assert steps[name].code == 0, steps[name].err
+
+    for number in (1, 2):
+        step(f'excite_{number}', 'excite', '--robot', 'ur5', '--seed', number,
+             '--max-evaluations', 80, '-o', folder / f't{number}.yaml')
+        step(f'simulate_{number}', 'simulate', '--robot', 'ur5', '--trajectory',
+             folder / f't{number}.yaml', '--truth-seed', 3, '-o', folder / f'bag{number}')
+    step('identify', 'identify', folder / 'bag1', '--robot', 'ur5', '-o', folder / 'm')
+    model = folder / 'm' / 'identified_model.yaml'
+    step('validate', 'validate', model, folder / 'bag2', '-o', folder / 'v')
+    step('csv', 'predict', model, folder / 'bag2', '-o', folder / 'p.csv')
+    step('causal', 'predict', model, folder / 'bag2', '--causal', '-o', folder / 'causal.csv')
+    step('mcap', 'predict', model, folder / 'bag2', '-o', folder / 'p.mcap')
+    return SimpleNamespace(folder=folder, steps=steps, model=model)
+
+
+def test_json_is_exactly_one_object(journey):
+    """On stdout, and nothing else there."""
+    for outcome in journey.steps.values():
+        one_object(outcome.out)
+
+
+def test_only_the_files_announced_are_left(journey):
+    """No temporary and no hidden file among them."""
+    found = {
+        path.relative_to(journey.folder).as_posix() for path in journey.folder.rglob('*')
+        if path.is_file()
+    }
+    assert found == {
+        't1.yaml', 't2.yaml', 'bag1/metadata.yaml', 'bag1/bag1.mcap', 'bag2/metadata.yaml',
+        'bag2/bag2.mcap', 'm/identified_model.yaml', 'm/report.html', 'm/results.txt',
+        'v/validation.json', 'v/report.html', 'p.csv', 'causal.csv', 'p.mcap',
+    }
+
+
+def test_simulated_bag_is_as_a_ur_driver_records_it(journey):
+    """Joints in alphabetical order, effort in ampere at 125 Hz, the robot named."""
+    from rosbags.highlevel import AnyReader
+    from rosbags.typesys import get_typestore
+    from rosbags.typesys import Stores
+
+    with AnyReader([journey.folder / 'bag1'],
+                   default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+        connection, _, raw = next(reader.messages())
+        message = reader.deserialize(raw, connection.msgtype)
+    assert connection.topic == '/joint_states'
+    assert message.name == sorted(load_robot('ur5').joint_names)
+    recording = read_recording(journey.folder / 'bag1', load_robot('ur5').joint_names)
+    assert recording.metadata['robot'] == 'ur5'
+    assert recording.metadata['effort_unit'] == 'A'
+    assert recording.metadata['trajectory_sha256'] == load_trajectory(
+        journey.folder / 't1.yaml').sha256
+    np.testing.assert_allclose(np.diff(recording.stamps), 0.008, atol=1e-6)
+    assert recording.stamps_from == 'header'
+    planned = load_trajectory(journey.folder / 't1.yaml').sample(recording.stamps)
+    # The servo of 12 Hz lags, more where the arm is heavier than it knows.
+    assert np.abs(recording.q - planned.q).max() < 0.1
+
+
+def test_identify_says_what_it_found(journey):
+    content = one_object(journey.steps['identify'].out)
+    assert content['verdict'] in ('good', 'usable')
+    assert content['lost'] == []
+    assert content['base_parameters'] == 58
+    assert content['output'] == str(journey.folder / 'm')
+    model = load_identified_model(journey.model)
+    assert model.robot.name == 'ur5'
+    assert model.quality['verdict'] == content['verdict']
+    bag, = model.provenance['bags']
+    assert bag['path'] == str(journey.folder / 'bag1')
+    assert len(bag['sha256']) == 64
+    report = html.unescape((journey.folder / 'm' / 'report.html').read_text())
+    assert content['verdict'] in report.lower()
+
+
+def test_the_report_shows_the_command_that_was_run(journey):
+    """Not the command line of whatever program called it."""
+    report = html.unescape((journey.folder / 'm' / 'report.html').read_text())
+    assert f'robot-identification identify {journey.folder / "bag1"} --robot ur5' in report
+    report = html.unescape((journey.folder / 'v' / 'report.html').read_text())
+    assert f'robot-identification validate {journey.model} {journey.folder / "bag2"}' in report
+
+
+def test_same_bag_same_model(journey, command):
+    """To the byte, the folder's own name apart."""
+    again = journey.folder.parent / 'again'
+    found = command('identify', journey.folder / 'bag1', '--robot', 'ur5', '-o', again)
+    assert found.code == 0
+    assert (again / 'identified_model.yaml').read_bytes() == journey.model.read_bytes()
+    assert 'Verdict' in found.out
+    assert found.out.rstrip().endswith(f'report: {again / "report.html"}')
+
+
+def test_validate_prints_what_it_writes(journey):
+    content = one_object(journey.steps['validate'].out)
+    assert content == json.loads((journey.folder / 'v' / 'validation.json').read_text())
+    bag, = content['bags']
+    assert bag['unit'] == 'A'
+    assert bag['joints'] == list(load_robot('ur5').joint_names)
+    assert bag['samples'] == 1250
+    assert bag['nrmse_mean'] < 0.15
+    assert content['verdict'] == 'good'
+
+
+def rows_of(path):
+    """Return header and numbers of a CSV; empty fields are NaN."""
+    with path.open(newline='') as stream:
+        header, *rows = csv.reader(stream)
+    return header, np.array([[float(x) if x else np.nan for x in row] for row in rows])
+
+
+@pytest.mark.parametrize('name', ['p', 'causal'])
+def test_predicted_csv_has_measured_predicted_and_residual(journey, name):
+    """The measured effort is the recorded one, to nine digits, sample by sample."""
+    joints = load_robot('ur5').joint_names
+    header, rows = rows_of(journey.folder / f'{name}.csv')
+    assert header == ['t', *(f'{kind}_{joint}' for kind in ('measured', 'predicted', 'residual')
+                             for joint in joints)]
+    recording = read_recording(journey.folder / 'bag2', joints)
+    measured, predicted, residual = rows[:, 1:7], rows[:, 7:13], rows[:, 13:]
+    np.testing.assert_allclose(measured, recording.effort, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(rows[:, 0], recording.stamps, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(residual, measured - predicted, rtol=1e-6, atol=1e-7)
+    error = np.sqrt(np.mean(residual**2, axis=0)) / np.std(measured, axis=0)
+    assert np.all(error < (0.15 if name == 'p' else 0.3))
+    content = one_object(journey.steps['csv' if name == 'p' else 'causal'].out)
+    np.testing.assert_allclose(
+        content['rmse'], np.sqrt(np.mean(residual**2, axis=0)), rtol=1e-5
+    )
+    assert (content['unit'], content['samples']) == ('A', 1250)
+
+
+def test_causal_prediction_is_another_one(journey):
+    zero_phase, causal = (rows_of(journey.folder / f'{n}.csv')[1] for n in ('p', 'causal'))
+    assert np.abs(zero_phase[:, 7:13] - causal[:, 7:13]).max() > 1e-3
+
+
+def test_predicted_mcap_is_what_the_csv_is(journey):
+    """Three topics of joint states in one file that any reader opens."""
+    joints = load_robot('ur5').joint_names
+    _, rows = rows_of(journey.folder / 'p.csv')
+    for number, kind in enumerate(('measured', 'predicted', 'residual')):
+        recording = read_recording(journey.folder / 'p.mcap', joints, topic=f'/{kind}')
+        np.testing.assert_allclose(
+            recording.effort, rows[:, 1 + 6 * number: 7 + 6 * number], rtol=1e-6, atol=1e-7
+        )
+        np.testing.assert_allclose(recording.stamps, rows[:, 0], atol=1e-7)
+    from mcap.reader import make_reader
+
+    with (journey.folder / 'p.mcap').open('rb') as stream:
+        channels = make_reader(stream).get_summary().channels.values()
+    assert {channel.topic for channel in channels} == {'/measured', '/predicted', '/residual'}
+
+
+def test_predict_replaces_a_file_only_by_force(journey, command, tmp_path):
+    for name in ('p.csv', 'p.mcap'):
+        path = tmp_path / name
+        path.write_text('precious')
+        arguments = ('predict', journey.model, journey.folder / 'bag2', '-o', path)
+        assert command(*arguments).code == 2
+        assert path.read_text() == 'precious'
+        assert command(*arguments, '--force').code == 0
+        assert path.read_bytes() == (journey.folder / name).read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ['p.csv', 'p.mcap']
+
+
+def test_same_seed_same_trajectory_file(journey, command, tmp_path):
+    """Bytes, not numbers; another seed is another motion."""
+    arguments = ('excite', '--robot', 'ur5', '--max-evaluations', 80, '-o')
+    assert command(*arguments, tmp_path / 'a.yaml', '--seed', 1).code == 0
+    assert (tmp_path / 'a.yaml').read_bytes() == (journey.folder / 't1.yaml').read_bytes()
+    assert (journey.folder / 't2.yaml').read_bytes() != (journey.folder / 't1.yaml').read_bytes()
+
+
+@pytest.mark.parametrize(('rate', 'rows'), [(None, 1251), (10, 101), (3, 31)])
+def test_csv_of_a_trajectory_has_its_first_and_last_instant(journey, command, tmp_path, rate,
+                                                            rows):
+    """By default at the robot's own 125 Hz, over ten seconds."""
+    options = () if rate is None else ('--rate', rate)
+    found = command('excite', '--robot', 'ur5', '--evaluate', journey.folder / 't1.yaml',
+                    '--csv', tmp_path / 's.csv', *options)
+    assert found.code == 0
+    header, samples = rows_of(tmp_path / 's.csv')
+    assert len(header) == 19
+    assert len(samples) == rows
+    assert (samples[0, 0], samples[-1, 0]) == (0.0, 10.0)
+    np.testing.assert_allclose(samples[[0, -1], 7:], 0.0, atol=1e-9)
+    motion = load_trajectory(journey.folder / 't1.yaml').sample(samples[:, 0])
+    np.testing.assert_allclose(samples[:, 1:7], motion.q, atol=1e-9)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ['s.csv']
+
+
+def test_evaluate_certifies_by_another_experiment(journey, command, tmp_path):
+    """An edited file may be certified again; the certificate is the new experiment's."""
+    content = read_yaml(journey.folder / 't1.yaml')
+    content['coefficients'] = (0.9 * np.array(content['coefficients'])).tolist()
+    edited = tmp_path / 'edited.yaml'
+    edited.write_text(dump_yaml(content))
+    experiment = read_yaml(share_directory() / 'config' / 'experiments' / 'demo.yaml')
+    experiment['margins']['velocity'] = 0.9
+    del experiment['window']
+    (tmp_path / 'wide.yaml').write_text(dump_yaml(experiment))
+    found = command('excite', '--robot', 'ur5', '--evaluate', edited, '--experiment',
+                    tmp_path / 'wide.yaml', '-o', tmp_path / 'new.yaml', '--json')
+    assert found.code == 0
+    certificate = one_object(found.out)['certificate']
+    assert certificate['margins']['velocity'] == 0.9
+    assert load_trajectory(tmp_path / 'new.yaml').certificate['margins']['velocity'] == 0.9
+
+
+def test_excite_keeps_to_its_options(journey, command, tmp_path):
+    bad = [
+        ('--max-evaluations', '0'), ('--time-limit', '0'), ('--time-limit', 'nan'),
+        ('--rate', '0'), ('--rate', 'nan'),
+    ]
+    for options in bad:
+        found = command('excite', '--robot', 'ur5', '-o', tmp_path / 't.yaml', *options)
+        assert found.code == 2, options
+        assert options[0] in found.err
+    assert command('excite', '--robot', 'ur5').code == 2
+    stopped = command('excite', '--robot', 'ur5', '-o', tmp_path / 't.yaml', '--time-limit',
+                      '0.3', '--json')
+    assert stopped.code == 0
+    count = one_object(stopped.out)['certificate']['search']['evaluations']
+    assert 0 < count < 6000
+
+
+def test_simulate_takes_gravity_from_the_certificate(journey, command, tmp_path):
+    """Noise and truth by seed: the same again, to the message."""
+    arguments = ('simulate', '--robot', 'ur5', '--trajectory', journey.folder / 't1.yaml',
+                 '--truth-seed', 3, '-o')
+    assert command(*arguments, tmp_path / 'again').code == 0
+    joints = load_robot('ur5').joint_names
+    first = read_recording(journey.folder / 'bag1', joints)
+    again = read_recording(tmp_path / 'again', joints)
+    np.testing.assert_array_equal(first.effort, again.effort)
+    assert command(*arguments, tmp_path / 'other', '--seed', 1).code == 0
+    other = read_recording(tmp_path / 'other', joints)
+    assert np.abs(other.effort - first.effort).max() > 0.0
+    assert command(*arguments, tmp_path / 'perfect', '--noise-free').code == 0
+    refused = command(*arguments, tmp_path / 'again')
+    assert refused.code == 2
+    assert 'exists already' in refused.err
+
+
+@pytest.fixture
+def consistent_model(ur5, tmp_path):
+    """Return the path of a model that can be exported: the prior with some friction."""
+    parameters = make_standard_parameters(6, parse_friction('viscous'), True)
+    reduction = reduce_to_base(ur5, parameters)
+    theta = np.concatenate([prior_inertial_parameters(ur5), np.full(6, 2.5), np.full(6, 0.3)])
+    model = IdentifiedModel(
+        ur5, 'A', reduction, reduction.K @ theta, np.eye(reduction.rank), theta, 'by hand',
+        SignalSource(), {'bags': []}, {'verdict': 'good'},
+    )
+    path = tmp_path / 'model.yaml'
+    path.write_text(dump_identified_model(model))
+    return path
+
+
+def test_export_writes_a_urdf_that_is_read_again(consistent_model, command, tmp_path):
+    found = command('export', consistent_model, '--urdf', tmp_path / 'arm.urdf', '--json')
+    assert found.code == 0
+    assert one_object(found.out) == {'urdf': str(tmp_path / 'arm.urdf')}
+    again = load_robot(urdf=read_urdf(tmp_path / 'arm.urdf'))
+    np.testing.assert_allclose(
+        prior_inertial_parameters(again), prior_inertial_parameters(load_robot('ur5')),
+        atol=1e-12,
+    )
+    refused = command('export', consistent_model, '--urdf', tmp_path / 'arm.urdf')
+    assert refused.code == 2
+    assert command('export', consistent_model, '--urdf', tmp_path / 'arm.urdf',
+                   '--force').code == 0
+
+
+def test_an_identified_model_is_exported_or_refused_by_name(journey, command, tmp_path):
+    """One of the two, and never half a file."""
+    found = command('export', journey.model, '--urdf', tmp_path / 'arm.urdf')
+    if found.code == 0:
+        assert read_urdf(tmp_path / 'arm.urdf').name == 'ur5'
+    else:
+        assert found.code == 4
+        assert 'ur5 is not exported: no consistent parameters' in found.err
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
+    shared = share_directory()
+    paths = [
+        journey.folder / 'bag1', journey.folder / 'bag1' / 'bag1.mcap',
+        journey.folder / 't1.yaml', journey.model, shared / 'urdf' / 'ur5.urdf',
+        shared / 'config' / 'robots' / 'ur5.yaml', shared / 'config' / 'experiments' / 'demo.yaml',
+    ]
+    found = command('doctor', *paths)
+    assert found.code == 0
+    assert found.out.count('  usable') == len(paths)
+    for words in ('1250 joint states', '125.0 Hz', 'hash correct', 'identified model of ur5',
+                  'robot ur5, 6 joints', 'metadata: '):
+        assert words in found.out
+    content = one_object(command('doctor', *paths, '--json').out)
+    assert [finding['error'] for finding in content['findings']] == [None] * len(paths)
+    assert content['findings'][0]['warnings'] == []
+
+
+def test_doctor_says_what_is_wrong(journey, command, tmp_path):
+    """One bad file among good ones: exit code 4, and every file is still looked at."""
+    bad = {
+        'arm.urdf': '<robot><link', 'text.yaml': 'a: &x 1\nb: *x', 'other.yaml': 'a: 1',
+        'empty.mcap': '', 'robot.yaml': 'schema_version: 1\nurdf: 5',
+    }
+    for name, text in bad.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / 'folder').mkdir()
+    paths = [*(tmp_path / name for name in bad), tmp_path / 'folder', journey.model]
+    found = command('doctor', *paths)
+    assert found.code == 4
+    assert found.out.count('  error: ') == len(bad) + 1
+    assert found.out.count('  usable') == 1
+    for words in ('parses', 'aliases', 'no robot, experiment, trajectory or model file',
+                  'empty file', 'missing'):
+        assert words in found.out
+    content = one_object(command('doctor', *paths, '--json').out)
+    assert [finding['error'] is None for finding in content['findings']] \
+        == [False] * (len(bad) + 1) + [True]
+    absent = command('doctor', tmp_path / 'absent', journey.model)
+    assert absent.code == 2
+    assert 'no such file' in absent.err
+
+
+def test_doctor_warns_of_what_will_not_be_identified(command, tmp_path, scene):
+    """A joint without effort, one that stands still, stamps that repeat, a gap, no unit."""
+    from builders import write_run
+
+    made = scene('ur5')
+    run, order = made.runs[0], np.argsort(made.robot.joint_names)
+    q, dq, current = (values[:, order].copy() for values in run.measured)
+    names = [made.robot.joint_names[i] for i in order]
+    current[:, names.index('elbow_joint')] = 0.0
+    q[:, names.index('wrist_3_joint')] = 0.5
+    times = 5.0 + run.stamps
+    times[600:] += 1.0
+    times[100] = times[99]
+    bag = write_run(tmp_path / 'bag', made.robot, run, q=q, dq=dq, effort=current, times=times,
+                    metadata={})
+    found = command('doctor', bag)
+    assert found.code == 0
+    for words in (
+        'elbow_joint: effort is zero throughout', 'wrist_3_joint moves by 0.0000 only',
+        '1 joint states repeat a stamp', 'follow a pause', 'does not say the unit',
+    ):
+        assert words in found.out

@@ -1,0 +1,154 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Fixtures of the tests that need no ROS: known arms, simulated recordings, the command line."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from blas_threads import BLAS_THREADS
+from builders import mixed_urdf
+from builders import panda_urdf_path
+from builders import run_command
+from builders import write_run
+from hypothesis import HealthCheck
+from hypothesis import settings
+import numpy as np
+import pytest
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.experiment.simulated_run import simulate
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.identified_model import dump_identified_model
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.pipeline import identify
+from robot_identification.pipeline import IdentifyOptions
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import Sensors
+
+# Same examples in every run; a slow machine is no failure.
+settings.register_profile(
+    'repeatable', deadline=None, derandomize=True, max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile('repeatable')
+
+TRUTH_SEED = 11
+
+
+def pytest_report_header():
+    """Say with how many BLAS threads the tests run."""
+    return f'BLAS threads: {BLAS_THREADS}'
+
+
+@pytest.fixture
+def rng():
+    """Return a random generator, the same in every test."""
+    return np.random.default_rng(42)
+
+
+@pytest.fixture(scope='session')
+def robots():
+    """Return the arms that identities are checked on, by name."""
+    return {
+        **{name: load_robot(name) for name in ('ur5', 'ur10', 'ur5e')},
+        'mixed': make_robot_model(parse_urdf(mixed_urdf(), 'mixed')),
+    }
+
+
+@pytest.fixture(scope='session')
+def ur5(robots):
+    """Return the shipped UR5."""
+    return robots['ur5']
+
+
+@pytest.fixture(scope='session')
+def panda_urdf():
+    """Return the path of the Panda's URDF."""
+    path = panda_urdf_path()
+    if path is None:
+        pytest.skip('the PyPI package example-robot-data, which has the Panda, is not installed')
+    return path
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A simulated arm with two motions, recorded with and without sensor noise."""
+
+    robot: RobotModel
+    truth: Any
+    trajectories: tuple[Any, Any]
+    runs: tuple[Any, Any]
+    bags: tuple[Path, Path]
+
+
+@pytest.fixture(scope='session')
+def scene(tmp_path_factory) -> Callable[[str], Scene]:
+    """
+    Return a function that makes the scene of a known arm.
+
+    The bags are written by rosbags alone, joints in alphabetical order as the UR driver has them.
+    """
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    made = {}
+
+    def make(name: str) -> Scene:
+        if name not in made:
+            made[name] = _make_scene(name, tmp_path_factory.mktemp(name))
+        return made[name]
+
+    return make
+
+
+def _make_scene(name, folder):
+    robot = load_robot(name)
+    truth = draw_truth(robot, TRUTH_SEED)
+    experiment = load_experiment(find_experiment('demo'))
+    trajectories, runs, bags = [], [], []
+    for number, evaluations in enumerate((120, 40)):
+        trajectory = design_excitation(
+            robot, experiment, seed=number, budget=Budget(evaluations)
+        )
+        run = simulate(robot, trajectory, truth, Sensors(), seed=number)
+        bags.append(write_run(folder / f'bag_{number}', robot, run))
+        trajectories.append(trajectory)
+        runs.append(run)
+    return Scene(robot, truth, tuple(trajectories), tuple(runs), tuple(bags))
+
+
+@pytest.fixture(scope='session')
+def identification(scene):
+    """Return what `identify` finds in the UR5's first recording, with nominal gains."""
+    made = scene('ur5')
+    return identify(made.robot, [made.bags[0]], IdentifyOptions())
+
+
+@pytest.fixture(scope='session')
+def model_file(identification, tmp_path_factory):
+    """Return the model file of that identification."""
+    path = tmp_path_factory.mktemp('model') / 'identified_model.yaml'
+    path.write_text(dump_identified_model(identification.model))
+    return path
+
+
+@pytest.fixture
+def command():
+    """Return a function that runs `robot-identification` in this process."""
+    return run_command

@@ -1,0 +1,211 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the data do not show is found, named and left out; the rest stays what it is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.fitting import cross_validate
+from robot_identification.estimation.fitting import fit_parameters
+from robot_identification.estimation.identifiability import find_idle_joints
+from robot_identification.estimation.identifiability import IDLE_RANGE
+from robot_identification.estimation.identifiability import reference_scale
+from robot_identification.estimation.identifiability import restrict_to_identifiable
+from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.processing.dataset import Dataset
+
+
+def lively(robot, *, seed=0, idle=(), samples=400):
+    """Return a Fourier motion in which some joints stand still where the others swing."""
+    form = FourierParametrization(harmonics=5, base_period=8.0)
+    coefficients = np.random.default_rng(seed).normal(size=(robot.n, form.n_coefficients)) * 0.3
+    coefficients[list(idle), 1:] = 0.0
+    bases = form.basis(np.linspace(0.0, 8.0, samples, endpoint=False))
+    return Motion(*(basis @ coefficients.T for basis in bases))
+
+
+def dataset_of(robot, motion, tau):
+    """Return a dataset of exact kinematics in which every sample counts."""
+    N = len(motion)
+    return Dataset(
+        'made up', robot.joint_names, 0.02 * np.arange(N), motion, tau, 'Nm',
+        np.ones(N, dtype=bool), np.ones(N, dtype=bool), (slice(0, N),), {}, 50.0, (),
+    )
+
+
+def reduction_of(robot):
+    """Return the reduction with viscous and Coulomb friction, offset and rotors."""
+    return reduce_to_base(robot, make_standard_parameters(
+        robot.n, parse_friction('viscous,coulomb,offset'), reflected_inertia=True
+    ))
+
+
+def problem_of(robot, reduction, motion, theta):
+    """Return the problem of torques without noise, and those torques (N n,)."""
+    tau = observation_matrix(robot, reduction.parameters, motion) @ theta
+    dataset = dataset_of(robot, motion, tau.reshape(-1, robot.n))
+    return build_problem(robot, reduction, [(dataset, dataset.effort, dataset.fitted)]), tau
+
+
+def test_nothing_is_lost_where_everything_moves(ur5, rng):
+    """The problem is the one that was asked for, not a copy of it."""
+    reduction = reduction_of(ur5)
+    theta = rng.normal(size=reduction.parameters.size)
+    problem, _ = problem_of(ur5, reduction, lively(ur5), theta)
+    left = restrict_to_identifiable(ur5, problem, ())
+    assert left.problem is problem
+    assert (left.lost, left.idle_joints) == ((), ())
+
+
+@pytest.mark.parametrize('idle', [(3,), (0,), (5,), (1, 4)])
+def test_an_idle_joint_loses_its_friction_and_rotor(ur5, rng, idle):
+    """
+    And the others lose nothing: the reduced parameters of any arm give its torques.
+
+    Parameters of the idle joint itself are zero here: at rest the data cannot show them. The
+    rest is exact to what `restrict_to_identifiable` rounds, 1e-6 of a lively motion's torques.
+    """
+    reduction = reduction_of(ur5)
+    parameters = reduction.parameters
+    theta = rng.normal(size=parameters.size)
+    own = [f'{symbol}{joint + 1}' for joint in idle for symbol in ('fv', 'fc', 'f0', 'Ia')]
+    theta[[parameters.names.index(name) for name in own]] = 0.0
+    motion = lively(ur5, idle=idle)
+    problem, tau = problem_of(ur5, reduction, motion, theta)
+    left = restrict_to_identifiable(ur5, problem, idle)
+    assert left.idle_joints == tuple(ur5.joint_names[joint] for joint in idle)
+    assert set(own) & set(reduction.names) <= set(left.lost)
+    moving = [f'{symbol}{joint + 1}' for joint in range(6) if joint not in idle
+              for symbol in ('fv', 'fc', 'f0')]
+    assert set(moving).isdisjoint(left.lost)
+    smaller = left.problem.reduction
+    assert smaller.rank == reduction.rank - len(left.lost)
+    assert set(smaller.names) | set(left.lost) == set(reduction.names)
+    W = observation_matrix(ur5, parameters, motion)
+    kept = W[:, smaller.independent] @ (smaller.K @ theta)
+    np.testing.assert_allclose(kept, tau, atol=1e-3 * np.abs(tau).max())
+    estimate = ESTIMATORS['ols']().estimate(left.problem)
+    np.testing.assert_allclose(
+        W[:, smaller.independent] @ estimate.theta, tau, atol=1e-6 * np.abs(tau).max()
+    )
+    for name in moving:
+        found = estimate.theta[smaller.names.index(name)]
+        assert found == pytest.approx(theta[parameters.names.index(name)], abs=1e-4), name
+
+
+def test_a_reduced_model_predicts_motions_of_the_same_kind(ur5, rng):
+    """What was folded away comes back on any motion in which the joint stands there too."""
+    reduction = reduction_of(ur5)
+    theta = rng.normal(size=reduction.parameters.size)
+    theta[[reduction.parameters.names.index(f'{s}3') for s in ('fv', 'fc', 'f0', 'Ia')]] = 0.0
+    training = lively(ur5, seed=0, idle=(2,))
+    problem, _ = problem_of(ur5, reduction, training, theta)
+    left = restrict_to_identifiable(ur5, problem, (2,))
+    estimate = ESTIMATORS['ols']().estimate(left.problem)
+    unseen = lively(ur5, seed=1, idle=(2,))
+    unseen.q[:, 2] = training.q[0, 2]
+    W = observation_matrix(ur5, reduction.parameters, unseen)
+    tau = W @ theta
+    found = W[:, left.problem.reduction.independent] @ estimate.theta
+    np.testing.assert_allclose(found, tau, atol=1e-3 * np.abs(tau).max())
+
+
+def test_joints_that_only_swing_in_step_are_told_apart_as_far_as_possible(ur5, rng):
+    """One joint copies another: some columns coincide, and the rank says so by name."""
+    reduction = reduction_of(ur5)
+    motion = lively(ur5)
+    for values in (motion.q, motion.dq, motion.ddq):
+        values[:, 1:] = 0.0
+    theta = rng.normal(size=reduction.parameters.size)
+    problem, tau = problem_of(ur5, reduction, motion, theta)
+    left = restrict_to_identifiable(ur5, problem, (1, 2, 3, 4, 5))
+    assert len(left.lost) > 30
+    # A turning base shows its inertia, its friction and nothing else of itself.
+    assert {'fv1', 'fc1', 'f01'} <= set(left.problem.reduction.names)
+    estimate = ESTIMATORS['ols']().estimate(left.problem)
+    W = observation_matrix(ur5, reduction.parameters, motion)
+    found = (W[:, left.problem.reduction.independent] @ estimate.theta).reshape(-1, 6)
+    np.testing.assert_allclose(found[:, 0], tau.reshape(-1, 6)[:, 0], atol=1e-6)
+
+
+def test_idle_joints_stand_still_in_every_recording(ur5):
+    """Fifty millirad is the limit; only what is scored counts."""
+    moving, standing = lively(ur5), lively(ur5, idle=(2,))
+    standing.q[:, 4] = 1.0 + 0.9 * IDLE_RANGE * np.linspace(0, 1, 400)
+    tau = np.zeros((400, 6))
+    first, second = (dataset_of(ur5, motion, tau) for motion in (moving, standing))
+    assert find_idle_joints([first]) == ()
+    assert find_idle_joints([second]) == (2, 4)
+    assert find_idle_joints([first, second]) == ()
+    standing.q[:, 4] *= 1.2
+    assert find_idle_joints([second]) == (2,)
+    short = replace(second, scored=np.arange(400) < 3)
+    assert set(find_idle_joints([short])) > {2, 4}
+
+
+def test_reference_is_what_a_lively_motion_puts_into_each_column(ur5):
+    """Within a factor of ten of the excitation motion's own columns, none of them zero."""
+    reduction = reduction_of(ur5)
+    scale = reference_scale(ur5, reduction)
+    W = observation_matrix(ur5, reduction.parameters, lively(ur5))[:, reduction.independent]
+    ratio = np.linalg.norm(W, axis=0) / np.sqrt(400) / scale
+    assert np.all(scale > 0.0)
+    assert np.all((ratio > 1e-2) & (ratio < 1e2))
+
+
+def test_too_few_rows_are_refused_with_their_number(ur5):
+    """Six samples are 36 rows for 58 parameters."""
+    reduction = reduction_of(ur5)
+    motion = lively(ur5, samples=6)
+    theta = np.ones(reduction.parameters.size)
+    with pytest.raises(DataError, match='6 usable samples for 58 parameters'):
+        problem_of(ur5, reduction, motion, theta)
+
+
+def test_factors_must_belong_to_the_reduction(ur5):
+    reduction = reduction_of(ur5)
+    with pytest.raises(ValueError, match='factors must have shape'):
+        IdentificationProblem(np.zeros((6, 5, 5)), np.full(6, 100), reduction)
+
+
+def test_held_out_blocks_are_not_trained_on(robots):
+    """
+    Of pure noise nothing can be predicted: held-out errors exceed the spread itself.
+
+    Fitted to the very samples, 30 parameters explain a part of 600 rows of noise.
+    """
+    robot, rng = robots['mixed'], np.random.default_rng(1)
+    motion = lively(robot, samples=200)
+    dataset = dataset_of(robot, motion, rng.normal(size=(200, 3)))
+    laws = parse_friction('viscous,coulomb,offset')
+    trial = cross_validate(robot, laws, (), [dataset], 'ols')
+    assert np.all(trial.errors[0].nrmse > 1.0)
+    fit = fit_parameters(robot, trial.reduction, (), [dataset], [dataset.fitted], 'ols')
+    assert np.all(fit.estimate.sigma < np.std(dataset.effort, axis=0) * 1.1)
+    W = observation_matrix(robot, trial.reduction.parameters, motion)
+    residual = dataset.effort.ravel() - W[:, fit.problem.reduction.independent] \
+        @ fit.estimate.theta
+    assert np.std(residual) < np.std(dataset.effort)
+    assert trial.errors[0].samples == 200

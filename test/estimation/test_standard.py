@@ -1,0 +1,143 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Standard parameters near the CAD model keep the base parameters that were identified."""
+
+from builders import two_link_urdf
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.estimation.standard import consistent_standard_parameters
+from robot_identification.estimation.standard import project_on_prior
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.consistency import smallest_eigenvalues
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import true_inertial_parameters
+
+
+@pytest.fixture(scope='module')
+def reductions(robots):
+    """Return the reductions of all arms."""
+    return {
+        name: reduce_to_base(robot, make_standard_parameters(
+            robot.n, parse_friction('coulomb,viscous,offset'), reflected_inertia=True
+        ))
+        for name, robot in robots.items()
+    }
+
+
+def prior_of(robot, reduction):
+    """Return the prior with zeros for friction and rotors."""
+    prior = np.zeros(reduction.parameters.size)
+    prior[: 10 * robot.n] = prior_inertial_parameters(robot)
+    return prior
+
+
+@pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e', 'mixed'])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_projection_keeps_the_base_parameters(robots, reductions, name, seed):
+    """Whatever they are, possible or not: 1e-9 of their size."""
+    robot, reduction = robots[name], reductions[name]
+    theta_base = np.random.default_rng(seed).normal(scale=5.0, size=reduction.rank)
+    theta = project_on_prior(robot, reduction, theta_base)
+    np.testing.assert_allclose(reduction.K @ theta, theta_base, atol=1e-9 * 20.0)
+
+
+@pytest.mark.parametrize('name', ['ur5', 'mixed'])
+def test_the_priors_own_base_parameters_give_the_prior(robots, reductions, name):
+    robot, reduction = robots[name], reductions[name]
+    prior = prior_of(robot, reduction)
+    theta = project_on_prior(robot, reduction, reduction.K @ prior)
+    np.testing.assert_allclose(theta, prior, atol=1e-12)
+
+
+def test_projection_is_affine(ur5, reductions, rng):
+    """Half a change of the base parameters is half a change of the standard ones."""
+    reduction = reductions['ur5']
+    prior = prior_of(ur5, reduction)
+    base = reduction.K @ prior
+    change = rng.normal(scale=0.1, size=reduction.rank)
+    half, whole = (project_on_prior(ur5, reduction, base + f * change) for f in (0.5, 1.0))
+    np.testing.assert_allclose(whole - prior, 2.0 * (half - prior), atol=1e-9)
+
+
+def test_links_without_mass_are_projected_too():
+    """A link that the URDF gives nearly no mass has no prior to divide by."""
+    text = two_link_urdf().replace('mass value="1.5"', 'mass value="0"').replace(
+        'ixx="0.02" iyy="0.03" izz="0.025"', 'ixx="0" iyy="0" izz="0"'
+    )
+    robot = make_robot_model(parse_urdf(text, 'arm.urdf'))
+    reduction = reduce_to_base(robot, make_standard_parameters(2, (), True))
+    theta_base = np.arange(reduction.rank) / 10.0
+    theta = project_on_prior(robot, reduction, theta_base)
+    assert np.all(np.isfinite(theta))
+    np.testing.assert_allclose(reduction.K @ theta, theta_base, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e'])
+def test_the_true_arm_is_consistent(robots, reductions, name):
+    """
+    Exact base parameters of a real body near the prior: bodies again, for ten true arms.
+
+    Masses are up to 20 % off and centres up to a centimetre each way, on every link at once.
+    """
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    robot, reduction = robots[name], reductions[name]
+    robot = robot.with_drive_gains(np.full(6, 10.0))
+    refused = []
+    for seed in range(10):
+        truth = draw_truth(robot, seed)
+        theta = np.zeros(reduction.parameters.size)
+        theta[:60] = true_inertial_parameters(robot, truth)
+        theta[reduction.parameters.reflected_inertia_slice] = truth.reflected_inertia
+        assert np.all(smallest_eigenvalues(theta[:60]) > 0.0)
+        found, note = consistent_standard_parameters(robot, reduction, reduction.K @ theta)
+        if found is None:
+            refused.append(f'{seed}: {note}')
+            continue
+        assert np.all(smallest_eigenvalues(found[:60]) > 0.0)
+        assert np.all(found[reduction.parameters.reflected_inertia_slice] >= 0.0)
+        np.testing.assert_allclose(reduction.K @ found, reduction.K @ theta, atol=1e-8)
+    assert refused == []
+
+
+def test_the_prior_itself_is_consistent(ur5, reductions):
+    reduction = reductions['ur5']
+    theta, note = consistent_standard_parameters(
+        ur5, reduction, reduction.K @ prior_of(ur5, reduction)
+    )
+    assert theta is not None
+    assert 'base parameters kept' in note
+
+
+def test_what_cannot_be_is_refused_by_name(ur5, reductions):
+    """A negative inertia of the last link, a negative rotor: None, and the joint is named."""
+    reduction = reductions['ur5']
+    base = reduction.K @ prior_of(ur5, reduction)
+    wrong = base.copy()
+    wrong[reduction.names.index('Izz6')] = -0.01
+    theta, note = consistent_standard_parameters(ur5, reduction, wrong)
+    assert theta is None
+    assert 'wrist_3_joint' in note
+    wrong = base.copy()
+    wrong[reduction.names.index('Ia5')] = -0.3
+    theta, note = consistent_standard_parameters(ur5, reduction, wrong)
+    assert theta is None
+    assert 'reflected inertia is negative at wrist_2_joint (-0.3' in note

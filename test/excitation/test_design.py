@@ -1,0 +1,219 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A designed motion keeps its limits, shows the parameters, and is the same again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.constraints import broken_limits
+from robot_identification.excitation.constraints import measure_limit_use
+from robot_identification.excitation.constraints import motion_limits
+from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.design import certify
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.robot_model import gravity_of_mounting
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    """Return the shipped experiment."""
+    return load_experiment(find_experiment('demo'))
+
+
+@pytest.fixture(scope='module')
+def designed(ur5, experiment):
+    """Return a motion of the UR5."""
+    return design_excitation(ur5, experiment, seed=1, budget=Budget(50))
+
+
+@pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e'])
+def test_limits_are_kept_between_the_samples_too(robots, experiment, name):
+    """
+    Ten times denser than the certificate's grid, with torques by Pinocchio.
+
+    Between samples 1e-4 s apart nothing exceeds the grid's maximum by more than 1e-6 of it.
+    """
+    robot = robots[name]
+    trajectory = design_excitation(robot, experiment, seed=3, budget=Budget(30))
+    motion = trajectory.sample(np.linspace(0.0, 10.0, 100_001)[::3])
+    slack = 1.0 + 1e-6
+    limits, margins = robot.limits, experiment.margins
+    for index, joint in enumerate(robot.joint_names):
+        low, high = experiment.window[joint]
+        assert motion.q[:, index].min() >= low - 1e-6
+        assert motion.q[:, index].max() <= high + 1e-6
+    assert np.all(np.abs(motion.dq) <= slack * margins.velocity * limits.velocity)
+    assert np.all(np.abs(motion.ddq) <= slack * margins.acceleration * limits.acceleration)
+    model = robot.pinocchio
+    data = model.createData()
+    tau = np.array([
+        pin.rnea(model, data, *row)
+        for row in zip(motion.q[::20], motion.dq[::20], motion.ddq[::20], strict=True)
+    ])
+    assert np.all(np.abs(tau) <= slack * margins.torque * limits.effort)
+    moving = np.ptp(motion.q, axis=0)
+    assert np.all(moving > 0.1), 'and every joint moves'
+
+
+def test_same_seed_and_evaluations_same_bytes(ur5, experiment, designed):
+    again = design_excitation(ur5, experiment, seed=1, budget=Budget(50))
+    assert dump_trajectory(again) == dump_trajectory(designed)
+    other = design_excitation(ur5, experiment, seed=2, budget=Budget(50))
+    assert dump_trajectory(other) != dump_trajectory(designed)
+
+
+def test_a_run_ended_by_its_time_can_be_replayed_by_its_count(ur5, experiment):
+    """The certificate holds the evaluations made, not those allowed."""
+    stopped = design_excitation(
+        ur5, experiment, seed=4, budget=Budget(10**9, seconds=0.3)
+    )
+    count = stopped.certificate['search']['evaluations']
+    assert 0 < count < 10**9
+    replayed = design_excitation(ur5, experiment, seed=4, budget=Budget(count))
+    assert dump_trajectory(replayed) == dump_trajectory(stopped)
+
+
+def test_more_evaluations_are_better(ur5, experiment):
+    """Of one seed the longer search contains the shorter one's starts."""
+    few, many = (
+        design_excitation(ur5, experiment, seed=0, budget=Budget(n)).certificate['search']
+        for n in (10, 100)
+    )
+    assert many['objective'] < few['objective']
+
+
+def test_certificate_is_what_was_measured(ur5, experiment, designed):
+    """Criteria at 125 Hz and the worst use of each limit, computed again from the file."""
+    certificate = designed.certificate
+    reduction = reduce_to_base(ur5, make_standard_parameters(
+        6, parse_friction(experiment.friction), reflected_inertia=True
+    ))
+    t = np.arange(0.0, 10.0 + 1e-9, 0.008)
+    W = observation_matrix(ur5, reduction.parameters, designed.sample(t))
+    for name, value in certificate['criteria_dense'].items():
+        # Printed with six digits; one sample more or less is another 1e-4.
+        assert CRITERIA[name](W[:, reduction.independent]) == pytest.approx(value, rel=1e-3)
+    assert certificate['base_parameters'] == reduction.rank == 58
+    assert certificate['urdf_sha256'] == ur5.urdf_sha256
+    assert certificate['search']['seed'] == 1
+    motion = designed.sample(np.linspace(0.0, 10.0, 10_001))
+    found = certificate['limits']['velocity']
+    index = ur5.joint_names.index(found['joint'])
+    assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=1e-6)
+    assert found['limit'] == pytest.approx(0.6 * ur5.limits.velocity[index], abs=1e-6)
+    assert 0.5 < max(use['share'] for use in certificate['limits'].values()) <= 1.0
+
+
+def test_gravity_of_the_experiment_is_used(ur5, experiment):
+    """Mounted on a wall the torques are others, and 38 + 22 parameters can be seen."""
+    wall = replace(experiment, gravity=gravity_of_mounting(np.pi / 2, 0.0, 0.0))
+    certificate = design_excitation(ur5, wall, seed=1, budget=Budget(20)).certificate
+    np.testing.assert_allclose(certificate['gravity'], [0.0, -9.81, 0.0], atol=1e-9)
+    # 38 inertial, 6 viscous, 6 Coulomb, 6 offsets, 4 rotors.
+    assert certificate['base_parameters'] == 60
+
+
+def test_what_cannot_be_kept_is_not_designed(ur5, experiment):
+    """A hundredth of the torque does not hold the arm up: unsafe, with a way out."""
+    weak = replace(experiment, margins=replace(experiment.margins, torque=0.01))
+    with pytest.raises(UnsafeMotionError, match=r'no motion of ur5 .* 30 tries: widen'):
+        design_excitation(ur5, weak, seed=0, budget=Budget(30))
+
+
+def test_every_broken_limit_is_named(ur5, experiment, designed):
+    """Three times the amplitude breaks positions, speeds and accelerations of several joints."""
+    coefficients = designed.coefficients * np.where(np.arange(9) == 0, 1.0, 3.0)
+    wild = Trajectory('ur5', ur5.joint_names, designed.form, coefficients, 1, {})
+    with pytest.raises(UnsafeMotionError) as refusal:
+        certify(ur5, experiment, wild, {})
+    motion = wild.sample(np.linspace(0.0, 10.0, 10_001))
+    limits = motion_limits(ur5, experiment)
+    for values, bounds, kind, unit in (
+        (motion.dq, limits.velocity, 'velocity', 'rad/s'),
+        (motion.ddq, limits.acceleration, 'acceleration', 'rad/s^2'),
+    ):
+        broken = np.abs(values).max(axis=0) > bounds
+        assert broken.any()
+        for joint, is_broken in zip(ur5.joint_names, broken, strict=True):
+            named = f'{kind} of {joint} reaches' in str(refusal.value)
+            assert named == is_broken, (joint, kind)
+        assert f' {unit} at ' in str(refusal.value)
+
+
+def test_windows_and_margins_leave_what_they_say(ur5, experiment):
+    limits = motion_limits(ur5, experiment)
+    np.testing.assert_allclose(limits.lower, [-1.5, -2.3, 0.4, -3.0, -3.0, -2.0])
+    np.testing.assert_allclose(limits.torque, 0.7 * ur5.limits.effort)
+    whole = motion_limits(ur5, replace(experiment, window={}))
+    np.testing.assert_allclose(whole.upper, ur5.limits.upper - 0.1)
+    with pytest.raises(UsageError, match='elbow; ur5 has the joints shoulder_pan_joint'):
+        motion_limits(ur5, replace(experiment, window={'elbow': (0.0, 1.0)}))
+    with pytest.raises(UsageError, match='no position is left for elbow_joint'):
+        motion_limits(ur5, replace(experiment, window={'elbow_joint': (3.1, 9.0)}))
+
+
+def test_a_joint_without_limits_moves_within_a_turn(robots, experiment):
+    limits = motion_limits(robots['mixed'], replace(experiment, window={}))
+    assert (limits.lower[0], limits.upper[0]) == (-2.0 * np.pi, 2.0 * np.pi)
+
+
+def test_use_of_limits_by_hand(robots):
+    """Of one joint at 80 % of its speed and one beyond its range, at the second of three times."""
+    robot = robots['mixed']
+    limits = MotionLimits(
+        lower=np.array([-1.0, -0.2, -2.0]), upper=np.array([3.0, 0.2, 2.0]),
+        velocity=np.full(3, 5.0), acceleration=np.full(3, np.inf), torque=np.full(3, np.inf),
+    )
+    q, dq = np.zeros((3, 3)), np.zeros((3, 3))
+    q[1], dq[1] = [2.0, -0.3, 0.0], [-4.0, 0.0, 0.0]
+    motion = Motion(q, dq, np.zeros((3, 3)))
+    uses = measure_limit_use(robot, limits, np.array([0.0, 0.5, 1.0]), motion)
+    assert len(uses) == 12
+    by_kind = {(use.kind, use.joint): use for use in uses}
+    speed = by_kind['velocity', 'turn']
+    assert (speed.share, speed.value, speed.limit, speed.time) == (0.8, -4.0, 5.0, 0.5)
+    # Off the middle of its range (1.0) by -1.0 at rest, by 1.0 at the second time.
+    assert by_kind['position', 'turn'].share == 0.5
+    beyond = by_kind['position', 'slide']
+    assert beyond.share == pytest.approx(1.5)
+    assert (beyond.value, beyond.limit) == (-0.3, -0.2)
+    assert by_kind['torque', 'tip'].share == 0.0
+    assert broken_limits(uses) == [
+        'position of slide reaches -0.3 rad at 0.500 s, the limit is -0.2'
+    ]
+
+
+def test_what_is_not_a_number_breaks_a_limit(robots):
+    """Any comparison with it is false; it must not pass for that."""
+    robot = robots['mixed']
+    limits = MotionLimits(*(np.full(3, value) for value in (-1.0, 1.0, 1.0, 1.0, 1e9)))
+    motion = Motion(np.zeros((2, 3)), np.full((2, 3), np.nan), np.zeros((2, 3)))
+    broken = broken_limits(measure_limit_use(robot, limits, np.zeros(2), motion))
+    assert sum(text.startswith('velocity of') for text in broken) == 3

@@ -1,0 +1,140 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is refused before a motor turns, and what is sent when nothing is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.execution import check_executable
+from robot_identification.excitation.execution import plan_approach
+from robot_identification.excitation.execution import stop_knots
+from robot_identification.excitation.execution import trajectory_knots
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.model.catalogue import load_robot
+from robot_identification.simulation.controller import TrajectoryController
+
+
+@pytest.fixture(scope='module')
+def trajectory(ur5):
+    """Return a certified motion of the UR5."""
+    experiment = load_experiment(find_experiment('demo'))
+    return design_excitation(ur5, experiment, seed=1, budget=Budget(40))
+
+
+def scaled(trajectory, factor):
+    """Return the motion with larger amplitudes and the certificate of the smaller one."""
+    factors = np.where(np.arange(trajectory.coefficients.shape[1]) == 0, 1.0, factor)
+    return replace(trajectory, coefficients=trajectory.coefficients * factors)
+
+
+def test_what_was_certified_is_executed(ur5, trajectory):
+    check_executable(ur5, trajectory)
+
+
+REFUSED = {
+    'no certificate': (lambda t: t.with_certificate({}), 'no certificate'),
+    'another robot': (
+        lambda t: t.with_certificate({**t.certificate, 'robot': 'ur10'}), "certified for 'ur10'"
+    ),
+    'another description': (
+        lambda t: t.with_certificate({**t.certificate, 'urdf_sha256': '00'}), 'another URDF'
+    ),
+    'another mounting': (
+        lambda t: t.with_certificate({**t.certificate, 'gravity': [0.0, 0.0, 9.81]}),
+        'another mounting',
+    ),
+    'no mounting': (
+        lambda t: t.with_certificate({**t.certificate, 'gravity': None}), 'mounting'
+    ),
+    'another order of joints': (
+        lambda t: replace(t, joint_names=t.joint_names[::-1]), 'the robot is'
+    ),
+    'a broken limit': (lambda t: scaled(t, 9.0), r'velocity of \w+ reaches'),
+    'not finite': (lambda t: scaled(t, np.inf), 'finite'),
+}
+
+
+@pytest.mark.parametrize(('change', 'message'), REFUSED.values(), ids=REFUSED)
+def test_what_is_not_certified_for_this_robot_is_refused(ur5, trajectory, change, message):
+    with pytest.raises(UnsafeMotionError, match=message), np.errstate(invalid='ignore'):
+        check_executable(ur5, change(trajectory))
+
+
+def test_limits_of_the_robot_at_hand_count(ur5, trajectory):
+    """A certificate with generous limits does not help on a slower robot of the same name."""
+    slow = replace(ur5, limits=replace(ur5.limits, velocity=np.full(6, 0.05)))
+    with pytest.raises(UnsafeMotionError, match='velocity of shoulder_pan_joint'):
+        check_executable(slow, trajectory)
+    with pytest.raises(UnsafeMotionError, match="the robot is 'ur5e'"):
+        check_executable(load_robot('ur5e'), trajectory)
+
+
+def test_approach_goes_from_here_to_there_at_the_speed_asked(ur5):
+    """A quintic's peak speed is 15/8 of its mean; the farthest joint has it."""
+    q, target = np.zeros(6), np.array([0.5, -1.0, 1.0, -0.2, 0.0, 2.0])
+    approach = plan_approach(ur5, q, target, 0.4, 100.0)
+    knots = approach.knots
+    assert approach.duration == pytest.approx(1.875 * 2.0 / 0.4)
+    assert knots.times[-1] == pytest.approx(approach.duration)
+    np.testing.assert_allclose(knots.q[-1], target, atol=1e-12)
+    assert np.abs(knots.dq).max() == pytest.approx(0.4, rel=1e-3)
+    assert np.abs(knots.dq[:, 4]).max() == 0.0
+    controller = TrajectoryController(q)
+    controller.follow(knots, 0.0)
+    path = np.array([controller.sample(t)[0] for t in np.linspace(0.0, approach.duration, 200)])
+    assert np.all(np.diff(path[:, 5]) >= -1e-12), 'straight there, without swinging back'
+    np.testing.assert_array_equal(path[0], q)
+
+
+def test_a_short_approach_takes_its_time(ur5):
+    approach = plan_approach(ur5, np.zeros(6), np.full(6, 0.001), 1.0, 100.0)
+    assert approach.duration == 1.0
+
+
+def test_an_approach_outside_the_limits_is_refused(ur5):
+    """The elbow stands beyond half a turn; and a speed no joint has is refused as well."""
+    outside = np.array([0.0, 0.0, 3.3, 0.0, 0.0, 0.0])
+    with pytest.raises(UnsafeMotionError, match=r'way to the start .*position of elbow_joint'):
+        plan_approach(ur5, outside, np.zeros(6), 0.4, 100.0)
+    with pytest.raises(UnsafeMotionError, match='velocity of shoulder_pan_joint'):
+        plan_approach(ur5, np.zeros(6), np.array([6.0, 0, 0, 0, 0, 0]), 4.0, 100.0)
+
+
+def test_knots_of_a_trajectory_pass_it_and_end_at_rest(ur5, trajectory):
+    """A controller asks for exactly zero at the end; between knots the quintic errs by 1e-6."""
+    knots = trajectory_knots(trajectory, 50.0)
+    assert knots.times[0] > 0.0
+    assert knots.times[-1] == trajectory.duration
+    assert not knots.dq[-1].any()
+    start = trajectory.sample(np.zeros(1)).q[0]
+    controller = TrajectoryController(start)
+    controller.follow(knots, 100.0)
+    for t in (0.0, 0.013, 3.333, 9.99):
+        expected = trajectory.sample(np.array([t]))
+        q, dq, _ = controller.sample(100.0 + t)
+        np.testing.assert_allclose(q, expected.q[0], atol=1e-6)
+        np.testing.assert_allclose(dq, expected.dq[0], atol=1e-4)
+
+
+def test_a_stop_ends_at_rest_where_half_the_speed_leads():
+    knots = stop_knots(np.array([1.0, -1.0]), np.array([0.4, 0.0]), 0.5)
+    np.testing.assert_allclose(knots.q[-1], [1.1, -1.0])
+    assert not knots.dq[-1].any()
+    assert knots.times[-1] == 0.5

@@ -1,0 +1,111 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What an experiment file may say, and how it is refused where it may not."""
+
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import Margins
+from robot_identification.files import dump_yaml
+from robot_identification.model.friction import parse_friction
+
+MINIMAL = {'schema_version': 1, 'trajectory': {'form': 'fourier', 'harmonics': 3}}
+
+
+def load(tmp_path, **changes):
+    """Load the smallest experiment with changes."""
+    path = tmp_path / 'experiment.yaml'
+    path.write_text(dump_yaml({**MINIMAL, **changes}))
+    return load_experiment(path)
+
+
+def test_what_is_left_out_has_a_default(tmp_path):
+    experiment = load(tmp_path)
+    assert experiment.form.harmonics == 3
+    assert (experiment.periods, experiment.criterion) == (1, 'log_determinant')
+    assert experiment.margins == Margins()
+    assert experiment.window == {}
+    np.testing.assert_allclose(experiment.gravity, [0.0, 0.0, -9.81])
+    assert len(parse_friction(experiment.friction)) == 3
+
+
+def test_the_shipped_experiment_is_found_by_name_and_by_path():
+    path = find_experiment('demo')
+    assert path == find_experiment('demo.yaml') == find_experiment(str(path))
+    assert load_experiment(path).form.harmonics == 5
+    with pytest.raises(UsageError, match=r'no such experiment file: demmo; shipped are .*demo'):
+        find_experiment('demmo')
+
+
+def test_every_value_arrives(tmp_path):
+    experiment = load(
+        tmp_path, mounting=[np.pi, 0.0, 0.0], periods=3, margins={'torque': 0.5},
+        window={'a': [-1, 2.5]}, friction='viscous', criterion='condition_number', samples=50,
+        description='words', optimizer='multistart',
+    )
+    np.testing.assert_allclose(experiment.gravity, [0.0, 0.0, 9.81], atol=1e-12)
+    assert (experiment.periods, experiment.samples) == (3, 50)
+    assert experiment.margins == Margins(torque=0.5)
+    assert experiment.window == {'a': (-1.0, 2.5)}
+    assert (experiment.friction, experiment.criterion) == ('viscous', 'condition_number')
+
+
+NAN = float('nan')
+WRONG = {
+    'no version': ({'schema_version': None}, 'schema_version is None'),
+    'another version': ({'schema_version': 3}, 'schema_version is 3'),
+    'an unknown key': ({'margin': {}}, 'unknown key margin'),
+    'no form': ({'trajectory': {'harmonics': 3}}, 'form None'),
+    'an unknown form': ({'trajectory': {'form': 'spline'}}, "form 'spline'; known are fourier"),
+    'an unknown option': ({'trajectory': {'form': 'fourier', 'harmonic': 3}}, 'harmonic'),
+    'a trajectory that is a number': ({'trajectory': 5}, 'experiment.yaml'),
+    'one harmonic': ({'trajectory': {'form': 'fourier', 'harmonics': 1}}, 'harmonics is 1'),
+    'two and a half harmonics': (
+        {'trajectory': {'form': 'fourier', 'harmonics': 2.5}}, 'harmonics is 2.5'
+    ),
+    'a period of nothing': (
+        {'trajectory': {'form': 'fourier', 'base_period': 0}}, 'base_period is 0'
+    ),
+    'an unknown criterion': ({'criterion': 'beauty'}, "criterion 'beauty'"),
+    'an unknown optimizer': ({'optimizer': 'luck'}, "optimizer 'luck'"),
+    'an unknown margin': ({'margins': {'speed': 0.5}}, 'speed'),
+    'a margin above one': ({'margins': {'velocity': 1.5}}, 'velocity is 1.5'),
+    'a margin of zero': ({'margins': {'torque': 0.0}}, 'torque is 0.0'),
+    'a negative margin': ({'margins': {'position': -0.1}}, 'position is -0.1'),
+    'a margin of nan': ({'margins': {'position': NAN}}, 'position is nan'),
+    'a margin that is text': ({'margins': {'position': 'wide'}}, 'experiment.yaml'),
+    'an empty window': ({'window': {'a': [1.0, 1.0]}}, 'window of a'),
+    'a window of nan': ({'window': {'a': [NAN, 1.0]}}, 'window of a'),
+    'half a window': ({'window': {'a': [1.0]}}, 'window of a'),
+    'three ends of a window': ({'window': {'a': [0.0, 1.0, 2.0]}}, 'window of a'),
+    'a window that is a number': ({'window': {'a': 1.0}}, 'window of a'),
+    'no periods': ({'periods': 0}, 'periods is 0'),
+    'half a period': ({'periods': 1.5}, 'periods is 1.5'),
+    'endless periods': ({'periods': float('inf')}, 'periods'),
+    'few samples': ({'samples': 5}, 'samples is 5'),
+    'a mounting of two angles': ({'mounting': [0.0, 0.0]}, 'mounting'),
+    'a mounting of nan': ({'mounting': [NAN, 0.0, 0.0]}, 'mounting'),
+    'an unknown law': ({'friction': 'stribek'}, 'friction law stribek'),
+}
+
+
+@pytest.mark.parametrize(('changes', 'message'), WRONG.values(), ids=WRONG)
+def test_a_wrong_experiment_is_refused_by_name(tmp_path, changes, message):
+    """When it is read, not when the search is half done."""
+    with pytest.raises(DescriptionError, match=message):
+        load(tmp_path, **changes)

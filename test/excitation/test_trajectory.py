@@ -1,0 +1,165 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A trajectory file is what was approved, to the last bit."""
+
+import json
+
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import IdentificationError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.excitation.trajectory import trajectory_csv
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+
+
+@pytest.fixture
+def trajectory():
+    """Return a motion of two joints, three periods of four seconds."""
+    form = FourierParametrization(harmonics=3, base_period=4.0)
+    coefficients = np.random.default_rng(0).normal(size=(2, form.n_coefficients))
+    return Trajectory('arm', ('one', 'two'), form, coefficients, 3, {'robot': 'arm', 'seed': 7})
+
+
+@pytest.fixture
+def saved(trajectory, tmp_path):
+    """Return the path of its file."""
+    path = tmp_path / 'trajectory.yaml'
+    path.write_text(dump_trajectory(trajectory))
+    return path
+
+
+def test_round_trip_to_the_bit(trajectory, saved):
+    loaded = load_trajectory(saved)
+    assert loaded.coefficients.tobytes() == trajectory.coefficients.tobytes()
+    assert (loaded.robot, loaded.joint_names, loaded.form, loaded.periods) == (
+        'arm', ('one', 'two'), trajectory.form, 3,
+    )
+    assert loaded.certificate == trajectory.certificate
+    assert loaded.sha256 == trajectory.sha256
+    assert dump_trajectory(loaded) == saved.read_text()
+    assert saved.read_text().rstrip().endswith(trajectory.sha256)
+
+
+def test_motion_is_periodic_and_rests_at_its_ends(trajectory):
+    assert trajectory.duration == 12.0
+    period = trajectory.sample(np.linspace(0.0, 4.0, 9))
+    later = trajectory.sample(np.linspace(8.0, 12.0, 9))
+    np.testing.assert_allclose(later.q, period.q, atol=1e-9)
+    ends = trajectory.sample(np.array([0.0, 12.0]))
+    assert np.abs(ends.dq).max() < 1e-9
+    assert np.abs(ends.ddq).max() < 1e-9
+    assert np.abs(period.dq).max() > 0.1
+
+
+@pytest.mark.parametrize('rate', [1.0, 3.7, 125.0, 1000.0])
+def test_times_hold_both_ends_at_the_rate_asked(trajectory, rate):
+    times = trajectory.times(rate)
+    assert (times[0], times[-1]) == (0.0, 12.0)
+    steps = np.diff(times)
+    assert steps.max() <= 1.0 / rate + 1e-12
+    np.testing.assert_allclose(steps, steps[0], rtol=1e-9)
+
+
+def test_csv_has_every_sample_from_first_to_last(trajectory):
+    """Header, first and last instant; twelve digits are kept."""
+    header, *lines = trajectory_csv(trajectory, 10.0).splitlines()
+    assert header == 't,q_1,q_2,dq_1,dq_2,ddq_1,ddq_2'
+    rows = np.array([[float(value) for value in line.split(',')] for line in lines])
+    assert rows.shape == (121, 7)
+    assert (rows[0, 0], rows[-1, 0]) == (0.0, 12.0)
+    motion = trajectory.sample(rows[:, 0])
+    np.testing.assert_allclose(
+        rows[:, 1:], np.hstack([motion.q, motion.dq, motion.ddq]), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ('key', 'value'),
+    [
+        ('periods', 4), ('robot', 'other'), ('joints', ['two', 'one']), ('certificate', {}),
+        ('options', {'harmonics': 3, 'base_period': 4.0000001}),
+    ],
+)
+def test_an_edited_motion_is_not_executed(saved, key, value):
+    """Whatever was changed after the approval: unsafe, and the way out is named."""
+    content = read_yaml(saved)
+    saved.write_text(dump_yaml({**content, key: value}))
+    with pytest.raises(UnsafeMotionError, match=r'sha256.*excite --evaluate'):
+        load_trajectory(saved)
+
+
+def test_one_bit_of_one_coefficient_is_enough(saved):
+    content = read_yaml(saved)
+    content['coefficients'][1][2] = float(np.nextafter(content['coefficients'][1][2], 1.0))
+    saved.write_text(dump_yaml(content))
+    with pytest.raises(UnsafeMotionError, match='sha256'):
+        load_trajectory(saved)
+
+
+@pytest.mark.parametrize(
+    ('key', 'value', 'error', 'message'),
+    [
+        ('schema_version', 2, DescriptionError, 'schema_version is 2'),
+        ('colour', 'blue', DescriptionError, 'unknown key colour'),
+        ('form', 'spline', DescriptionError, "unknown form 'spline'; known are fourier"),
+        ('form', ['fourier'], DescriptionError, 'form'),
+        ('options', {'harmonic': 3}, DescriptionError, 'harmonic'),
+        ('coefficients', [[0.0] * 5], DescriptionError, r'shape \(1, 5\)'),
+        ('coefficients', [[0.0] * 5, [0.0] * 4], DescriptionError, 'damaged'),
+        ('coefficients', [[0.0] * 5, ['x'] * 5], DescriptionError, 'damaged'),
+        ('coefficients', [[0.0] * 5, [float('nan')] * 5], UnsafeMotionError, 'finite'),
+        ('coefficients', [[0.0] * 5, [float('inf')] * 5], UnsafeMotionError, 'finite'),
+        ('periods', 0, DescriptionError, 'periods is 0'),
+        ('periods', 10**9, DescriptionError, 'periods'),
+        ('periods', float('inf'), DescriptionError, 'periods'),
+        ('certificate', {'a': float('nan')}, IdentificationError, 'trajectory.yaml'),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name(saved, key, value, error, message):
+    content = read_yaml(saved)
+    saved.write_text(dump_yaml({**content, key: value}))
+    with pytest.raises(error, match=message):
+        load_trajectory(saved)
+
+
+def test_missing_keys_are_refused_by_name(saved):
+    content = read_yaml(saved)
+    for key in content:
+        saved.write_text(dump_yaml({name: content[name] for name in content if name != key}))
+        with pytest.raises(DescriptionError, match=key):
+            load_trajectory(saved)
+    with pytest.raises(UsageError, match='no such file'):
+        load_trajectory(saved.with_name('absent.yaml'))
+
+
+def test_hash_is_over_content_another_program_can_rebuild(trajectory):
+    """SHA-256 of JSON with sorted keys and no spaces, as docs/formats says."""
+    import hashlib
+
+    content = {
+        'schema_version': 1, 'robot': 'arm', 'joints': ['one', 'two'], 'form': 'fourier',
+        'options': {'harmonics': 3, 'base_period': 4.0},
+        'coefficients': trajectory.coefficients.tolist(), 'periods': 3,
+        'certificate': {'robot': 'arm', 'seed': 7},
+    }
+    text = json.dumps(content, sort_keys=True, separators=(',', ':'))
+    assert trajectory.sha256 == hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,205 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A simulator that reads the exported URDF has the identified arm."""
+
+from dataclasses import replace
+import xml.etree.ElementTree as ElementTree
+
+from builders import FINGERS
+from builders import joint
+from builders import link
+from builders import robot_urdf
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import InconsistentModelError
+from robot_identification.export.urdf import export_urdf
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import true_inertial_parameters
+
+
+def model_of(robot, inertial, friction='viscous,coulomb,offset', **changes):
+    """Return a model with these inertial parameters, and friction and rotors by number."""
+    parameters = make_standard_parameters(robot.n, parse_friction(friction), True)
+    reduction = reduce_to_base(robot, parameters)
+    theta = np.zeros(parameters.size)
+    theta[: 10 * robot.n] = inertial
+    theta[10 * robot.n:] = 0.1 * (1 + np.arange(parameters.size - 10 * robot.n))
+    model = IdentifiedModel(
+        robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), theta,
+        'by hand', SignalSource(), {}, {},
+    )
+    return replace(model, **changes)
+
+
+def read_again(text, robot):
+    """Return Pinocchio's model of a URDF text, joints locked as in the robot."""
+    again = make_robot_model(parse_urdf(text, 'exported'), joints=robot.joint_names,
+                             gravity=robot.gravity)
+    return again.pinocchio
+
+
+@pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e', 'mixed'])
+def test_exported_urdf_has_the_models_rigid_torques(robots, name, rng):
+    """
+    Read again by Pinocchio, its inverse dynamics is the model's torque without friction.
+
+    Base parameters are those of a true arm of the simulation; 1e-9 of the torque is asked.
+    """
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    robot = robots[name].with_drive_gains(np.full(robots[name].n, 10.0))
+    robot = robot.with_gravity([1.0, -2.0, -9.0])
+    model = model_of(robot, true_inertial_parameters(robot, draw_truth(robot, 4)))
+    exported = read_again(export_urdf(model), robot)
+    data, n = exported.createData(), robot.n
+    motion = Motion(*(rng.uniform(-3, 3, (30, n)) for _ in range(3)))
+    rigid = model.reduction.K @ np.append(
+        model.theta_consistent[: 10 * n], np.zeros(model.parameters.size - 10 * n)
+    )
+    expected = replace(model, theta_base=rigid).torque(motion)
+    assert np.abs(model.torque(motion) - expected).max() > 0.1, 'friction is something else'
+    for k in range(30):
+        tau = pin.rnea(exported, data, motion.q[k], motion.dq[k], motion.ddq[k])
+        np.testing.assert_allclose(tau, expected[k], rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+def test_the_priors_export_is_the_prior(ur5):
+    """Pinocchio's parameters of the file are those it was made from."""
+    exported = read_again(export_urdf(model_of(ur5, prior_inertial_parameters(ur5))), ur5)
+    found = np.concatenate([body.toDynamicParameters() for body in list(exported.inertias)[1:]])
+    np.testing.assert_allclose(found, prior_inertial_parameters(ur5), atol=1e-12)
+
+
+def test_friction_and_rotors_have_their_place(ur5):
+    """Viscous is damping, Coulomb of either kind is friction, rotors stand in the comment."""
+    model = model_of(ur5, prior_inertial_parameters(ur5))
+    text = export_urdf(model)
+    root = ElementTree.fromstring(text)
+    joints = {element.get('name'): element for element in root.findall('joint')}
+    for number, name in enumerate(ur5.joint_names):
+        found = joints[name].findall('dynamics')
+        assert len(found) == 1
+        row = [model.parameters.names.index(f'{symbol}{number + 1}') for symbol in ('fv', 'fc')]
+        damping, friction = model.theta_consistent[row]
+        assert float(found[0].get('damping')) == pytest.approx(damping)
+        assert float(found[0].get('friction')) == pytest.approx(friction)
+    fixed = joints['flange-tool0']
+    assert fixed.find('dynamics') is None
+    # The first two are seen only in combinations; the others are identified alone.
+    index = model.parameters.reflected_inertia_slice.start
+    assert f'wrist_3_joint {model.theta_consistent[index + 5]:.6g}' in text.split('-->')[0]
+
+
+def test_friction_that_would_drive_is_not_exported(ur5):
+    """A negative coefficient would feed energy into a simulation."""
+    model = model_of(ur5, prior_inertial_parameters(ur5))
+    theta = model.theta_base.copy()
+    theta[model.reduction.names.index('fv4')] = -0.5
+    root = ElementTree.fromstring(export_urdf(replace(model, theta_base=theta)))
+    dynamics = root.find("joint[@name='wrist_1_joint']/dynamics")
+    assert float(dynamics.get('damping')) == 0.0
+
+
+@pytest.mark.parametrize('friction', ['none', 'coulomb_sign', 'offset'])
+def test_models_of_other_friction_are_exported_too(ur5, friction):
+    model = model_of(ur5, prior_inertial_parameters(ur5), friction)
+    root = ElementTree.fromstring(export_urdf(model))
+    values = [float(dynamics.get('friction')) for dynamics in root.iter('dynamics')]
+    assert len(values) == 6
+    assert (min(values) > 0.0) == (friction == 'coulomb_sign')
+
+
+def test_a_model_without_consistent_parameters_is_refused_by_name(ur5):
+    model = model_of(
+        ur5, prior_inertial_parameters(ur5), theta_consistent=None,
+        consistency_note='no consistent parameters: the link after elbow_joint',
+    )
+    with pytest.raises(InconsistentModelError, match=r'ur5 is not exported.*elbow_joint'):
+        export_urdf(model)
+
+
+def test_panda_fingers_keep_their_own_inertials(panda_urdf):
+    """
+    They stand on locked joints: what is identified is the hand with them, and they stay.
+
+    The whole arm, fingers locked where they were, has the model's inertials again.
+    """
+    names = [f'panda_joint{i}' for i in range(1, 8)]
+    robot = load_robot(urdf=panda_urdf, joints=names)
+    inertial = prior_inertial_parameters(robot).copy()
+    inertial[60:70] *= 1.1
+    inertial[10:20] *= 0.9
+    text = export_urdf(model_of(robot, inertial))
+    before, after = (
+        {element.get('name'): element for element in ElementTree.fromstring(t).findall('link')}
+        for t in (robot.urdf.text, text)
+    )
+    urdf = parse_urdf(text, 'exported')
+    assert {joint.name for joint in urdf.joints} == {*names, *FINGERS}
+    for finger in ('panda_leftfinger', 'panda_rightfinger', 'panda_hand'):
+        old, new = before[finger].find('inertial'), after[finger].find('inertial')
+        assert (old is None) == (new is None)
+        if old is not None:
+            assert ElementTree.canonicalize(ElementTree.tostring(old), strip_text=True) \
+                == ElementTree.canonicalize(ElementTree.tostring(new), strip_text=True)
+    exported = read_again(text, robot)
+    found = np.concatenate([body.toDynamicParameters() for body in list(exported.inertias)[1:]])
+    np.testing.assert_allclose(found, inertial, atol=1e-9)
+
+
+def test_a_link_left_with_nothing_is_refused_by_name():
+    """The tool fixed to the hand weighs more than both were identified to."""
+    text = robot_urdf(
+        link('ground'), link('hand', 1.0), link('tool', 2.0),
+        joint('one', 'ground', 'hand', axis=(0, 1, 0)),
+        joint('mount', 'hand', 'tool', 'fixed', limit=''),
+    )
+    robot = make_robot_model(parse_urdf(text, 'arm'))
+    with pytest.raises(InconsistentModelError, match='link after one is left with impossible'):
+        export_urdf(model_of(robot, 0.5 * prior_inertial_parameters(robot)))
+
+
+def test_names_with_dashes_leave_a_comment_that_parses():
+    """Two dashes in a row end an XML comment."""
+    text = robot_urdf(link('a'), link('b'), joint('left---arm--', 'a', 'b', axis=(0, 1, 0)))
+    robot = make_robot_model(parse_urdf(text, 'arm'))
+    exported = export_urdf(model_of(robot, prior_inertial_parameters(robot)))
+    assert ElementTree.fromstring(exported).find("joint[@name='left---arm--']") is not None
+
+
+def test_mujoco_reads_it_too(ur5, rng):
+    """And holds it against gravity with the model's torque."""
+    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
+    inertial = prior_inertial_parameters(ur5) * np.repeat(np.linspace(0.8, 1.2, 6), 10)
+    model = model_of(ur5, inertial, 'none')
+    simulated = mujoco.MjModel.from_xml_string(export_urdf(model))
+    simulated.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    data = mujoco.MjData(simulated)
+    q = rng.uniform(-2, 2, (5, 6))
+    for row in q:
+        data.qpos[:] = row
+        mujoco.mj_inverse(simulated, data)
+        expected = model.torque(Motion(row[None], np.zeros((1, 6)), np.zeros((1, 6))))[0]
+        np.testing.assert_allclose(data.qfrc_inverse, expected, atol=1e-8)

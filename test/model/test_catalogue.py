@@ -1,0 +1,278 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The known robots, and how strictly their files are read."""
+
+from dataclasses import replace
+import shutil
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.model.catalogue import known_robots
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model.robot_model import STANDARD_GRAVITY
+from robot_identification.model.urdf import read_urdf
+
+UR_JOINTS = (
+    'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint',
+    'wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint',
+)
+# Standard Denavit-Hartenberg lengths [m] as the vendor publishes them (numbers.md A1, A12, A13).
+DH = {
+    'ur5': ([0.089159, 0, 0, 0.10915, 0.09465, 0.0823], [0, -0.425, -0.39225, 0, 0, 0]),
+    'ur10': ([0.1273, 0, 0, 0.163941, 0.1157, 0.0922], [0, -0.612, -0.5723, 0, 0, 0]),
+    'ur5e': ([0.1625, 0, 0, 0.1333, 0.0997, 0.0996], [0, -0.425, -0.3922, 0, 0, 0]),
+}
+ALPHA = np.radians([90, 0, 0, 90, -90, 0])
+
+
+def dh_flange(name, q):
+    """Return the flange in the base of standard Denavit-Hartenberg frames."""
+    pose = np.eye(4)
+    for theta, d, a, alpha in zip(q, *DH[name], ALPHA, strict=True):
+        c, s, ca, sa = np.cos(theta), np.sin(theta), np.cos(alpha), np.sin(alpha)
+        pose = pose @ np.array([
+            [c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d],
+            [0, 0, 0, 1],
+        ])
+    return pose
+
+
+@pytest.mark.parametrize('name', DH)
+def test_kinematics_are_the_published_ones(robots, name, rng):
+    """From the controller's base frame to tool0; 1e-12 is rounding of a metre."""
+    model = robots[name].pinocchio
+    data = model.createData()
+    for q in rng.uniform(-3, 3, (10, 6)):
+        pin.framesForwardKinematics(model, data, q)
+        base, tool = (data.oMf[model.getFrameId(frame)] for frame in ('base', 'tool0'))
+        np.testing.assert_allclose(
+            (base.inverse() * tool).homogeneous, dh_flange(name, q), atol=1e-12
+        )
+
+
+def test_flange_of_the_ur5_at_zero():
+    """The fixture of numbers.md A1 holds for the test's own chain too."""
+    np.testing.assert_allclose(
+        dh_flange('ur5', np.zeros(6))[:3, 3], [-0.81725, -0.19145, -0.005491], atol=1e-6
+    )
+
+
+@pytest.mark.parametrize('known', known_robots(), ids=lambda known: known.name)
+def test_every_known_robot_is_complete(known):
+    """Names, order, limits and unit as the UR driver has them; nothing needs a mesh."""
+    robot = load_robot(known.name)
+    assert robot.name == known.name
+    assert robot.joint_names == UR_JOINTS
+    assert robot.effort_unit == 'A'
+    assert robot.sampling_rate in (125.0, 500.0)
+    np.testing.assert_array_equal(robot.gravity, STANDARD_GRAVITY)
+    limits = robot.limits
+    for values in (limits.velocity, limits.acceleration, limits.effort, limits.upper):
+        assert np.all(np.isfinite(values) & (values > 0.0))
+    assert np.all(limits.lower < limits.upper)
+    assert known.description
+    assert 'mesh' not in known.urdf.read_text()
+
+
+def test_the_catalogue_has_the_three_arms():
+    assert [known.name for known in known_robots()] == ['ur10', 'ur5', 'ur5e']
+
+
+def test_drive_gains_are_gear_times_torque_constant(ur5):
+    """Raviola et al. 2021, table 1, over a gear of 101 (numbers.md A7)."""
+    np.testing.assert_allclose(
+        ur5.drives.drive_gain,
+        101.0 * np.array([0.1350, 0.1361, 0.1355, 0.0957, 0.0865, 0.0893]), rtol=1e-12,
+    )
+    np.testing.assert_allclose(ur5.drives.reflected_inertia[3:], 0.211, atol=5e-4)
+    assert np.all(np.isnan(ur5.drives.reflected_inertia[:3])), 'left open'
+
+
+def test_gains_given_replace_those_known(ur5):
+    gains = np.array([1.0, 2.0, 3.0, 4.0, 5.0, -6.0])
+    changed = ur5.with_drive_gains(gains)
+    np.testing.assert_allclose(changed.drives.drive_gain, gains, rtol=1e-15)
+    np.testing.assert_array_equal(changed.drives.gear_ratio, ur5.drives.gear_ratio)
+    assert not np.allclose(ur5.drives.drive_gain, gains), 'the arm itself is as it was'
+    for wrong in (gains[:5], np.zeros(6), np.full(6, np.nan)):
+        with pytest.raises(UsageError, match='drive gains'):
+            ur5.with_drive_gains(wrong)
+
+
+def test_gains_given_where_none_are_known(robots):
+    arm = robots['mixed'].with_drive_gains([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(arm.drives.drive_gain, [1.0, 2.0, 3.0])
+
+
+def test_another_mounting_leaves_the_arm_as_it_was(ur5):
+    tilted = ur5.with_gravity([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(tilted.pinocchio.gravity.linear, [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(ur5.pinocchio.gravity.linear, STANDARD_GRAVITY)
+
+
+@pytest.mark.parametrize('gravity', [[0.0, 0.0], [np.nan, 0.0, 0.0], [0.0, np.inf, 0.0]])
+def test_gravity_is_three_finite_numbers(ur5, gravity):
+    with pytest.raises(UsageError, match='three finite numbers'):
+        ur5.with_gravity(gravity)
+    with pytest.raises(UsageError, match='three finite numbers'):
+        load_robot('ur5', gravity=gravity)
+
+
+def test_mountings_are_those_of_the_literature():
+    """Raviola et al. 2021, eq. 3: roll pi is the ceiling, roll pi / 2 a wall (numbers.md B11)."""
+    expected = {
+        (0.0, 0.0, 0.0): [0.0, 0.0, -9.81],
+        (np.pi, 0.0, 0.0): [0.0, 0.0, 9.81],
+        (np.pi / 2, 0.0, 0.0): [0.0, -9.81, 0.0],
+        (0.0, np.pi / 2, 0.0): [9.81, 0.0, 0.0],
+        (0.0, 0.0, 0.7): [0.0, 0.0, -9.81],
+    }
+    for mounting, gravity in expected.items():
+        np.testing.assert_allclose(gravity_of_mounting(*mounting), gravity, atol=1e-12)
+
+
+def test_robot_and_urdf_together(ur5):
+    """The YAML's limits and drives with another description: an arm with its calibration."""
+    urdf = read_urdf(share_directory() / 'urdf' / 'ur10.urdf')
+    mixture = load_robot('ur5', urdf=urdf)
+    assert mixture.name == 'ur5'
+    assert mixture.urdf.name == 'ur10'
+    np.testing.assert_array_equal(mixture.limits.effort, ur5.limits.effort)
+
+
+def test_a_urdf_alone_is_an_arm_little_is_known_of():
+    arm = load_robot(urdf=share_directory() / 'urdf' / 'ur5.urdf')
+    assert (arm.name, arm.effort_unit, arm.n) == ('ur5', None, 6)
+    assert np.all(np.isnan(arm.drives.drive_gain))
+    assert np.all(np.isinf(arm.limits.acceleration))
+    assert np.isnan(arm.sampling_rate)
+
+
+def test_some_joints_alone(ur5):
+    arm = load_robot('ur5', joints=UR_JOINTS[:3])
+    assert (arm.n, arm.pinocchio.nq) == (3, 3)
+    np.testing.assert_array_equal(arm.limits.effort, ur5.limits.effort[:3])
+    np.testing.assert_array_equal(arm.drives.drive_gain, ur5.drives.drive_gain[:3])
+
+
+def test_unknown_arms_are_refused_by_name():
+    with pytest.raises(UsageError, match=r"unknown robot 'ur55': known are ur10, ur5, ur5e"):
+        load_robot('ur55')
+    with pytest.raises(UsageError, match='name an arm'):
+        load_robot()
+    with pytest.raises(UsageError, match=r'no such file: nowhere\.yaml'):
+        load_robot('nowhere.yaml')
+
+
+@pytest.fixture
+def robot_file(tmp_path):
+    """Return a function that writes the UR5's YAML with changes and returns its path."""
+    shipped = share_directory() / 'config' / 'robots' / 'ur5.yaml'
+    shutil.copy(share_directory() / 'urdf' / 'ur5.urdf', tmp_path / 'ur5.urdf')
+    path = tmp_path / 'arm.yaml'
+
+    def write(*changes):
+        content = read_yaml(shipped)
+        for *keys, last, value in changes:
+            part = content
+            for key in keys:
+                part = part[key]
+            if value is DELETE:
+                del part[last]
+            else:
+                part[last] = value
+        path.write_text(dump_yaml(content))
+        return str(path)
+
+    return write
+
+
+DELETE = object()
+ELBOW = ('joints', 'elbow_joint')
+
+
+def test_a_robot_yaml_of_ones_own(robot_file, ur5):
+    """A path is as good as a name, and hardware limits win over the URDF's."""
+    own = load_robot(robot_file(('name', 'mine'), (*ELBOW, 'velocity', 1.25)))
+    assert own.name == 'mine'
+    assert own.limits.velocity[2] == 1.25
+    np.testing.assert_array_equal(own.limits.lower, ur5.limits.lower)
+
+
+def test_what_the_yaml_leaves_out_is_the_urdfs(robot_file):
+    own = load_robot(robot_file((*ELBOW, {}), ('effort_unit', DELETE), ('sampling_rate', DELETE)))
+    assert own.limits.upper[2] == np.pi
+    assert own.limits.effort[2] == 150.0
+    assert np.isinf(own.limits.acceleration[2])
+    assert np.isnan(own.drives.drive_gain[2])
+    assert own.effort_unit is None
+    assert np.isnan(own.sampling_rate)
+
+
+WRONG = {
+    'unknown key': ((('colour', 'blue'),), 'unknown key colour'),
+    'unknown key of a joint': (((*ELBOW, 'velocitiy', 1.0),), 'elbow_joint.*velocitiy'),
+    'no name': ((('name', DELETE),), 'missing name'),
+    'no version': ((('schema_version', DELETE),), 'schema_version is None'),
+    'a newer version': ((('schema_version', 2),), 'schema_version is 2'),
+    'unknown unit': ((('effort_unit', 'V'),), "effort_unit is 'V'"),
+    'a list of joints': ((('joints', ['elbow_joint']),), '`joints` must map'),
+    'no joints': ((('joints', {}),), '`joints` must map'),
+    'a joint that is a number': (((*ELBOW, 3.0),), 'elbow_joint: must be a mapping'),
+    'a limit that is text': (((*ELBOW, 'velocity', 'fast'),), "velocity is 'fast'"),
+    'a limit that is true': (((*ELBOW, 'velocity', True),), 'velocity is True'),
+    'a limit of nan': (((*ELBOW, 'effort', float('nan')),), 'effort is nan'),
+    'a negative limit': (((*ELBOW, 'acceleration', -5.0),), 'acceleration is -5.0'),
+    'a position that is no range': (((*ELBOW, 'position', [1.0]),), 'position must be'),
+    'a position that is zero': (((*ELBOW, 'position', 0),), 'position must be'),
+    'a range upside down': (((*ELBOW, 'position', [1.0, -1.0]),), 'elbow_joint.*position'),
+    'a rate that is text': ((('sampling_rate', '125 Hz'),), 'sampling_rate'),
+    'a negative rate': ((('sampling_rate', -125.0),), 'sampling_rate'),
+    'a gear of zero': (((*ELBOW, 'gear_ratio', 0.0),), 'elbow_joint.*gear_ratio'),
+    'a torque constant of zero': (
+        ((*ELBOW, 'torque_constant', 0.0),), 'elbow_joint.*torque_constant'
+    ),
+    'a negative rotor': (((*ELBOW, 'rotor_inertia', -1.0),), 'elbow_joint.*rotor_inertia'),
+}
+
+
+@pytest.mark.parametrize(('changes', 'message'), WRONG.values(), ids=WRONG)
+def test_a_wrong_robot_yaml_is_refused_by_name(robot_file, changes, message):
+    with pytest.raises(DescriptionError, match=message):
+        load_robot(robot_file(*changes))
+
+
+def test_a_joint_the_urdf_does_not_have_is_refused(robot_file):
+    with pytest.raises(UsageError, match='no joint elbow'):
+        load_robot(robot_file((*ELBOW, DELETE), ('joints', 'elbow', {})))
+
+
+def test_a_urdf_that_is_not_there_is_refused(robot_file):
+    with pytest.raises(UsageError, match='no such file'):
+        load_robot(robot_file(('urdf', 'nowhere.urdf')))
+
+
+def test_hash_of_the_description(ur5):
+    """It is the stripped text's, and changes with any number in it."""
+    assert load_robot('ur5').urdf_sha256 == ur5.urdf_sha256
+    other = replace(ur5.urdf, text=ur5.urdf.text.replace('8.393', '8.394'))
+    assert replace(ur5, urdf=other).urdf_sha256 != ur5.urdf_sha256

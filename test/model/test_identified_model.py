@@ -1,0 +1,291 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The model file: bit for bit what was identified, and refused where it is not."""
+
+import copy
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import IdentificationError
+from robot_identification.errors import UsageError
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.identified_model import dump_identified_model
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import FrictionTerm
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+
+
+def make_model(robot, parameters=None, *, seed=0, **changes):
+    """Return a model with random numbers in every field."""
+    rng = np.random.default_rng(seed)
+    parameters = parameters or make_standard_parameters(
+        robot.n, parse_friction('coulomb,viscous,offset'), True
+    )
+    reduction = reduce_to_base(robot, parameters)
+    factor = rng.normal(size=(reduction.rank, reduction.rank))
+    model = IdentifiedModel(
+        robot=robot, effort_unit='A', reduction=reduction,
+        theta_base=rng.normal(size=reduction.rank), covariance=factor @ factor.T,
+        theta_consistent=rng.normal(size=parameters.size), consistency_note='a note: with "marks"',
+        source=SignalSource('/arm/states', {'bag_a': 'elbow_joint'},
+                            KinematicFilter(order=3, cutoff=7.25), 0.0),
+        provenance={'bags': [{'path': 'a b', 'sha256': 'ff'}], 'options': {'stop': None}},
+        quality={'verdict': 'good', 'nrmse': [0.1, None]},
+    )
+    return replace(model, **changes)
+
+
+@pytest.fixture(scope='module')
+def small_model(robots):
+    """Return a model of the arm of three joints."""
+    return make_model(robots['mixed'].with_drive_gains([7.0, 8.0, 9.0]))
+
+
+@pytest.fixture
+def saved(small_model, tmp_path):
+    """Return the file of the small model, and the file's content."""
+    path = tmp_path / 'model.yaml'
+    path.write_text(dump_identified_model(small_model))
+    return path, read_yaml(path)
+
+
+def motion_of(rng, n, samples=20):
+    """Return random samples."""
+    return Motion(*(rng.normal(size=(samples, n)) for _ in range(3)))
+
+
+@pytest.mark.parametrize('friction', [*FRICTION_LAWS, 'none', 'coulomb,viscous,offset'])
+@pytest.mark.parametrize('rotors', [True, False])
+def test_round_trip_predicts_the_same_bits(robots, tmp_path, rng, friction, rotors):
+    """Text holds every number to the last bit, and the second file is the first."""
+    robot = robots['mixed'].with_drive_gains([1.0 / 3.0, 2.0, 1e-3])
+    robot = robot.with_gravity([0.1, 2.0 / 3.0, -9.0])
+    model = make_model(robot, make_standard_parameters(3, parse_friction(friction), rotors))
+    text = dump_identified_model(model)
+    (tmp_path / 'model.yaml').write_text(text)
+    loaded = load_identified_model(tmp_path / 'model.yaml')
+    assert dump_identified_model(loaded) == text
+    motion = motion_of(rng, 3)
+    np.testing.assert_array_equal(loaded.torque(motion), model.torque(motion))
+    np.testing.assert_array_equal(loaded.effort(motion), model.effort(motion))
+    np.testing.assert_array_equal(loaded.theta_base, model.theta_base)
+    np.testing.assert_array_equal(loaded.covariance, model.covariance)
+    np.testing.assert_array_equal(loaded.theta_consistent, model.theta_consistent)
+    np.testing.assert_array_equal(loaded.reduction.K, model.reduction.K)
+    assert loaded.source == model.source
+    assert loaded.parameters == model.parameters
+    assert (loaded.consistency_note, loaded.provenance, loaded.quality) == (
+        model.consistency_note, model.provenance, model.quality,
+    )
+
+
+def test_round_trip_of_the_other_choices(ur5, tmp_path):
+    """No consistent parameters, torques in N m, an unknown scale, no rate, unlimited joints."""
+    unlimited = replace(
+        ur5.limits, lower=np.full(6, -np.inf), effort=np.full(6, np.inf)
+    )
+    model = make_model(
+        replace(ur5, sampling_rate=np.nan, limits=unlimited), effort_unit='Nm',
+        theta_consistent=None, relative_scale=True,
+    )
+    (tmp_path / 'model.yaml').write_text(dump_identified_model(model))
+    loaded = load_identified_model(tmp_path / 'model.yaml')
+    assert loaded.theta_consistent is None
+    assert (loaded.effort_unit, loaded.relative_scale) == ('Nm', True)
+    assert np.isnan(loaded.robot.sampling_rate)
+    np.testing.assert_array_equal(loaded.robot.limits.lower, unlimited.lower)
+    np.testing.assert_array_equal(loaded.robot.limits.effort, unlimited.effort)
+    np.testing.assert_array_equal(loaded.effort_per_torque, np.ones(6))
+
+
+def test_each_joint_keeps_its_own_law(robots, tmp_path, rng):
+    """Shape constants differ from joint to joint; their order in the file is by joint."""
+    law = FRICTION_LAWS['coulomb']
+    terms = tuple(FrictionTerm(joint, law(0.01 * (joint + 1))) for joint in range(3))
+    robot = robots['mixed'].with_drive_gains(np.ones(3))
+    model = make_model(robot, StandardParameters(3, terms, True))
+    (tmp_path / 'model.yaml').write_text(dump_identified_model(model))
+    loaded = load_identified_model(tmp_path / 'model.yaml')
+    assert loaded.parameters.friction == terms
+    motion = motion_of(rng, 3)
+    np.testing.assert_array_equal(loaded.torque(motion), model.torque(motion))
+
+
+def test_torque_is_the_observation_matrix_times_the_base_parameters(ur5, rng):
+    model, motion = make_model(ur5), motion_of(rng, 6)
+    W = observation_matrix(ur5, model.parameters, motion)[:, model.reduction.independent]
+    np.testing.assert_allclose(
+        model.torque(motion).ravel(), W @ model.theta_base, rtol=1e-12, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        model.effort(motion) * ur5.drives.drive_gain, model.torque(motion), rtol=1e-12
+    )
+
+
+@given(data=st.data())
+def test_every_number_survives(small_model, tmp_path_factory, data):
+    """Every finite double is written so that it reads back as itself."""
+    numbers = st.floats(allow_nan=False, allow_infinity=False)
+    rank = small_model.reduction.rank
+    theta = data.draw(st.lists(numbers, min_size=rank, max_size=rank))
+    path = tmp_path_factory.mktemp('model') / 'model.yaml'
+    path.write_text(dump_identified_model(replace(small_model, theta_base=np.array(theta))))
+    np.testing.assert_array_equal(load_identified_model(path).theta_base, theta)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match='no such file'):
+        load_identified_model(tmp_path / 'model.yaml')
+
+
+def change(content, keys, value):
+    """Return the content with one value replaced, or deleted."""
+    changed = copy.deepcopy(content)
+    *way, last = keys
+    part = changed
+    for key in way:
+        part = part[key]
+    last = next(iter(part)) if last is FIRST else last
+    if value is DELETE:
+        del part[last]
+    else:
+        part[last] = value
+    return changed
+
+
+DELETE, FIRST = object(), object()
+NAN = float('nan')
+SLIDE = ('friction', 'slide', 0)
+WRONG = {
+    'another version': (('schema_version',), 99, 'schema_version is 99'),
+    'no version': (('schema_version',), DELETE, 'schema_version is None'),
+    'an unknown key': (('colour',), 'blue', 'unknown key colour'),
+    'an unknown unit': (('effort', 'unit'), 'V', "unit 'V'"),
+    'theta nan': (('base_parameters', 3, 'value'), NAN, ''),
+    'theta infinite': (('base_parameters', 3, 'value'), float('inf'), ''),
+    'theta text': (('base_parameters', 3, 'value'), 'much', ''),
+    'friction nan': ((*SLIDE, 'coefficients', 0), NAN, ''),
+    'a base parameter missing': (('base_parameters', 3), DELETE, ''),
+    'a law missing': (SLIDE, DELETE, ''),
+    'an unknown law': ((*SLIDE, 'law'), 'stribek', ''),
+    'an unknown constant': ((*SLIDE, 'constants', 'height'), 1.0, ''),
+    'a constant that is text': ((*SLIDE, 'constants', 'width'), 'wide', ''),
+    'an unknown name': (('covariance', 'names', 0), 'Izz77', ''),
+    'no names': (('covariance', 'names'), [], ''),
+    'a covariance too small': (('covariance', 'matrix', 0), DELETE, ''),
+    'a covariance of nan': (('covariance', 'matrix', 0, 0), NAN, ''),
+    'gravity nan': (('robot', 'gravity', 2), NAN, ''),
+    'gravity of two numbers': (('robot', 'gravity', 2), DELETE, ''),
+    'a gain missing': (('effort', 'drive_gains', 0), DELETE, ''),
+    'a gain nan': (('effort', 'drive_gains', 0), NAN, ''),
+    'a gain of zero': (('effort', 'drive_gains', 0), 0.0, ''),
+    'a limit missing': (('robot', 'limits', 'upper', 0), DELETE, ''),
+    'no cut-off': (('kinematics', 'filter', 'cutoff'), DELETE, ''),
+    'a negative cut-off': (('kinematics', 'filter', 'cutoff'), -9.0, ''),
+    'a cut-off that is text': (('kinematics', 'filter', 'cutoff'), 'low', ''),
+    'an order of zero': (('kinematics', 'filter', 'order'), 0, ''),
+    'an unknown filter': (('kinematics', 'filter', 'kind'), 'magic', ''),
+    'a combination of nan': (('base_parameters', 0, 'combination', FIRST), NAN, ''),
+    'standard parameters missing': (('standard_parameters', 'values', 'm1'), DELETE, ''),
+    'standard parameters nan': (('standard_parameters', 'values', 'm1'), NAN, ''),
+    'no bool': (('reflected_inertia',), 'perhaps', ''),
+    'no list': (('base_parameters',), 5, ''),
+    'no mapping': (('robot',), ['ur5'], ''),
+}
+
+
+@pytest.mark.parametrize(('keys', 'value', 'message'), WRONG.values(), ids=WRONG)
+def test_a_wrong_file_is_refused_by_its_name(saved, keys, value, message):
+    """What a prediction is made of is checked when the file is read, not when it fails."""
+    path, content = saved
+    path.write_text(dump_yaml(change(content, keys, value)))
+    with pytest.raises(DescriptionError, match=message) as refusal:
+        load_identified_model(path)
+    assert str(path) in str(refusal.value)
+
+
+@pytest.mark.parametrize('key', [
+    'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',
+    'standard_parameters', 'reflected_inertia', 'kinematics', 'temperature', 'payload',
+    'provenance', 'quality',
+])
+def test_a_missing_part_is_refused_by_name(saved, key):
+    path, content = saved
+    path.write_text(dump_yaml(change(content, [key], DELETE)))
+    with pytest.raises(DescriptionError, match=key):
+        load_identified_model(path)
+
+
+def test_every_missing_key_is_refused(saved):
+    """Nothing inside robot, effort and kinematics has a default that could step in unseen."""
+    path, content = saved
+    for part in ('robot', 'effort', 'kinematics'):
+        for key in content[part]:
+            path.write_text(dump_yaml(change(content, (part, key), DELETE)))
+            with pytest.raises(DescriptionError):
+                load_identified_model(path)
+
+
+def test_an_edited_description_is_refused(saved):
+    """The hash is over the text: one digit of one mass is enough."""
+    path, content = saved
+    edited = content['robot']['urdf'].replace('"2.5"', '"2.4"')
+    assert edited != content['robot']['urdf']
+    path.write_text(dump_yaml(change(content, ('robot', 'urdf'), edited)))
+    with pytest.raises(DescriptionError, match=r'URDF.*hash'):
+        load_identified_model(path)
+
+
+JUNK = [None, 'x', {}, NAN]
+
+
+def places(content, way=()):
+    """Yield the way to everything in a content, of lists the first item."""
+    items = content.items() if isinstance(content, dict) else list(enumerate(content))[:1]
+    for key, value in items:
+        yield (*way, key)
+        if isinstance(value, (dict, list)):
+            yield from places(value, (*way, key))
+
+
+def test_no_edit_makes_it_fall_over(saved):
+    """Whatever is put in place of whatever: the file loads, or is refused as ours are."""
+    path, content = saved
+    parts = ('effort', 'covariance', 'kinematics', 'reflected_inertia', 'temperature')
+    small = {key: content[key] for key in parts}
+    small['friction'] = {'slide': content['friction']['slide'][:1]}
+    refused = 0
+    for way in places(small):
+        for value in JUNK:
+            path.write_text(dump_yaml(change(content, way, value)))
+            try:
+                load_identified_model(path)
+            except IdentificationError:
+                refused += 1
+    assert refused > 50

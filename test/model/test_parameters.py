@@ -1,0 +1,75 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Names, units and places of the standard parameters belong together."""
+
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import FrictionTerm
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.parameters import StandardParameters
+
+
+def test_order_is_links_friction_by_kind_rotors():
+    """Friction and rotors stand by kind, joints inside, as Raviola et al. 2021 have them."""
+    parameters = make_standard_parameters(2, parse_friction('coulomb,viscous'), True)
+    assert parameters.names[:11] == (
+        'm1', 'mx1', 'my1', 'mz1', 'Ixx1', 'Ixy1', 'Iyy1', 'Ixz1', 'Iyz1', 'Izz1', 'm2',
+    )
+    assert parameters.names[20:] == ('fc1', 'fc2', 'fv1', 'fv2', 'Ia1', 'Ia2')
+    assert parameters.units[:5] == ('kg', 'kg m', 'kg m', 'kg m', 'kg m^2')
+    assert parameters.units[20:] == ('N m', 'N m', 'N m s/rad', 'N m s/rad', 'kg m^2', 'kg m^2')
+
+
+@pytest.mark.parametrize('reflected_inertia', [False, True])
+@pytest.mark.parametrize('friction', ['none', 'viscous', 'viscous,coulomb,offset'])
+def test_slices_cover_the_names(friction, reflected_inertia):
+    laws = parse_friction(friction)
+    parameters = make_standard_parameters(3, laws, reflected_inertia)
+    assert parameters.size == len(parameters.names) == len(parameters.units)
+    assert len(set(parameters.names)) == parameters.size
+    for term, part in zip(parameters.friction, parameters.friction_slices, strict=True):
+        expected = tuple(f'{symbol}{term.joint + 1}' for symbol in term.law.symbols)
+        assert parameters.names[part] == expected
+    rotors = parameters.names[parameters.reflected_inertia_slice]
+    assert rotors == (('Ia1', 'Ia2', 'Ia3') if reflected_inertia else ())
+
+
+def test_joints_may_have_different_laws():
+    viscous, coulomb = parse_friction('viscous,coulomb')
+    terms = (FrictionTerm(1, coulomb), FrictionTerm(0, viscous))
+    parameters = StandardParameters(2, terms, False)
+    assert parameters.names[20:] == ('fc2', 'fv1')
+
+
+def test_laws_are_named_in_a_comma_list():
+    assert parse_friction('none') == ()
+    assert [law.name for law in parse_friction(' viscous , coulomb ')] == ['viscous', 'coulomb']
+    assert len(parse_friction(','.join(FRICTION_LAWS))) == len(FRICTION_LAWS)
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('stribek', 'unknown friction law stribek: known are coulomb'),
+        ('viscous,viscous', 'named twice'),
+        ('', 'unknown friction law'),
+        ('none,viscous', 'unknown friction law none'),
+    ],
+)
+def test_wrong_lists_are_refused(text, message):
+    with pytest.raises(UsageError, match=message):
+        parse_friction(text)

@@ -1,0 +1,220 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The regressor is the rigid body's inverse dynamics, and MuJoCo agrees."""
+
+from dataclasses import replace
+
+from builders import mixed_urdf
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.model import regressor
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import inertial_regressor
+from robot_identification.model.regressor import initial_friction_states
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_blocks
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor import standard_torque
+
+NAMES = ('ur5', 'ur10', 'ur5e', 'mixed')
+
+
+def vectors(bound):
+    """Return a strategy of joint vectors; six joints, of which small arms take the first."""
+    return arrays(np.float64, (6,), elements=st.floats(-bound, bound, allow_subnormal=False))
+
+
+def random_motion(rng, samples, n):
+    """Return unrelated samples in the range of lively motions."""
+    return Motion(
+        rng.uniform(-3, 3, (samples, n)), rng.uniform(-3, 3, (samples, n)),
+        rng.uniform(-9, 9, (samples, n)),
+    )
+
+
+@pytest.mark.parametrize('name', NAMES)
+@given(q=vectors(7.0), dq=vectors(4.0), ddq=vectors(20.0))
+def test_regressor_times_parameters_is_inverse_dynamics(robots, name, q, dq, ddq):
+    """Both are sums of the same few hundred products; 1e-9 of the torque is far above rounding."""
+    robot = robots[name]
+    q, dq, ddq = (values[: robot.n] for values in (q, dq, ddq))
+    W = inertial_regressor(robot, Motion(q[None], dq[None], ddq[None]))
+    model = robot.pinocchio
+    tau = pin.rnea(model, model.createData(), q, dq, ddq)
+    scale = 1.0 + np.abs(tau).max()
+    np.testing.assert_allclose(
+        W @ prior_inertial_parameters(robot), tau, rtol=0, atol=1e-9 * scale
+    )
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_mujoco_finds_the_same_inverse_dynamics(robots, name, rng):
+    """
+    The URDF file is read by MuJoCo itself; the two programs share no code.
+
+    Its inertias pass through an eigendecomposition, good to some 1e-12 of torques up to 1e3 N m.
+    """
+    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
+    robot = robots[name]
+    path = share_directory() / 'urdf' / f'{name}.urdf'
+    text = mixed_urdf() if name == 'mixed' else path.read_text()
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.disableflags |= (
+        mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_CONTACT
+    )
+    data = mujoco.MjData(model)
+    assert [model.joint(i).name for i in range(model.njnt)] == list(robot.joint_names)
+    motion = random_motion(rng, 20, robot.n)
+    expected = []
+    for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q, dq, ddq
+        mujoco.mj_inverse(model, data)
+        expected.append(data.qfrc_inverse.copy())
+    parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
+    tau = standard_torque(robot, parameters, prior_inertial_parameters(robot), motion)
+    np.testing.assert_allclose(tau, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_gravity_torque_of_the_ur5_is_the_published_one(ur5):
+    """Stretched out, from masses and centres of mass alone (numbers.md B11, to its 1e-5)."""
+    rest = np.zeros((1, 6))
+    W = inertial_regressor(ur5, Motion(rest, rest, rest))
+    expected = [0.0, -53.800216, -15.641572, 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(W @ prior_inertial_parameters(ur5), expected, atol=1e-5)
+
+
+def test_hanging_from_the_ceiling_turns_gravity_round(ur5, rng):
+    """At rest the torque is linear in gravity, and Pinocchio's frames are the arm's own."""
+    q = rng.uniform(-3, 3, (5, 6))
+    motion = Motion(q, 0.0 * q, 0.0 * q)
+    theta = prior_inertial_parameters(ur5)
+    floor = inertial_regressor(ur5, motion) @ theta
+    ceiling = inertial_regressor(ur5.with_gravity([0.0, 0.0, 9.81]), motion) @ theta
+    np.testing.assert_allclose(ceiling, -floor, atol=1e-12)
+    assert np.abs(floor).max() > 10.0
+
+
+def test_reflected_inertia_is_what_armature_adds(ur5, rng):
+    """Pinocchio's armature is in rnea and not in its regressor; the difference is our column."""
+    motion = random_motion(rng, 8, 6)
+    parameters = make_standard_parameters(6, (), reflected_inertia=True)
+    armature = rng.uniform(0.1, 2.0, 6)
+    theta = np.append(prior_inertial_parameters(ur5), armature)
+    model = ur5.pinocchio.copy()
+    model.armature = armature
+    data = model.createData()
+    expected = [pin.rnea(model, data, *row) for row in zip(motion.q, motion.dq, motion.ddq,
+                                                           strict=True)]
+    np.testing.assert_allclose(
+        standard_torque(ur5, parameters, theta, motion), expected, atol=1e-9
+    )
+    assert np.all(ur5.pinocchio.armature == 0.0), 'else it would be counted twice'
+
+
+def test_every_column_acts_where_its_name_says(ur5, rng):
+    """Row k * n + j is joint j; friction and rotor columns act on their own joint only."""
+    motion = random_motion(rng, 7, 6)
+    laws = parse_friction('viscous,coulomb,offset')
+    parameters = make_standard_parameters(6, laws, reflected_inertia=True)
+    W = observation_matrix(ur5, parameters, motion).reshape(7, 6, parameters.size)
+    expected = {'fv': motion.dq, 'fc': np.tanh(motion.dq / laws[1].width), 'Ia': motion.ddq,
+                'f0': np.ones((7, 6))}
+    for symbol, values in expected.items():
+        for joint in range(6):
+            column = W[:, :, parameters.names.index(f'{symbol}{joint + 1}')]
+            np.testing.assert_array_equal(column[:, joint], values[:, joint])
+            assert not np.delete(column, joint, axis=1).any()
+    # A link's torque acts on the joints before it only.
+    for link in range(6):
+        for joint in range(link + 1, 6):
+            assert not W[:, joint, 10 * link: 10 * link + 10].any()
+
+
+def test_blocks_are_the_whole(ur5, rng, monkeypatch):
+    """Streaming does not change a bit, laws with memory included."""
+    motion = random_motion(rng, 50, 6)
+    laws = (*parse_friction('coulomb'), _Memory())
+    parameters = make_standard_parameters(6, laws, reflected_inertia=True)
+    whole = observation_matrix(ur5, parameters, motion)
+    monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 16)
+    blocks = list(observation_blocks(ur5, parameters, motion))
+    assert [rows.stop - rows.start for rows, _ in blocks] == [16, 16, 16, 2]
+    np.testing.assert_array_equal(np.vstack([W for _, W in blocks]), whole)
+    column = whole.reshape(50, 6, -1)[:, 2, parameters.names.index('mem3')]
+    np.testing.assert_allclose(column, np.cumsum(motion.dq[:, 2]), atol=1e-12)
+
+
+def test_friction_states_go_on_from_block_to_block(ur5, rng):
+    """The list of states is replaced in place, so that a caller can go on from it."""
+    motion = random_motion(rng, 10, 6)
+    parameters = make_standard_parameters(6, (_Memory(),), reflected_inertia=False)
+    states = initial_friction_states(parameters)
+    observation_matrix(ur5, parameters, motion, states)
+    np.testing.assert_allclose(
+        [float(state[0]) for state in states], motion.dq.sum(axis=0), atol=1e-12
+    )
+
+
+def test_load_dependent_law_sees_the_rigid_torque_given(ur5, rng):
+    """Each joint's law sees its own joint's torque, position and temperature."""
+    motion = replace(random_motion(rng, 4, 6), temperature=rng.uniform(20, 40, (4, 6)))
+    law = _Witness()
+    parameters = make_standard_parameters(6, (law,), reflected_inertia=False)
+    tau = rng.normal(size=(4, 6))
+    observation_matrix(ur5, parameters, motion, None, tau)
+    assert len(SEEN) == 6
+    for joint, seen in enumerate(SEEN):
+        np.testing.assert_array_equal(seen.tau_rigid, tau[:, joint])
+        np.testing.assert_array_equal(seen.q, motion.q[:, joint])
+        np.testing.assert_array_equal(seen.temperature, motion.temperature[:, joint])
+    SEEN.clear()
+
+
+def test_samples_of_unequal_shape_are_refused():
+    with pytest.raises(ValueError, match='one shape'):
+        Motion(np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((2, 2)))
+
+
+SEEN: list[JointMotion] = []
+
+
+class _Memory(type(parse_friction('offset')[0])):
+    """A law whose column is the sum of the velocities so far."""
+
+    name = 'memory'
+    symbols = ('mem',)
+
+    def initial_state(self):
+        return np.zeros(1)
+
+    def columns(self, motion, state):
+        sums = np.cumsum(np.append(state, motion.dq))[1:]
+        return sums[:, None], sums[-1:]
+
+
+class _Witness(type(parse_friction('offset')[0])):
+    """A law that keeps what it is shown."""
+
+    def columns(self, motion, state):
+        SEEN.append(motion)
+        return super().columns(motion, state)

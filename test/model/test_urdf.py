@@ -1,0 +1,282 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Robot descriptions: what is read, what is left out, and what is refused by name."""
+
+from builders import joint
+from builders import link
+from builders import mixed_urdf
+from builders import robot_urdf
+from builders import two_link_urdf
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import for_simulation
+from robot_identification.model.urdf import MAXIMUM_JOINTS
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.urdf import read_urdf
+
+MASS = 'mass value="1.5"'
+CENTRE = '<origin xyz="0.02 -0.03 0.1" rpy="0 0 0"/>'
+
+
+def with_first(old, new, text=None):
+    """Return the two-link arm with one replacement in its link 'upper' (after 'ground')."""
+    text = two_link_urdf() if text is None else text
+    head, name, tail = text.partition('<link name="upper">')
+    assert old in tail
+    return head + name + tail.replace(old, new, 1)
+
+
+def build(text):
+    """Return the model of a URDF text."""
+    return make_robot_model(parse_urdf(text, 'arm.urdf'))
+
+
+def torque(robot):
+    """Return an inverse-dynamics torque that every parameter of the arm takes part in."""
+    model = robot.pinocchio
+    n = robot.n
+    return pin.rnea(
+        model, model.createData(), np.full(n, 0.3), np.full(n, 0.7), np.full(n, -1.1)
+    )
+
+
+def test_moving_joints_limits_and_links_are_read():
+    urdf = parse_urdf(mixed_urdf(), 'arm.urdf')
+    assert urdf.name == 'made_up'
+    assert [(joint.name, joint.kind) for joint in urdf.joints] == [
+        ('turn', 'continuous'), ('slide', 'prismatic'), ('tip', 'revolute'),
+    ]
+    turn, slide, tip = urdf.joints
+    assert turn.position == (-np.inf, np.inf)
+    assert (turn.velocity, turn.effort) == (4.0, 80.0)
+    assert slide.position == (-0.3, 0.4)
+    assert tip.position == (-2.0, 2.0)
+    assert urdf.links_without_inertial == ()
+
+
+def test_zero_limits_mean_unknown():
+    """Zero is written where nobody knows; a joint that may not move would be fixed."""
+    text = two_link_urdf(limit='<limit lower="0" upper="0" velocity="0" effort="0"/>')
+    first = parse_urdf(text, 'arm.urdf').joints[0]
+    assert first.position == (-np.inf, np.inf)
+    assert (first.velocity, first.effort) == (np.inf, np.inf)
+
+
+def test_missing_limits_mean_unknown():
+    first = parse_urdf(two_link_urdf(limit=''), 'arm.urdf').joints[0]
+    assert first.position == (-np.inf, np.inf)
+    assert (first.velocity, first.effort) == (np.inf, np.inf)
+    assert build(two_link_urdf(limit='')).n == 2
+
+
+def test_a_continuous_joint_has_one_position():
+    """Pinocchio would give it a cosine and a sine; whole turns must change nothing."""
+    robot = build(mixed_urdf())
+    model = robot.pinocchio
+    assert (model.nq, model.nv) == (3, 3)
+    q, rest = np.array([0.4, 0.1, -0.3]), np.zeros(3)
+    turned = q + np.array([4.0 * np.pi, 0.0, 0.0])
+    np.testing.assert_allclose(
+        pin.rnea(model, model.createData(), turned, rest, rest),
+        pin.rnea(model, model.createData(), q, rest, rest), atol=1e-9,
+    )
+    as_revolute = build(mixed_urdf().replace('"continuous"', '"revolute"'))
+    np.testing.assert_allclose(torque(robot), torque(as_revolute), atol=1e-12)
+
+
+def test_meshes_are_not_looked_for():
+    """A missing mesh is no error where no geometry is asked for; simple shapes stay."""
+    shapes = (
+        '<visual><geometry><mesh filename="package://nobody_has/arm.dae"/></geometry></visual>'
+        '<collision><geometry><mesh filename="file:///nowhere.stl"/></geometry></collision>'
+        '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    )
+    text = with_first('</inertial>', f'</inertial>{shapes}')
+    urdf = parse_urdf(text, 'arm.urdf')
+    assert 'mesh' not in urdf.text
+    assert 'sphere' in urdf.text
+    np.testing.assert_array_equal(torque(build(text)), torque(build(two_link_urdf())))
+
+
+def test_stripping_is_idempotent_and_keeps_the_dynamics():
+    """The text in a model file is stripped again when it is read; its hash must not change."""
+    more = '<dynamics damping="3" friction="2"/><calibration rising="0"/>'
+    text = two_link_urdf(more=more).replace(
+        '</robot>', '<transmission name="t"/><gazebo/><material name="x"/></robot>'
+    )
+    once = parse_urdf(text, 'arm.urdf').text
+    assert parse_urdf(once, 'arm.urdf').text == once
+    assert not any(word in once for word in ('transmission', 'gazebo', 'material', 'dynamics'))
+    np.testing.assert_array_equal(torque(build(once)), torque(build(two_link_urdf())))
+
+
+def test_an_axis_of_any_length_is_a_direction():
+    long = build(two_link_urdf(axis=(0, 0, 5)))
+    np.testing.assert_allclose(torque(long), torque(build(two_link_urdf())), atol=1e-12)
+
+
+def test_a_moved_link_without_inertial_is_remembered():
+    text = robot_urdf(
+        '<link name="ground"/>', '<link name="ghost"/>', link('hand'),
+        joint('one', 'ground', 'ghost'), joint('two', 'ghost', 'hand', axis=(0, 1, 0)),
+    )
+    assert parse_urdf(text, 'arm.urdf').links_without_inertial == ('ghost',)
+    assert build(text).n == 2
+
+
+def test_a_mimic_joint_is_a_joint_of_its_own():
+    """Its coupling is not modelled: positions come from the recording."""
+    text = robot_urdf(
+        link('ground'), link('a'), link('b'), joint('one', 'ground', 'a'),
+        joint('two', 'a', 'b', axis=(0, 1, 0), more='<mimic joint="one" multiplier="2"/>'),
+    )
+    assert build(text).pinocchio.nq == 2
+
+
+HOSTILE = {
+    'doctype': (
+        '<!DOCTYPE robot [<!ENTITY a "b">]>' + two_link_urdf(), 'does not|DTD|parses'
+    ),
+    'not XML': ('this is no URDF', 'parses'),
+    'empty': ('', 'parses'),
+    'cut short': (two_link_urdf()[:-30], 'parses'),
+    'no robot': ('<sdf version="1.9"/>', '<sdf>.*<robot>'),
+    'mass nan': (with_first(MASS, 'mass value="nan"'), "mass of link 'upper' is 'nan'"),
+    'mass inf': (with_first(MASS, 'mass value="inf"'), "mass of link 'upper'"),
+    'mass with a comma': (with_first(MASS, 'mass value="1,5"'), "mass of link 'upper' is '1,5'"),
+    'mass negative': (with_first(MASS, 'mass value="-1"'), "mass of link 'upper' is -1"),
+    'mass empty': (with_first(MASS, 'mass value=""'), "mass of link 'upper'"),
+    'mass without value': (with_first(MASS, 'mass kg="1"'), "mass of link 'upper'"),
+    'no mass': (with_first(f'<{MASS}/>', ''), "link 'upper'.*without mass"),
+    'inertia nan': (with_first('ixy="0"', 'ixy="nan"'), "ixy of link 'upper'"),
+    'inertia negative': (with_first('izz="0.025"', 'izz="-0.025"'), "izz of link 'upper'"),
+    'inertia missing': (with_first('iyz="0"', ''), "iyz of link 'upper'"),
+    'centre nan': (
+        with_first(CENTRE, '<origin xyz="0 nan 0" rpy="0 0 0"/>'), "origin xyz of link 'upper'"
+    ),
+    'centre of two numbers': (
+        with_first(CENTRE, '<origin xyz="0.02 0.1" rpy="0 0 0"/>'), "link 'upper'"
+    ),
+    'limits crossed': (
+        two_link_urdf(limit='<limit lower="2" upper="1" velocity="1" effort="1"/>'),
+        "joint 'one'.*lower limit 2.*upper limit 1",
+    ),
+    'limit nan': (
+        two_link_urdf(limit='<limit lower="-1" upper="1" velocity="nan" effort="1"/>'),
+        "velocity limit of joint 'one'",
+    ),
+    'axis zero': (two_link_urdf(axis=(0, 0, 0)), "axis of joint 'one'"),
+    'axis of two numbers': (two_link_urdf(axis=(0, 1)), "axis of joint 'one'"),
+    'axis nan': (two_link_urdf(axis=(0, 0, 'nan')), "axis of joint 'one'"),
+    'unknown child': (two_link_urdf(child='nobody'), "joint 'one' names the link 'nobody'"),
+    'unknown parent': (two_link_urdf(parent='nobody'), "joint 'one' names the link 'nobody'"),
+    'no child': (
+        two_link_urdf().replace('<child link="upper"/>', ''), "joint 'one' has no <child"
+    ),
+    'two of a name': (two_link_urdf(name='two'), "'two' is given twice"),
+    'no moving joint': (
+        robot_urdf(link('a'), link('b'), joint('j', 'a', 'b', 'fixed')), 'no moving joint'
+    ),
+    'two roots': (two_link_urdf().replace('</robot>', link('alone') + '</robot>'), 'one root'),
+    'a joint that floats': (two_link_urdf(kind='floating'), "joint 'one'.*floating"),
+    'a joint in a plane': (two_link_urdf(kind='planar'), "joint 'one'.*planar"),
+    'a joint of no known type': (two_link_urdf(kind='revolut'), 'refuses|revolut'),
+    'a ring of links': (
+        robot_urdf(link('ground'), link('a'), link('b'), joint('one', 'b', 'a'),
+                   joint('two', 'a', 'b')),
+        'ring|root|loop|cycle',
+    ),
+    'too many joints': (
+        robot_urdf(
+            link('l0'), *(link(f'l{i + 1}') for i in range(MAXIMUM_JOINTS + 1)),
+            *(joint(f'j{i}', f'l{i}', f'l{i + 1}') for i in range(MAXIMUM_JOINTS + 1)),
+        ),
+        f'{MAXIMUM_JOINTS + 1} moving joints',
+    ),
+    'too long': ('<robot/>' + ' ' * 5_000_001, 'characters'),
+}
+
+
+@pytest.mark.parametrize(('text', 'message'), HOSTILE.values(), ids=HOSTILE)
+def test_hostile_description_is_refused_by_name(text, message):
+    """Each is refused before Pinocchio makes zeros of it, and the message says what is wrong."""
+    with pytest.raises(DescriptionError, match=message):
+        build(text)
+
+
+@pytest.mark.parametrize('spelling', [' 1.5 ', '1_5', '\u0661', '+1.5', '1.5e0', '15e-1'])
+def test_a_mass_is_read_or_refused_but_never_lost(spelling):
+    """What Python reads as a number, Pinocchio's parser may drop together with the link's body."""
+    text = with_first(MASS, f'mass value="{spelling}"')
+    try:
+        robot = build(text)
+    except DescriptionError as error:
+        assert 'upper' in str(error)
+    else:
+        assert prior_inertial_parameters(robot)[0] == float(spelling)
+
+
+@pytest.mark.parametrize('origin', ['nan 0 0', '1,5 0 0', '1 0'])
+def test_a_joint_origin_that_is_no_vector_is_refused_by_name(origin):
+    """Pinocchio refuses it, but tells only stderr which joint it is."""
+    text = two_link_urdf().replace('<origin xyz="0 0 0.3"', f'<origin xyz="{origin}"', 1)
+    assert origin in text
+    with pytest.raises(DescriptionError, match="'one'"):
+        build(text)
+
+
+def test_files_are_refused_by_name(tmp_path):
+    with pytest.raises(UsageError, match=r'no such file: .*arm\.urdf'):
+        read_urdf(tmp_path / 'arm.urdf')
+    (tmp_path / 'arm.urdf').write_bytes(b'\xff\xfe\x00')
+    with pytest.raises(DescriptionError, match='UTF-8'):
+        read_urdf(tmp_path / 'arm.urdf')
+
+
+def test_joints_are_locked_for_simulation_where_they_stand():
+    """Locked at zero; where the limits forbid zero, the simulation is refused and not moved."""
+    fixed = for_simulation(two_link_urdf(), ('two',))
+    assert fixed.count('type="fixed"') == 1
+    assert 'collision' not in fixed
+    text = two_link_urdf(limit='<limit lower="0.5" upper="1" velocity="1" effort="1"/>')
+    with pytest.raises(DescriptionError, match="'one' cannot be locked at zero"):
+        for_simulation(text, ('two',))
+
+
+def test_locked_joints_stand_at_neutral_clipped_to_their_limits():
+    """The reduced arm is the whole one with that joint held still."""
+    text = two_link_urdf(limit='<limit lower="0.5" upper="1" velocity="1" effort="1"/>')
+    whole, reduced = build(text), make_robot_model(parse_urdf(text, 'arm'), joints=['two'])
+    assert reduced.joint_names == ('two',)
+    q, dq, ddq = np.array([0.5, -0.7]), np.array([0.0, 1.3]), np.array([0.0, -2.0])
+    expected = pin.rnea(whole.pinocchio, whole.pinocchio.createData(), q, dq, ddq)
+    model = reduced.pinocchio
+    found = pin.rnea(model, model.createData(), q[1:], dq[1:], ddq[1:])
+    np.testing.assert_allclose(found, expected[1:], atol=1e-12)
+
+
+def test_joints_must_exist_and_stand_in_order():
+    urdf = parse_urdf(two_link_urdf(), 'arm.urdf')
+    with pytest.raises(UsageError, match=r'no joint three .*one, two'):
+        make_robot_model(urdf, joints=['one', 'three'])
+    with pytest.raises(UsageError, match='kinematic order: one two'):
+        make_robot_model(urdf, joints=['two', 'one'])
+    with pytest.raises(UsageError, match='once each'):
+        make_robot_model(urdf, joints=['one', 'one'])

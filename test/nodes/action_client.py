@@ -1,0 +1,191 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Drive the simulated robot's FollowJointTrajectory action; print what happened as JSON.
+
+A process of its own, because control_msgs has to be on the library path before Python starts.
+"""
+
+import json
+import sys
+import time
+
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+import rclpy
+from rclpy.action import ActionClient
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+ACTION = '/scaled_joint_trajectory_controller/follow_joint_trajectory'
+DEADLINE = 20.0
+STATUS = {
+    GoalStatus.STATUS_SUCCEEDED: 'SUCCEEDED',
+    GoalStatus.STATUS_CANCELED: 'CANCELED',
+    GoalStatus.STATUS_ABORTED: 'ABORTED',
+}
+
+
+class Client:
+    """Sends goals and notes the true joint states and the feedback."""
+
+    def __init__(self, joints):
+        self.joints = joints
+        self.node = rclpy.create_node('action_client')
+        self.action = ActionClient(self.node, FollowJointTrajectory, ACTION)
+        self.states, self.feedback = [], []
+        self.node.create_subscription(
+            JointState, '/simulated_robot/noise_free_joint_states', self.states.append, 10_000
+        )
+        self.wait(self.action.server_is_ready, 'the action server')
+        self.wait(lambda: self.states, 'a joint state')
+
+    def wait(self, condition, what):
+        """Serve callbacks until a condition holds."""
+        deadline = time.monotonic() + DEADLINE
+        while not condition():
+            if time.monotonic() > deadline:
+                sys.exit(f'waited {DEADLINE} s for {what}')
+            rclpy.spin_once(self.node, timeout_sec=0.05)
+
+    def wait_for(self, future, what):
+        """Return the result of a future."""
+        self.wait(future.done, what)
+        return future.result()
+
+    def position(self):
+        """Return the present true position, kinematic order."""
+        values = dict(zip(self.states[-1].name, self.states[-1].position, strict=True))
+        return [values[joint] for joint in self.joints]
+
+    def time(self):
+        """Return the stamp of the last joint state [s]."""
+        stamp = self.states[-1].header.stamp
+        return stamp.sec + stamp.nanosec * 1e-9
+
+    def wait_simulated(self, duration):
+        """Wait for a span of simulated time."""
+        end = self.time() + duration
+        self.wait(lambda: self.time() >= end, f'{duration} s of joint states')
+
+    def send(self, positions, duration, joints=None):
+        """Send a goal with one point; return its handle."""
+        point = JointTrajectoryPoint(positions=positions, velocities=[0.0] * len(positions))
+        point.time_from_start.sec = int(duration)
+        point.time_from_start.nanosec = round((duration - int(duration)) * 1e9)
+        goal = FollowJointTrajectory.Goal(
+            trajectory=JointTrajectory(joint_names=joints or self.joints, points=[point])
+        )
+        return self.wait_for(
+            self.action.send_goal_async(goal, feedback_callback=self._on_feedback),
+            'an answer to a goal',
+        )
+
+    def _on_feedback(self, message):
+        self.feedback.append(message.feedback)
+
+    def result(self, handle):
+        """Return status and result of a goal."""
+        answer = self.wait_for(handle.get_result_async(), 'a result')
+        return {
+            'status': STATUS.get(answer.status, answer.status),
+            'error_code': answer.result.error_code,
+            'error_string': answer.result.error_string,
+        }
+
+
+def shifted(positions, distance):
+    """Return positions moved by a distance."""
+    return [q + distance for q in positions]
+
+
+def refused(client):
+    """Try goals that must not be accepted."""
+    here = client.position()
+    accepted = {
+        'wrong joints': client.send(here, 1.0, [*client.joints[:-1], 'gripper']).accepted,
+        'a joint missing': client.send(here[:-1], 1.0, client.joints[:-1]).accepted,
+        'NaN': client.send([float('nan'), *here[1:]], 1.0).accepted,
+    }
+    return {'accepted': accepted}
+
+
+def succeeded(client):
+    """Execute a goal to its end."""
+    target = shifted(client.position(), 0.2)
+    handle = client.send(target, 1.0)
+    result = client.result(handle)
+    client.wait_simulated(0.3)
+    return {
+        'accepted': handle.accepted,
+        **result,
+        'feedback': [
+            {
+                'joints': list(feedback.joint_names),
+                'desired': list(feedback.desired.positions),
+                'actual': list(feedback.actual.positions),
+                'error': list(feedback.error.positions),
+            }
+            for feedback in client.feedback
+        ],
+        'distance': max(abs(a - b) for a, b in zip(client.position(), target, strict=True)),
+    }
+
+
+def canceled(client):
+    """Cancel a goal in full motion and watch the arm stop."""
+    target = shifted(client.position(), -1.0)
+    handle = client.send(target, 3.0)
+    client.wait(lambda: max(map(abs, client.states[-1].velocity)) > 0.5, 'full motion')
+    first = len(client.states)
+    answer = client.wait_for(handle.cancel_goal_async(), 'an answer to the cancellation')
+    result = client.result(handle)
+    client.wait_simulated(3.0)
+    return {
+        **result,
+        'canceling': len(answer.goals_canceling),
+        'stamps': [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9
+                   for s in client.states[first - 1:]],
+        'velocities': [list(s.velocity) for s in client.states[first - 1:]],
+        'distance_left': min(abs(a - b) for a, b in zip(client.position(), target, strict=True)),
+    }
+
+
+def replaced(client):
+    """Send a second goal while the first one is under way."""
+    here = client.position()
+    older = client.send(shifted(here, 0.5), 3.0)
+    client.wait_simulated(0.5)
+    target = shifted(here, -0.1)
+    newer = client.send(target, 1.0)
+    results = {'older': client.result(older), 'newer': client.result(newer)}
+    client.wait_simulated(0.3)
+    results['distance'] = max(abs(a - b) for a, b in zip(client.position(), target, strict=True))
+    return results
+
+
+def main():
+    """Go through all cases with one robot."""
+    rclpy.init()
+    client = Client(sys.argv[1:])
+    cases = {case.__name__: case(client) for case in (refused, succeeded, canceled, replaced)}
+    client.node.destroy_node()
+    rclpy.shutdown()
+    print(json.dumps(cases))
+
+
+if __name__ == '__main__':
+    main()

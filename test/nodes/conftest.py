@@ -1,0 +1,95 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the tests of the nodes share: a graph each, a short certified motion, a bag and a model."""
+
+import pytest
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.experiment.simulated_run import simulate
+from robot_identification.experiment.simulated_run import write_simulated_bag
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.catalogue import share_directory
+from robot_identification.pipeline import identify
+from robot_identification.pipeline import IdentifyOptions
+from robot_identification.report.save import save_identification
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import Sensors
+
+
+@pytest.fixture
+def graph(tmp_path):
+    """Return a ROS graph of the test's own."""
+    from ros_helpers import own_graph  # skips where there is no ROS
+
+    with own_graph(tmp_path) as own:
+        yield own
+
+
+@pytest.fixture(scope='session')
+def ur5():
+    """Return the robot that all these tests use."""
+    return load_robot('ur5')
+
+
+@pytest.fixture(scope='session')
+def experiment_file(tmp_path_factory):
+    """Return the shipped experiment with a motion of five seconds instead of ten."""
+    text = (share_directory() / 'config' / 'experiments' / 'demo.yaml').read_text()
+    path = tmp_path_factory.mktemp('experiment') / 'short.yaml'
+    short = text.replace('base_period: 10.0', 'base_period: 5.0')
+    assert short != text
+    path.write_text(short)
+    return path
+
+
+@pytest.fixture(scope='session')
+def trajectory(ur5, experiment_file):
+    """Return a certified motion of five seconds."""
+    return design_excitation(
+        ur5, load_experiment(experiment_file), seed=3, budget=Budget(evaluations=60)
+    )
+
+
+@pytest.fixture(scope='session')
+def trajectory_file(trajectory, tmp_path_factory):
+    """Return the file of the motion."""
+    path = tmp_path_factory.mktemp('trajectory') / 'trajectory.yaml'
+    path.write_text(dump_trajectory(trajectory))
+    return path
+
+
+@pytest.fixture(scope='session')
+def bag(ur5, trajectory, tmp_path_factory):
+    """Return a bag of that motion as a driver would have recorded it."""
+    path = tmp_path_factory.mktemp('bag') / 'bag'
+    run = simulate(ur5, trajectory, draw_truth(ur5, 3), Sensors())
+    write_simulated_bag(path, ur5, run, trajectory)
+    return path
+
+
+@pytest.fixture(scope='session')
+def identification(ur5, bag):
+    """Return what the pipeline identifies from the bag."""
+    return identify(ur5, [bag], IdentifyOptions())
+
+
+@pytest.fixture(scope='session')
+def model_file(identification, tmp_path_factory):
+    """Return the file of that model."""
+    folder = tmp_path_factory.mktemp('model') / 'result'
+    save_identification(identification, folder, 'a test', force=False)
+    return folder / 'identified_model.yaml'

@@ -1,0 +1,149 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The demo through the command line: from nothing to a judged model, and nothing left behind."""
+
+import json
+import os
+from pathlib import Path
+import signal
+import subprocess
+import sys
+
+import pytest
+from robot_identification.experiment.bag import read_recording
+from ros_helpers import wait_until
+
+
+def processes_naming(text):
+    """Return the ids of the running processes whose command line has a text in it."""
+    found = []
+    for entry in Path('/proc').glob('[0-9]*'):
+        try:
+            command = (entry / 'cmdline').read_bytes().replace(b'\0', b' ').decode()
+        except OSError:
+            continue  # it has just ended
+        if text in command and int(entry.name) != os.getpid():
+            found.append(int(entry.name))
+    return found
+
+
+class Demo:
+    """A demo in its own process; whatever it leaves running is killed at the end."""
+
+    def __init__(self, folder):
+        self.output = folder / 'output'
+        with (folder / 'stdout').open('w') as out, (folder / 'stderr').open('w') as err:
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', 'robot_identification.cli.main', 'demo',
+                 '--real-time-factor', '4', '--json', '--output', str(self.output)],
+                cwd=folder, stdout=out, stderr=err, start_new_session=True,
+            )
+        self.stdout, self.stderr = folder / 'stdout', folder / 'stderr'
+
+    def said(self, node):
+        """Return the output of one of its nodes so far."""
+        log = self.output / 'logs' / f'{node}.log'
+        return log.read_text() if log.exists() else ''
+
+    def wait_for(self, node, text, deadline=60.0):
+        """Wait until a node has said something."""
+        wait_until(
+            lambda: text in self.said(node) or self.process.poll() is not None,
+            f'{node} to say {text!r}', deadline,
+        )
+        assert self.process.poll() is None, self.stderr.read_text()
+
+    def exit_code(self, deadline):
+        """Wait for its end; return its exit code."""
+        wait_until(lambda: self.process.poll() is not None, 'the end of the demo', deadline)
+        return self.process.returncode
+
+    def nodes(self):
+        """Return the ids of its node processes."""
+        return processes_naming(f'{self.output}/logs')
+
+
+@pytest.fixture
+def demo(tmp_path):
+    """Return a running demo."""
+    running = Demo(tmp_path)
+    yield running
+    for process in [running.process.pid, *running.nodes()]:
+        try:
+            os.kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    running.process.wait()
+
+
+def test_ends_well(demo, ur5):
+    """Exit code 0, one JSON object, every joint within 5 % of the noise-free truth, a report."""
+    assert demo.exit_code(240.0) == 0, demo.stderr.read_text()
+    content = json.loads(demo.stdout.read_text())
+    assert content['joints'] == list(ur5.joint_names)
+    assert len(content['noise_free_nrmse']) == ur5.n
+    assert max(content['noise_free_nrmse']) < 0.05
+    report = Path(content['report'])
+    assert report.parent == demo.output
+    assert '<html' in report.read_text()
+    assert content['validation']['bags'][0]['unit'] == 'A'
+    # The whole motion of ten seconds is in the bags.
+    for bag in ('bag_1', 'bag_2'):
+        recording = read_recording(demo.output / bag, ur5.joint_names)
+        assert recording.duration > 9.5
+        assert recording.metadata['robot'] == 'ur5'
+        assert len(recording.metadata['trajectory_sha256']) == 64
+    for name in ('trajectory_1.yaml', 'trajectory_2.yaml', 'result/identified_model.yaml',
+                 'result/report.html', 'validation.json', 'results.txt'):
+        assert (demo.output / name).is_file(), name
+    for log in sorted((demo.output / 'logs').glob('*.log')):
+        said = log.read_text()
+        assert 'Traceback' not in said, f'{log.name}:\n{said}'
+        assert '[ERROR]' not in said, f'{log.name}:\n{said}'
+    assert not demo.nodes()
+
+
+def test_ctrl_c_in_motion(demo, ur5):
+    """Exit code 130; the arm was brought to rest, the bag closed, and no process is left."""
+    demo.wait_for('experiment_runner', 'EXECUTING')
+    demo.wait_for('experiment_coordinator', 'recording')
+    assert len(demo.nodes()) == 7
+    demo.process.send_signal(signal.SIGINT)
+    assert demo.exit_code(30.0) == 130
+    assert not demo.nodes()
+    assert 'at rest after: interrupted' in demo.said('experiment_runner')
+    assert 'NOT verified' not in demo.said('experiment_runner')
+    assert len(read_recording(demo.output / 'bag_1', ur5.joint_names)) > 0
+    assert 'Traceback' not in demo.stderr.read_text()
+    assert not demo.stdout.read_text()
+
+
+@pytest.mark.parametrize('signals', [
+    [signal.SIGINT, signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP],
+], ids=['Ctrl-C twice', 'SIGTERM', 'SIGHUP'])
+def test_however_it_is_ended_no_process_is_left(demo, signals):
+    """An impatient user, a service manager and a closed terminal must not leave a robot behind."""
+    demo.wait_for('experiment_coordinator', 'designing')
+    assert len(demo.nodes()) == 7
+    for number in signals:
+        count = len(demo.nodes())
+        demo.process.send_signal(number)
+        # The second one comes while the first one is being served.
+        wait_until(
+            lambda before=count: len(demo.nodes()) < before or demo.process.poll() is not None,
+            'the signal to be heard',
+        )
+    assert demo.exit_code(30.0) != 0
+    wait_until(lambda: not demo.nodes(), f'the end of {len(demo.nodes())} nodes', 5.0)

@@ -1,0 +1,116 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What every node has to do: describe its parameters, keep their ranges, start and end cleanly."""
+
+import ast
+from pathlib import Path
+import signal
+
+import pytest
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import DescribeParameters
+from rcl_interfaces.srv import ListParameters
+
+ROOT = Path(__file__).resolve().parents[2]
+# Parameters that rclpy itself declares.
+BUILT_IN = ('use_sim_time', 'start_type_description_service', 'qos_overrides')
+NUMBERS = (ParameterType.PARAMETER_DOUBLE, ParameterType.PARAMETER_INTEGER)
+
+
+def executables():
+    """Return the nodes that setup.py installs."""
+    for statement in ast.parse((ROOT / 'setup.py').read_text()).body:
+        if isinstance(statement, ast.Assign) and statement.targets[0].id == 'nodes':
+            return ast.literal_eval(statement.value)
+    raise AssertionError('setup.py has no list of nodes')
+
+
+def launched_parameters(name):
+    """Return the names of the parameters that a launch file gives to an executable."""
+    found = set()
+    for path in sorted((ROOT / 'launch').glob('*.launch.py')):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or getattr(call.func, 'id', '') != 'Node':
+                continue
+            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
+            if keywords['executable'].value != name or 'parameters' not in keywords:
+                continue
+            for entry in ast.walk(keywords['parameters']):
+                if isinstance(entry, ast.Dict):
+                    found |= {key.value for key in entry.keys}
+    return found
+
+
+def outside(descriptor):
+    """Return values below and above the range of a parameter."""
+    if descriptor.type == ParameterType.PARAMETER_INTEGER:
+        (allowed,) = descriptor.integer_range
+        return [allowed.from_value - 1, allowed.to_value + 1]
+    (allowed,) = descriptor.floating_point_range
+    width = allowed.to_value - allowed.from_value
+    return [allowed.from_value - 0.01 * width, allowed.to_value + 0.01 * width, float('inf'),
+            float('nan')]
+
+
+@pytest.mark.parametrize('name', executables())
+def test_parameters_are_described_and_ranged(graph, tmp_path, name):
+    """Each has a description, each number a range that is kept; SIGTERM ends the node well."""
+    parameters = {'output': str(tmp_path)} if name == 'experiment_coordinator' else {}
+    node = graph.start(name, parameters)
+    listed = graph.answer(graph.request(
+        ListParameters, f'/{name}/list_parameters', ListParameters.Request()
+    ))
+    own = [p for p in listed.result.names if not p.startswith(BUILT_IN)]
+    assert own
+    assert launched_parameters(name) <= {*own, 'use_sim_time'}
+    described = graph.answer(graph.request(
+        DescribeParameters, f'/{name}/describe_parameters', DescribeParameters.Request(names=own)
+    ))
+    for descriptor in described.descriptors:
+        assert len(descriptor.description) > 5, f'{descriptor.name} is not described'
+        if descriptor.type in NUMBERS:
+            assert descriptor.integer_range or descriptor.floating_point_range, (
+                f'{descriptor.name} has no range'
+            )
+            for value in outside(descriptor):
+                assert graph.configure(name, {descriptor.name: value}), (
+                    f'{descriptor.name} may be set to {value}'
+                )
+    assert node.exit_code is None
+    node.process.send_signal(signal.SIGTERM)
+    code = graph.exit_code(node, 5.0)
+    # The coordinator was waiting for the others; the other nodes had nothing to do.
+    assert code == 0 if name != 'experiment_coordinator' else code != 0
+
+
+REFUSED_STARTS = {
+    'a range': ('simulated_robot', {'real_time_factor': 100.0}, 'real_time_factor'),
+    'a type': ('simulated_robot', {'truth_seed': 'one'}, 'truth_seed'),
+    'too few gains': ('simulated_robot', {'drive_gains': [1.0, 2.0]}, 'gain'),
+    'no such robot': ('experiment_runner', {'robot': 'hal9000'}, 'hal9000'),
+    'no such model': ('torque_predictor', {'model_file': '/no/such/model.yaml'}, '/no/such'),
+}
+
+
+@pytest.mark.parametrize('case', REFUSED_STARTS)
+def test_wrong_parameters_at_the_start_are_told_in_words(graph, case):
+    """The node ends with an error line and its exit code, without a traceback."""
+    name, parameters, words = REFUSED_STARTS[case]
+    node = graph.start(name, parameters)
+    code = graph.exit_code(node)
+    said = node.log.read_text()
+    assert code in (2, 4), said
+    assert 'error:' in said
+    assert words in said

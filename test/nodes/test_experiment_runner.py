@@ -1,0 +1,535 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The experiment runner with an ideal robot in this process, which remembers what it is told.
+
+What it does with the simulated robot's own node is in test_experiment_on_simulated_robot.py.
+"""
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.model.catalogue import load_robot
+from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import TrajectoryController
+from ros_helpers import LATCHED
+from ros_helpers import own_graph
+from ros_helpers import RELIABLE
+from ros_helpers import seconds
+from ros_helpers import wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+
+COMMANDS = '/scaled_joint_trajectory_controller/joint_trajectory'
+TOKEN = 'the token of this test'
+CYCLE = 0.004
+STEP = 0.016
+SPEED = STEP / CYCLE
+
+
+class IdealRobot:
+    """
+    Follows every command exactly, four times faster than real time, and keeps what it was told.
+
+    Its messages name the joints in an order that changes every time.
+    """
+
+    def __init__(self, graph, model, q, token=TOKEN):
+        self.joints = list(model.joint_names)
+        self.commands, self.arrivals = [], []
+        self.silent = self.deaf = self.broken = False
+        self.q, self.dq = np.array(q), np.zeros(len(q))
+        self.last_published = time.monotonic()
+        self._cycles = 0
+        self._controller = TrajectoryController(self.q)
+        self.node = graph.add_node('simulated_robot')
+        self._states = self.node.create_publisher(JointState, '/joint_states', 10)
+        self._identity = self.node.create_publisher(String, '/simulated_robot/identity', LATCHED)
+        self._identity.publish(String(data=json.dumps(
+            {'token': token, 'node': '/simulated_robot'}
+        )))
+        self.node.create_subscription(JointTrajectory, COMMANDS, self._on_command, RELIABLE)
+        self.node.create_timer(CYCLE, self._step)
+
+    @property
+    def now(self):
+        """Simulated time [s]."""
+        return self._cycles * STEP
+
+    def _on_command(self, message):
+        self.commands.append(message)
+        self.arrivals.append((self.now, self.q.copy(), self.dq.copy()))
+        if self.deaf:
+            return
+        order = [list(message.joint_names).index(joint) for joint in self.joints]
+        columns = [
+            np.array([getattr(point, field) for point in message.points])[:, order]
+            for field in ('positions', 'velocities', 'accelerations')
+        ]
+        times = np.array([seconds(point.time_from_start) for point in message.points])
+        self._controller.follow(Knots(times, *columns), self.now)
+
+    def _step(self):
+        self.q, self.dq, _ = self._controller.sample(self.now)
+        self._cycles += 1
+        if self.silent:
+            return
+        order = np.roll(np.arange(len(self.joints)), self._cycles)
+        message = JointState(
+            name=[self.joints[i] for i in order],
+            position=self.q[order].tolist(),
+            velocity=self.dq[order].tolist(),
+        )
+        if self.broken:
+            message.position[0] = float('nan')
+        nanoseconds = round((1000.0 + self.now) * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
+        self.last_published = time.monotonic()
+        self._states.publish(message)
+
+    def wait(self, duration):
+        """Wait for a span of simulated time."""
+        end = self.now + duration
+        wait_until(lambda: self.now >= end, f'{duration} s of simulated time')
+
+
+class Runner:
+    """The runner's process and its services."""
+
+    def __init__(self, graph, path, sha256, parameters=None):
+        self._graph = graph
+        self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
+        self.process = graph.start('experiment_runner', {
+            'trajectory_file': str(path), 'arm.sha256': sha256, 'simulation_token': TOKEN,
+            'approach_speed': 1.0, **(parameters or {}),
+        })
+
+    @property
+    def state(self):
+        """State and reason, as last published."""
+        content = json.loads(self._states[-1].data) if self._states else {}
+        return content.get('state'), content.get('reason')
+
+    def wait_for(self, wanted):
+        """Wait for a state; return its reason."""
+        wait_until(
+            lambda: self.state[0] == wanted, f'{wanted} (it is {", ".join(map(str, self.state))})'
+        )
+        return self.state[1]
+
+    def call(self, verb):
+        """Call one of its services."""
+        return self._graph.call(f'/experiment_runner/{verb}')
+
+    def arm(self):
+        """Arm as soon as the runner and the robot have found each other."""
+        answers = []
+
+        def armed():
+            answers.append(self.call('arm'))
+            return answers[-1].success
+
+        try:
+            wait_until(armed, 'the runner to be armed')
+        except pytest.fail.Exception:
+            pytest.fail(f'not armed: {answers[-1].message}')
+
+    def connect(self):
+        """Arm and disarm, so that a refusal that follows has another reason than discovery."""
+        self.arm()
+        assert self.call('abort').success
+        assert self.state[0] == 'IDLE'
+
+    def refused(self):
+        """Return why it does not arm."""
+        answer = self.call('arm')
+        assert not answer.success
+        wait_until(lambda: self.state[0] != 'ARMED', 'a state that is not armed')
+        assert not self.call('execute').success
+        return answer.message
+
+    def execute(self, state):
+        """Arm, execute, and wait until it does."""
+        self.arm()
+        answer = self.call('execute')
+        assert answer.success, answer.message
+        self.wait_for(state)
+
+
+@pytest.fixture
+def make_desk(graph, ur5, trajectory, trajectory_file):
+    """Return what makes a runner and an ideal robot at the start of the motion."""
+    def make(parameters=None, q=None, token=TOKEN):
+        start = trajectory.sample(np.zeros(1)).q[0] + 0.1
+        robot = IdealRobot(graph, ur5, start if q is None else q, token)
+        return robot, Runner(graph, trajectory_file, trajectory.sha256, parameters)
+    return make
+
+
+@pytest.fixture(scope='module')
+def refusing(ur5, trajectory, trajectory_file, tmp_path_factory):
+    """Return a graph with a connected runner, for refusals that its parameters cause."""
+    with own_graph(tmp_path_factory.mktemp('refusing')) as own:
+        start = trajectory.sample(np.zeros(1)).q[0]
+        robot = IdealRobot(own, ur5, start)
+        runner = Runner(own, trajectory_file, trajectory.sha256)
+        runner.connect()
+        yield own, robot, runner
+
+
+def edited(trajectory_file, tmp_path):
+    """Return a file with another number of periods under the old hash."""
+    path = tmp_path / 'edited.yaml'
+    text = trajectory_file.read_text()
+    assert 'periods: 1\n' in text
+    path.write_text(text.replace('periods: 1\n', 'periods: 2\n'))
+    return path
+
+
+def of_another_robot(experiment_file, tmp_path):
+    """Return a trajectory certified for a UR10, whose joints have the same names."""
+    other = design_excitation(
+        load_robot('ur10'), load_experiment(experiment_file), seed=1, budget=Budget(20)
+    )
+    path = tmp_path / 'ur10.yaml'
+    path.write_text(dump_trajectory(other))
+    return path, other.sha256
+
+
+@pytest.mark.parametrize('case', [
+    'no file named', 'no such file', 'not a trajectory', 'no hash', 'wrong hash', 'edited file',
+    'another robot',
+])
+def test_does_not_arm(refusing, trajectory, trajectory_file, experiment_file, tmp_path, case):
+    """What is not the approved file of this robot is refused, in words, and nothing moves."""
+    graph, robot, runner = refusing
+    (tmp_path / 'text.yaml').write_text('schema_version: 1\nhello: world\n')
+    path, sha256, words = {
+        'no file named': lambda: ('', trajectory.sha256, ['trajectory_file']),
+        'no such file': lambda: (tmp_path / 'no.yaml', trajectory.sha256, ['no.yaml']),
+        'not a trajectory': lambda: (tmp_path / 'text.yaml', trajectory.sha256, ['text.yaml']),
+        'no hash': lambda: (trajectory_file, '', ['arm.sha256']),
+        'wrong hash': lambda: (trajectory_file, '0' * 64, ['arm.sha256', trajectory.sha256]),
+        'edited file': lambda: (
+            edited(trajectory_file, tmp_path), trajectory.sha256, ['changed', 'edited.yaml']
+        ),
+        'another robot': lambda: (
+            *of_another_robot(experiment_file, tmp_path), ['ur10', 'ur5']
+        ),
+    }[case]()
+    assert not graph.configure(
+        'experiment_runner', {'trajectory_file': str(path), 'arm.sha256': sha256}
+    )
+    reason = runner.refused()
+    for word in words:
+        assert word in reason
+    assert not robot.commands
+
+
+@pytest.mark.parametrize('ours', ['', 'another token'])
+def test_does_not_arm_without_the_token_of_the_robot(make_desk, ours):
+    """A robot that somebody else started is not moved; a robot without a token neither."""
+    robot, runner = make_desk({'simulation_token': ours}, token=TOKEN if ours else '')
+    wait_until(lambda: runner.state[0] == 'IDLE', 'the runner')
+    wait_until(
+        lambda: robot.node.count_publishers(COMMANDS) and robot.now > 1.0, 'the runner to connect'
+    )
+    assert 'simulation_token' in runner.refused()
+    assert not robot.commands
+
+
+def test_does_not_arm_without_a_robot(graph, trajectory, trajectory_file):
+    """Nobody is there."""
+    runner = Runner(graph, trajectory_file, trajectory.sha256)
+    runner.wait_for('IDLE')
+    assert 'no simulated robot' in runner.refused()
+
+
+@pytest.mark.parametrize('fault', ['silent', 'broken'])
+def test_does_not_arm_on_old_joint_states(make_desk, fault):
+    """Joint states that stopped, or are not finite any more, are no measurement."""
+    robot, runner = make_desk()
+    runner.connect()
+    setattr(robot, fault, True)
+    stopped = time.monotonic()
+    wait_until(lambda: time.monotonic() - stopped > 0.4, 'old joint states')
+    assert 'no joint state' in runner.refused()
+    assert not robot.commands
+
+
+FOREIGN_TOPICS = {'publisher': '/joint_states', 'listener': COMMANDS}
+
+
+def join(graph, kind):
+    """Bring a node to the graph that must not be there; return it."""
+    node = graph.add_node('intruder', '/elsewhere')
+    if kind == 'publisher':
+        node.create_publisher(JointState, '/joint_states', 10)
+    else:
+        node.create_subscription(JointTrajectory, COMMANDS, lambda message: None, 10)
+    return node
+
+
+@pytest.mark.parametrize('kind', FOREIGN_TOPICS)
+def test_does_not_arm_beside_others(graph, make_desk, kind):
+    """Another source of joint states or another controller may be a real arm."""
+    robot, runner = make_desk()
+    runner.connect()
+    intruder = join(graph, kind)
+    answers = []
+
+    def refused():
+        answers.append(runner.call('arm'))
+        return not answers[-1].success
+
+    # It sees the intruder as soon as discovery does, and a moment later by name.
+    wait_until(refused, 'arming to be refused')
+    assert FOREIGN_TOPICS[kind] in answers[-1].message
+    wait_until(
+        lambda: refused() and '/elsewhere/intruder' in answers[-1].message, 'its name'
+    )
+    assert not runner.call('execute').success
+    assert not robot.commands
+    # It goes away, and the human may try again.
+    graph.remove_node(intruder)
+    runner.connect()
+
+
+@pytest.mark.parametrize('kind', FOREIGN_TOPICS)
+def test_does_not_execute_beside_others(graph, make_desk, kind):
+    """An intruder between arming and executing is noticed, too."""
+    robot, runner = make_desk()
+    runner.arm()
+    join(graph, kind)
+    count = robot.node.count_publishers if kind == 'publisher' else robot.node.count_subscribers
+    wait_until(lambda: count(FOREIGN_TOPICS[kind]) == 2, 'the intruder')
+    robot.wait(0.5)
+    answer = runner.call('execute')
+    assert not answer.success
+    assert FOREIGN_TOPICS[kind] in answer.message
+    assert not robot.commands
+
+
+def check_latched_fault(robot, runner):
+    """Check that nothing moves any more, whatever is called."""
+    robot.wait(0.5)
+    q, told = robot.q.copy(), len(robot.commands)
+    assert not runner.call('execute').success
+    runner.call('abort')
+    robot.wait(2.0)
+    assert runner.state[0] == 'FAULT'
+    assert len(robot.commands) == told
+    assert np.max(np.abs(robot.q - q)) < 0.01
+
+
+def check_stop_command(robot, model):
+    """Check that the last command ends at rest, near where the arm was, without haste."""
+    stop, (_, q, dq) = robot.commands[-1], robot.arrivals[-1]
+    order = [list(stop.joint_names).index(joint) for joint in model.joint_names]
+    end = stop.points[-1]
+    assert not np.any(end.velocities)
+    duration = seconds(end.time_from_start)
+    assert 0.2 <= duration <= 1.0
+    furthest = np.max(np.abs(np.array(end.positions)[order] - q))
+    assert furthest <= duration * np.max(np.abs(dq)) + 0.05
+
+
+@pytest.mark.parametrize('kind', FOREIGN_TOPICS)
+def test_stops_when_somebody_joins(graph, make_desk, ur5, kind):
+    """In motion an intruder means a smooth stop and a latched fault that says so."""
+    robot, runner = make_desk()
+    runner.execute('EXECUTING')
+    robot.wait(0.5)
+    told = len(robot.commands)
+    intruder = join(graph, kind)
+    reason = runner.wait_for('FAULT')
+    assert FOREIGN_TOPICS[kind] in reason
+    assert '_UNKNOWN_' not in reason
+    assert len(robot.commands) == told + 1
+    check_stop_command(robot, ur5)
+    check_latched_fault(robot, runner)
+    # Even when it has gone again, only a human who arms can go on.
+    graph.remove_node(intruder)
+    robot.wait(1.0)
+    assert runner.state[0] == 'FAULT'
+    runner.arm()
+
+
+def test_stops_when_joint_states_stop(make_desk):
+    """A silent topic is noticed; rest cannot be verified then, and the fault says so."""
+    robot, runner = make_desk()
+    runner.execute('EXECUTING')
+    robot.wait(0.5)
+    told = len(robot.commands)
+    silent_since = robot.last_published
+    robot.silent = True
+    wait_until(lambda: len(robot.commands) > told, 'a stop')
+    assert time.monotonic() - silent_since < 2.0
+    reason = runner.wait_for('FAULT')
+    assert 'no joint state' in reason
+    assert 'NOT' in reason
+    check_latched_fault(robot, runner)
+
+
+def test_stops_when_joint_states_break(make_desk):
+    """Joint states that are not finite are as good as none, and are not passed on."""
+    robot, runner = make_desk()
+    runner.execute('EXECUTING')
+    told = len(robot.commands)
+    robot.broken = True
+    assert 'no joint state' in runner.wait_for('STOPPING')
+    wait_until(lambda: len(robot.commands) > told, 'a stop')
+    assert np.all(np.isfinite([point.positions for point in robot.commands[-1].points]))
+
+
+def test_stops_an_arm_that_does_not_follow(make_desk, ur5):
+    """A tracking error above the tolerance is a fault, and the joint is named."""
+    robot, runner = make_desk({'tracking_tolerance': 0.05})
+    runner.arm()
+    robot.deaf = True
+    runner.call('execute')
+    reason = runner.wait_for('FAULT')
+    assert 'tracking error' in reason
+    assert any(joint in reason for joint in ur5.joint_names)
+    check_stop_command(robot, ur5)
+    check_latched_fault(robot, runner)
+
+
+def test_abort_stops_and_latches(make_desk, ur5):
+    """~/abort in motion: one smooth stop, FAULT, and nothing after it; armed: disarmed."""
+    robot, runner = make_desk()
+    runner.arm()
+    assert runner.call('abort').success
+    runner.wait_for('IDLE')
+    assert not runner.call('execute').success
+    assert not robot.commands
+    runner.execute('EXECUTING')
+    wait_until(lambda: np.max(np.abs(robot.dq)) > 0.2, 'motion')
+    told = len(robot.commands)
+    assert runner.call('abort').success
+    assert 'abort' in runner.wait_for('FAULT')
+    assert len(robot.commands) == told + 1
+    check_stop_command(robot, ur5)
+    check_latched_fault(robot, runner)
+
+
+def test_executes_what_was_armed(graph, make_desk, ur5, trajectory, tmp_path):
+    """Approach from where the arm stands, then the approved motion, once."""
+    robot, runner = make_desk()
+    runner.wait_for('IDLE')
+    assert 'not armed' in runner.call('execute').message
+    runner.arm()
+    # What is armed is what was read then.
+    other = str(tmp_path / 'other.yaml')
+    assert not graph.configure('experiment_runner', {'trajectory_file': other})
+    stood = robot.q.copy()
+    assert runner.call('execute').success
+    assert not runner.call('execute').success
+    busy = runner.call('arm')
+    assert not busy.success
+    assert 'BUSY' in busy.message
+    assert 'worst tracking error' in runner.wait_for('DONE')
+
+    assert len(robot.commands) == 2
+    for command in robot.commands:
+        times = [seconds(point.time_from_start) for point in command.points]
+        assert np.all(np.diff(times) > 0.0)
+        assert times[0] > 0.0
+        # What a joint-trajectory controller takes for zero.
+        assert np.max(np.abs(command.points[-1].velocities)) < 1e-7
+    approach, motion = robot.commands
+    order = [list(approach.joint_names).index(joint) for joint in ur5.joint_names]
+    first = np.array(approach.points[0].positions)[order]
+    assert np.max(np.abs(first - stood)) < 0.01
+    fastest = np.max(np.abs([point.velocities for point in approach.points]))
+    assert fastest <= 1.0
+    start = trajectory.sample(np.zeros(1)).q[0]
+    np.testing.assert_allclose(
+        np.array(approach.points[-1].positions)[order], start, rtol=0, atol=1e-9
+    )
+    times = np.array([seconds(point.time_from_start) for point in motion.points])
+    wanted = trajectory.sample(times)
+    for field, values in (('positions', wanted.q), ('velocities', wanted.dq)):
+        sent = np.array([getattr(point, field) for point in motion.points])[:, order]
+        np.testing.assert_allclose(sent, values, rtol=0, atol=1e-6)
+    assert times[-1] == pytest.approx(trajectory.duration)
+    # The motion was sent when the arm rested at its start.
+    _, q, dq = robot.arrivals[1]
+    assert np.max(np.abs(q - start)) < 0.01
+    assert np.max(np.abs(dq)) < 0.02
+
+    # Once means once.
+    assert not runner.call('execute').success
+    robot.wait(1.0)
+    assert len(robot.commands) == 2
+
+
+def test_does_not_leave_from_outside_the_limits(make_desk, trajectory):
+    """The way to the start is checked as the motion is; joint and limit are named."""
+    q = trajectory.sample(np.zeros(1)).q[0]
+    q[2] = 3.3  # the elbow's limit is pi
+    robot, runner = make_desk(q=q)
+    runner.arm()
+    answer = runner.call('execute')
+    assert not answer.success
+    assert 'elbow_joint' in answer.message
+    assert not robot.commands
+
+
+def test_arming_expires(graph, ur5, trajectory, trajectory_file, tmp_path):
+    """Who armed a minute ago is not at the robot any more (the minute is shortened here)."""
+    code = (
+        'import robot_identification.nodes.experiment_runner as runner; '
+        'runner.ARMED_SECONDS = 0.3; runner.main()'
+    )
+    robot = IdealRobot(graph, ur5, trajectory.sample(np.zeros(1)).q[0])
+    with (tmp_path / 'runner.log').open('w') as log:
+        process = subprocess.Popen(
+            [sys.executable, '-c', code, '--ros-args',
+             '-p', f'trajectory_file:={trajectory_file}',
+             '-p', f'arm.sha256:="{trajectory.sha256}"',
+             '-p', f'simulation_token:="{TOKEN}"'],
+            env=graph.environment, stdout=log, stderr=log, start_new_session=True,
+        )
+    try:
+        arm = '/experiment_runner/arm'
+        wait_until(lambda: graph.call(arm).success, 'the runner to be armed')
+        armed = time.monotonic()
+        wait_until(lambda: time.monotonic() - armed > 0.5, 'the armed time to pass')
+        answer = graph.call('/experiment_runner/execute')
+        assert not answer.success
+        assert 'arm again' in answer.message
+        assert not robot.commands
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_ends_quietly_when_idle(graph, make_desk):
+    """Without a motion Ctrl-C is no interruption: exit code 0, no command."""
+    robot, runner = make_desk()
+    runner.connect()
+    runner.process.stop()
+    assert graph.exit_code(runner.process) == 0
+    assert not robot.commands

@@ -1,0 +1,138 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The trajectory generator writes what the command line writes, and shows it."""
+
+from itertools import pairwise
+import subprocess
+import sys
+
+import numpy as np
+from robot_identification.excitation.trajectory import load_trajectory
+from ros_helpers import LATCHED
+from ros_helpers import seconds
+from ros_helpers import wait_until
+from std_msgs.msg import Float32
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory
+
+GENERATE = '/trajectory_generator/generate'
+# Not a multiple of the steps in which the search reports.
+EVALUATIONS = 280
+
+
+def test_writes_what_the_command_line_writes(graph, ur5, experiment_file, tmp_path):
+    """Same seed, same bytes; progress runs to 1; the preview waits for late subscribers."""
+    by_node, by_command = tmp_path / 'node.yaml', tmp_path / 'command.yaml'
+    graph.start('trajectory_generator', {
+        'generate.experiment': str(experiment_file), 'generate.output': str(by_node),
+        'generate.seed': 5, 'generate.max_evaluations': EVALUATIONS,
+    })
+    progress = graph.hear_matched(Float32, '/trajectory_generator/progress')
+    future = graph.request(Trigger, GENERATE, Trigger.Request())
+    completed = subprocess.run(
+        [sys.executable, '-m', 'robot_identification.cli.main', 'excite', '--robot', 'ur5',
+         '--experiment', str(experiment_file), '--seed', '5',
+         '--max-evaluations', str(EVALUATIONS), '-o', str(by_command)],
+        capture_output=True, text=True, timeout=120,
+    )
+    assert completed.returncode == 0, completed.stderr
+    answer = graph.answer(future, 60.0)
+    assert answer.success, answer.message
+    assert by_node.read_bytes() == by_command.read_bytes()
+    trajectory = load_trajectory(by_node)
+    assert trajectory.sha256 in answer.message
+
+    wait_until(lambda: progress and progress[-1].data == 1.0, 'progress 1')
+    shares = [message.data for message in progress]
+    assert len(shares) > 2
+    assert all(0.0 <= earlier <= later <= 1.0 for earlier, later in pairwise(shares))
+
+    previews = graph.hear(JointTrajectory, '/trajectory_generator/trajectory', LATCHED)
+    wait_until(lambda: previews, 'the latched preview')
+    preview = previews[0]
+    assert list(preview.joint_names) == list(ur5.joint_names)
+    times = np.array([seconds(point.time_from_start) for point in preview.points])
+    positions = np.array([point.positions for point in preview.points])
+    np.testing.assert_allclose(positions, trajectory.sample(times).q, rtol=0, atol=1e-6)
+    assert abs(times[-1] - trajectory.duration) < 1e-6
+
+
+def test_one_design_at_a_time_and_no_overwriting(graph, experiment_file, tmp_path):
+    """A second call is BUSY at once; an existing file stays as it is."""
+    output = tmp_path / 'trajectory.yaml'
+    node = graph.start('trajectory_generator', {
+        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.max_evaluations': 600,
+    })
+    first = graph.request(Trigger, GENERATE, Trigger.Request())
+    second = graph.request(Trigger, GENERATE, Trigger.Request())
+    wait_until(lambda: first.done() or second.done(), 'an answer')
+    assert not (first.done() and second.done())
+    busy, served = (first, second) if first.done() else (second, first)
+    assert not graph.answer(busy).success
+    assert 'BUSY' in graph.answer(busy).message
+    answer = graph.answer(served, 120.0)
+    assert answer.success, answer.message
+
+    written = output.read_bytes()
+    assert not graph.configure('trajectory_generator', {'generate.seed': 1})
+    answer = graph.call(GENERATE)
+    assert not answer.success
+    assert str(output) in answer.message
+    assert 'exists' in answer.message
+    assert output.read_bytes() == written
+    assert node.exit_code is None
+
+
+def test_designs_for_the_robot_that_is_described(graph, ur5, experiment_file, tmp_path):
+    """The live robot_description wins over the robot's file; errors are told in words."""
+    output = tmp_path / 'trajectory.yaml'
+    lighter = ur5.urdf.text.replace('mass value="8.393"', 'mass value="7.5"')
+    if lighter == ur5.urdf.text:
+        lighter = ur5.urdf.text.replace('<mass value="8', '<mass value="7')
+    assert lighter != ur5.urdf.text
+    description = graph.node.create_publisher(String, '/robot_description', LATCHED)
+    description.publish(String(data=lighter))
+    graph.start('trajectory_generator', {
+        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.max_evaluations': 40,
+    })
+    wait_until(description.get_subscription_count, 'the generator')
+    answer = graph.call(GENERATE, 60.0)
+    assert answer.success, answer.message
+    assert load_trajectory(output).certificate['urdf_sha256'] != ur5.urdf_sha256
+
+    description.publish(String(data='<robot>'))
+    answer = graph.call(GENERATE, 60.0)
+    assert not answer.success
+    for values, words in (
+        ({'generate.output': str(tmp_path / 'other.yaml')}, 'robot_description'),
+        ({'use_robot_description': False, 'generate.experiment': 'nosuch'}, 'nosuch'),
+        ({'generate.experiment': str(experiment_file), 'robot': 'hal9000'}, 'hal9000'),
+    ):
+        assert not graph.configure('trajectory_generator', values)
+        answer = graph.call(GENERATE)
+        assert not answer.success
+        assert words in answer.message
+    assert not (tmp_path / 'other.yaml').exists()
+
+
+def test_asks_for_an_output(graph):
+    """Without a file name it says which parameter to set."""
+    graph.start('trajectory_generator', {'generate.max_evaluations': 10})
+    answer = graph.call(GENERATE)
+    assert not answer.success
+    assert 'generate.output' in answer.message

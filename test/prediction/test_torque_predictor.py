@@ -1,0 +1,219 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Sample by sample, from the past only, with the delay it states."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.prediction.torque_predictor import TorquePredictor
+from robot_identification.validation.validation import predict_effort
+
+RATE = 500.0
+
+
+def model_of(robot, friction='none', **parameters):
+    """Return a model in which only the named parameters are not zero."""
+    robot = replace(robot.with_drive_gains([2.0, 4.0, 8.0]), sampling_rate=RATE)
+    standard = make_standard_parameters(3, parse_friction(friction), reflected_inertia=True)
+    reduction = reduce_to_base(robot, standard)
+    theta = np.zeros(reduction.rank)
+    for name, value in parameters.items():
+        theta[reduction.names.index(name)] = value
+    return IdentifiedModel(
+        robot, 'A', reduction, theta, np.eye(reduction.rank), None, '', SignalSource(), {}, {}
+    )
+
+
+@pytest.fixture
+def viscous(robots):
+    """Return a model whose torque on the first joint is twice its smoothed velocity."""
+    return model_of(robots['mixed'], 'viscous', fv1=2.0)
+
+
+def recording(t):
+    """Return a smooth motion of three joints at times (N,)."""
+    q = 0.4 * np.sin(2.0 * t[:, None] + np.arange(3))
+    dq = 0.8 * np.cos(2.0 * t[:, None] + np.arange(3))
+    return q, dq
+
+
+def test_step_by_step_equals_the_batch(identification, rng):
+    """Bit for bit, on the recording's own samples with their noise."""
+    model, motion = identification.model, identification.datasets[0].motion
+    stamps = identification.datasets[0].stamps[:300]
+    q = motion.q[:300]
+    dq = motion.dq[:300] + 1e-3 * rng.normal(size=(300, 6))
+    whole = TorquePredictor(model).run(stamps, q, dq)
+    stepwise = TorquePredictor(model)
+    for k in range(300):
+        prediction = stepwise.step(stamps[k], q[k], dq[k])
+        np.testing.assert_array_equal(prediction.effort, whole[k])
+        np.testing.assert_allclose(
+            prediction.torque, prediction.effort * model.robot.drives.drive_gain, rtol=1e-12
+        )
+
+
+def test_the_future_is_not_seen(robots):
+    """What comes after a sample does not change its prediction."""
+    model = model_of(robots['mixed'], 'viscous', fv1=1.0, Izz1=1.0)
+    t = np.arange(200) / RATE
+    q, dq = recording(t)
+    plain = TorquePredictor(model).run(t, q, dq)
+    dq[100:] += 5.0
+    np.testing.assert_array_equal(TorquePredictor(model).run(t, q, dq)[:100], plain[:100])
+
+
+def test_delay_is_as_stated(viscous):
+    """
+    On a ramp, once it has settled, the smoothed velocity lags by exactly the stated time.
+
+    For a second-order Butterworth that is sqrt(2) / (2 pi fc), up to the bilinear transform.
+    """
+    predictor = TorquePredictor(viscous, rate=RATE, cutoff=30.0)
+    t = np.arange(500) / RATE
+    dq = np.zeros((500, 3))
+    dq[:, 0] = 0.7 * t
+    smooth = predictor.run(t, np.zeros((500, 3)), dq)[:, 0] * 2.0 / 2.0
+    lag = (dq[-1, 0] - smooth[-1]) / 0.7
+    assert lag == pytest.approx(predictor.delay, rel=1e-6)
+    assert predictor.delay == pytest.approx(np.sqrt(2.0) / (2.0 * np.pi * 30.0), rel=0.02)
+    # As the documentation of the class says.
+    assert predictor.delay == pytest.approx(0.23 / 30.0, rel=0.05)
+
+
+def test_acceleration_of_a_ramp_is_its_slope(robots):
+    """The rotor's torque, after the filters have settled."""
+    model = model_of(robots['mixed'], Ia3=3.0)
+    t = np.arange(500) / RATE
+    dq = np.zeros((500, 3))
+    dq[:, 2] = 0.7 * t
+    effort = TorquePredictor(model).run(t, np.zeros((500, 3)), dq)
+    assert effort[-1, 2] * 8.0 == pytest.approx(3.0 * 0.7, rel=1e-6)
+
+
+def test_a_constant_velocity_has_no_transient(viscous):
+    """Filters start in the steady state of the first sample."""
+    t = np.arange(50) / RATE
+    dq = np.full((50, 3), 0.6)
+    effort = TorquePredictor(viscous).run(t, np.zeros((50, 3)), dq)
+    np.testing.assert_allclose(effort[:, 0], 2.0 * 0.6 / 2.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize('jump', [0.5, -0.3, -100.0])
+def test_filters_start_anew_after_a_gap_or_a_clock_that_jumps(robots, jump):
+    """From there on the predictions are those of a predictor that starts there."""
+    model = model_of(robots['mixed'], 'viscous', fv1=1.0, Ia3=2.0, Izz1=0.5)
+    t = np.arange(200) / RATE
+    q, dq = recording(t)
+    stamps = np.where(np.arange(200) < 120, t, t + jump)
+    predictor = TorquePredictor(model)
+    first = predictor.run(stamps[:120], q[:120], dq[:120])
+    before = predictor.restarts
+    second = predictor.run(stamps[120:], q[120:], dq[120:])
+    assert predictor.restarts == before + 1
+    fresh = TorquePredictor(model)
+    np.testing.assert_allclose(second, fresh.run(stamps[120:], q[120:], dq[120:]), rtol=1e-12)
+    assert np.all(np.isfinite(first))
+
+
+def test_an_uninterrupted_recording_never_restarts(viscous):
+    """A few lost messages are no gap."""
+    t = np.delete(np.arange(200), [50, 51, 52, 120]) / RATE
+    predictor = TorquePredictor(viscous)
+    predictor.run(t, *recording(t))
+    started = predictor.restarts
+    predictor.run(t + t[-1] + 1.0 / RATE, *recording(t))
+    assert predictor.restarts == started
+
+
+@pytest.mark.parametrize('where', ['stamp', 'q', 'dq'])
+@pytest.mark.parametrize('value', [np.nan, np.inf])
+def test_what_is_not_finite_gives_no_prediction(viscous, where, value):
+    """And leaves no trace in the filters: the next samples are as without it."""
+    t = np.arange(100) / RATE
+    q, dq = recording(t)
+    plain = TorquePredictor(viscous)
+    disturbed = TorquePredictor(viscous)
+    for k in range(100):
+        expected = plain.step(t[k], q[k], dq[k])
+        if k == 40:
+            sample = {'stamp': t[k] + 0.5 / RATE, 'q': q[k].copy(), 'dq': dq[k].copy()}
+            if where == 'stamp':
+                sample['stamp'] = value
+            else:
+                sample[where][1] = value
+            assert disturbed.step(**sample) is None
+        found = disturbed.step(t[k], q[k], dq[k])
+        np.testing.assert_array_equal(found.effort, expected.effort)
+
+
+def test_a_repeated_stamp_gives_no_prediction(viscous):
+    predictor = TorquePredictor(viscous)
+    q, dq = np.zeros(3), np.ones(3)
+    assert predictor.step(1.0, q, dq) is not None
+    assert predictor.step(1.0, q, dq) is None
+    assert predictor.step(1.002, q, dq) is not None
+    rows = np.zeros((3, 3))
+    assert np.isnan(predictor.run(np.array([2.0, 2.0, 2.002]), rows, rows)[1]).all()
+
+
+def test_rates_and_cut_offs_must_be_known_and_positive(robots, viscous):
+    unknown = replace(viscous, robot=replace(viscous.robot, sampling_rate=np.nan))
+    with pytest.raises(UsageError, match='rate nan Hz'):
+        TorquePredictor(unknown)
+    assert TorquePredictor(unknown, rate=100.0).rate == 100.0
+    for options in ({'rate': 0.0}, {'rate': -5.0}, {'cutoff': 0.0}, {'cutoff': np.nan}):
+        with pytest.raises(UsageError, match='positive'):
+            TorquePredictor(viscous, **options)
+
+
+def test_a_cut_off_above_what_the_rate_allows_is_lowered(viscous):
+    predictor = TorquePredictor(viscous, rate=20.0, cutoff=30.0)
+    t = np.arange(40) / 20.0
+    effort = predictor.run(t, *recording(t))
+    assert np.all(np.isfinite(effort))
+
+
+def test_causal_and_zero_phase_agree_on_a_slow_motion(robots):
+    """
+    Within what the delay of both filters explains.
+
+    A torque that changes by 2 rad/s lags by 16 ms, 3 % of it at most.
+    """
+    model = model_of(robots['mixed'], 'viscous', fv1=1.0, Ia3=2.0, Izz1=0.5)
+    t = np.arange(1000) / RATE
+    q, dq = recording(t)
+    ddq = -1.6 * np.sin(2.0 * t[:, None] + np.arange(3))
+    exact = model.effort(Motion(q, dq, ddq))
+    causal = TorquePredictor(model).run(t, q, dq)
+    assert np.abs(causal - exact)[100:].max() < 0.04 * np.abs(exact).max()
+    assert np.abs(causal - exact)[100:].max() > 1e-4 * np.abs(exact).max()
+
+
+def test_the_live_prediction_of_a_recording_is_close_to_the_offline_one(identification):
+    """On the training motion, faster filters and their noise: a fifth of the spread."""
+    model, dataset = identification.model, identification.datasets[0]
+    offline = predict_effort(model, dataset)
+    live = TorquePredictor(model).run(dataset.stamps, dataset.motion.q, dataset.motion.dq)
+    ratio = np.sqrt(np.mean((live - offline)[50:] ** 2, axis=0)) / np.std(offline, axis=0)
+    assert np.all(ratio < 0.2)

@@ -1,0 +1,109 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Filters delay nothing, drop no sample and keep what is slow."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.processing.filters import central_difference
+from robot_identification.processing.filters import low_pass
+
+RATE = 125.0
+FILTER = KinematicFilter(order=2, cutoff=9.0)
+
+
+@given(frequency=st.floats(0.2, 8.0), phase=st.floats(0.0, 6.28))
+def test_a_sinusoid_is_not_delayed(frequency, phase):
+    """
+    Property P12: the phase found by a fit over the middle is the phase put in.
+
+    What is left at the edges decays with the cut-off; after two seconds it is below 1e-6 rad.
+    Both passes of order two take 1 / (1 + (f / fc)^4) of the amplitude.
+    """
+    t = np.arange(0.0, 12.0, 1.0 / RATE)
+    filtered = low_pass(np.sin(2 * np.pi * frequency * t + phase)[:, None], RATE, FILTER)[:, 0]
+    middle = (t > 2.0) & (t < 10.0)
+    angle = 2 * np.pi * frequency * t[middle]
+    columns = np.column_stack([np.sin(angle), np.cos(angle)])
+    a, b = np.linalg.lstsq(columns, filtered[middle], rcond=None)[0]
+    lag = (np.arctan2(b, a) - phase + np.pi) % (2 * np.pi) - np.pi
+    assert abs(lag) < 1e-5
+    # Bilinear transform: frequencies are warped by their tangents.
+    warped = np.tan(np.pi * frequency / RATE) / np.tan(np.pi * 9.0 / RATE)
+    assert np.hypot(a, b) == pytest.approx(1.0 / (1.0 + warped**4), rel=1e-4)
+
+
+def test_noise_above_the_cut_off_is_taken_away():
+    """At four times the cut-off, two passes leave 1 / 257 and the warping a little less."""
+    t = np.arange(0.0, 4.0, 1.0 / RATE)
+    noise = low_pass(np.sin(2 * np.pi * 36.0 * t)[:, None], RATE, FILTER)
+    assert np.abs(noise[125:-125]).max() < 1.0 / 257.0
+
+
+def test_edges_are_padded_and_not_dropped():
+    """A straight line stays a straight line to its first and last sample."""
+    t = np.arange(0.0, 2.0, 1.0 / RATE)
+    line = np.column_stack([3.0 * t - 1.0, np.full(len(t), 5.0)])
+    filtered = low_pass(line, RATE, FILTER)
+    assert filtered.shape == line.shape
+    np.testing.assert_allclose(filtered, line, atol=1e-9)
+
+
+@pytest.mark.parametrize('samples', [3, 10, 25])
+def test_short_parts_are_filtered_too(samples):
+    """
+    The padding is never longer than the signal: constants stay exact.
+
+    A line of ten samples, the shortest part that is processed, keeps its shape to some percent.
+    """
+    constant = np.full((samples, 1), 4.2)
+    np.testing.assert_allclose(low_pass(constant, RATE, FILTER), constant, rtol=1e-9)
+    if samples >= 10:
+        line = np.linspace(0.0, 1.0, samples)[:, None]
+        np.testing.assert_allclose(low_pass(line, RATE, FILTER), line, atol=0.03)
+
+
+def test_a_cut_off_near_the_nyquist_frequency_is_lowered():
+    """At 20 Hz a cut-off of 9 Hz is no longer a Butterworth filter; 80 % of 10 Hz is."""
+    x = np.random.default_rng(0).normal(size=(200, 1))
+    expected = low_pass(x, 20.0, KinematicFilter(cutoff=8.0))
+    np.testing.assert_array_equal(low_pass(x, 20.0, KinematicFilter(cutoff=9.0)), expected)
+    np.testing.assert_array_equal(low_pass(x, 20.0, KinematicFilter(cutoff=1e5)), expected)
+
+
+def test_columns_are_filtered_on_their_own():
+    x = np.random.default_rng(1).normal(size=(300, 3))
+    alone = np.column_stack([low_pass(x[:, [i]], RATE, FILTER)[:, 0] for i in range(3)])
+    np.testing.assert_allclose(low_pass(x, RATE, FILTER), alone, atol=1e-12)
+
+
+def test_differences_of_a_parabola_are_exact_to_the_ends():
+    """Central inside and one-sided of second order at the ends: exact for squares."""
+    t = np.arange(50) / RATE
+    x = np.column_stack([2.0 * t**2 - t + 3.0, 0.5 * t])
+    expected = np.column_stack([4.0 * t - 1.0, np.full(50, 0.5)])
+    np.testing.assert_allclose(central_difference(x, RATE), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    'options', [{'kind': 'magic'}, {'order': 0}, {'order': 2.5}, {'cutoff': 0.0},
+                {'cutoff': -1.0}, {'cutoff': float('nan')}, {'cutoff': 'low'}]
+)
+def test_filters_that_do_not_exist_are_refused(options):
+    with pytest.raises(DescriptionError, match='filter'):
+        KinematicFilter(**options)

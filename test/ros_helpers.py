@@ -1,0 +1,261 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A ROS graph for one test: its own domain on this host, node processes, a client node.
+
+Importing this file skips the test module that does so where rclpy is not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import contextmanager
+from pathlib import Path
+import signal
+import threading
+import time
+from typing import Any
+
+import pytest
+
+try:
+    import rclpy
+except ImportError as error:
+    pytest.skip(f'needs ROS 2: {error}', allow_module_level=True)
+from rcl_interfaces.srv import SetParameters
+from rclpy.duration import Duration
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from rclpy.task import Future
+from robot_identification.cli.processes import isolated_environment
+from robot_identification.cli.processes import NodeProcess
+from robot_identification.cli.processes import own_domain
+from robot_identification.cli.processes import running
+from std_srvs.srv import Trigger
+
+DEADLINE = 20.0
+POLL = 0.02
+RELIABLE = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.RELIABLE)
+BEST_EFFORT = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.BEST_EFFORT)
+PROFILE_VARIABLES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
+LATCHED = QoSProfile(
+    depth=1,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
+
+# Added to the shipped Fast DDS profile for the clients here: what a busy machine lost is sent
+# again after 50 ms instead of 3 s, and acknowledgements come as fast.
+QUICK_REPAIR = """
+  <data_writer profile_name="quick_repair" is_default_profile="true">
+    <times>
+      <heartbeatPeriod><sec>0</sec><nanosec>50000000</nanosec></heartbeatPeriod>
+    </times>
+  </data_writer>
+</profiles>
+"""
+
+
+def seconds(stamp) -> float:
+    """Return a time or duration message in seconds."""
+    return stamp.sec + stamp.nanosec * 1e-9
+
+
+def deserialized(kind: type, data: bytes) -> Any:
+    """Return the message in bytes that came over the wire, read by ROS itself."""
+    return deserialize_message(data, kind)
+
+
+def acknowledged(publisher) -> bool:
+    """Wait until everything published has arrived at every reliable listener."""
+    return publisher.wait_for_all_acked(Duration(seconds=DEADLINE))
+
+
+def wait_until(condition: Callable[[], Any], what: str, deadline: float = DEADLINE) -> Any:
+    """Return what `condition` returns as soon as it is true; fail after `deadline` seconds."""
+    end = time.monotonic() + deadline
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            pytest.fail(f'waited {deadline:g} s for {what}')
+        time.sleep(POLL)
+
+
+class Graph:
+    """
+    Nodes of ours as processes and clients in this process, on one private domain.
+
+    The clients are served by a thread, so that nothing is missed between two lines of a test.
+
+    Parameters
+    ----------
+    domain : int
+        Its ROS_DOMAIN_ID.
+    folder : Path
+        Where logs go.
+    environment : mapping of str to str
+        Of the processes.
+
+    """
+
+    def __init__(self, domain: int, folder: Path, environment: Mapping[str, str]) -> None:
+        self.folder, self.environment = folder, dict(environment)
+        self.processes: list[NodeProcess] = []
+        self._killed: set[NodeProcess] = set()
+        self._context = rclpy.Context()
+        rclpy.init(args=[], context=self._context, domain_id=domain)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._nodes: list[Node] = []
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._spin)
+        self.node = self.add_node('test_client')
+        self._thread.start()
+
+    def _spin(self) -> None:
+        while not self._closing.is_set():
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def close(self) -> None:
+        """Take the clients off the graph."""
+        self._closing.set()
+        self._thread.join()
+        self._executor.shutdown()
+        for node in self._nodes:
+            node.destroy_node()
+        self._context.try_shutdown()
+
+    def add_node(self, name: str, namespace: str = '') -> Node:
+        """Return another node in this process."""
+        node = Node(name, context=self._context, namespace=namespace, enable_rosout=False,
+                    start_parameter_services=False)
+        self._nodes.append(node)
+        self._executor.add_node(node)
+        return node
+
+    def remove_node(self, node: Node) -> None:
+        """Take a node off the graph."""
+        self._executor.remove_node(node)
+        self._nodes.remove(node)
+        node.destroy_node()
+
+    def start(
+        self,
+        name: str,
+        parameters: Mapping[str, Any] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> NodeProcess:
+        """Start an executable; several of one name get logs of their own."""
+        log = self.folder / f'{name}_{len(self.processes)}.log'
+        process = NodeProcess(
+            name, parameters or {}, {**self.environment, **(environment or {})}, log
+        )
+        self.processes.append(process)
+        return process
+
+    def kill(self, process: NodeProcess) -> None:
+        """End a process without a chance to say goodbye."""
+        self._killed.add(process)
+        process.process.kill()
+        process.process.wait()
+
+    def exit_code(self, process: NodeProcess, deadline: float = DEADLINE) -> int:
+        """Wait until a process has ended; return its exit code."""
+        wait_until(lambda: process.exit_code is not None, f'the end of {process.name}', deadline)
+        return process.process.returncode
+
+    def check_endings(self) -> None:
+        """Fail if a node had to be killed, or showed a traceback."""
+        for process in self.processes:
+            said = process.log.read_text(errors='replace')
+            print(f'--- {process.name} ended with {process.exit_code}\n{said}')
+        for process in self.processes:
+            if process in self._killed:
+                continue
+            assert process.exit_code != -signal.SIGKILL, f'{process.name} did not hear SIGINT'
+            said = process.log.read_text(errors='replace')
+            assert 'Traceback' not in said, f'{process.name} shows a traceback:\n{said}'
+
+    def hear(self, kind: type, topic: str, qos: QoSProfile = RELIABLE) -> list:
+        """Return a list that grows with every message of a topic."""
+        heard: list = []
+        self.node.create_subscription(kind, topic, heard.append, qos)
+        return heard
+
+    def hear_matched(self, kind: type, topic: str, qos: QoSProfile = RELIABLE) -> list:
+        """Return the same as `hear`, as soon as a publisher is there."""
+        heard = self.hear(kind, topic, qos)
+        wait_until(lambda: self.node.count_publishers(topic), f'a publisher of {topic}')
+        return heard
+
+    def publisher(self, kind: type, topic: str, qos: QoSProfile = RELIABLE, listeners: int = 1):
+        """Return a publisher that has found its listeners."""
+        publisher = self.node.create_publisher(kind, topic, qos)
+        wait_until(
+            lambda: publisher.get_subscription_count() >= listeners, f'a listener to {topic}'
+        )
+        return publisher
+
+    def request(self, kind: type, service: str, request: Any) -> Future:
+        """Send a request as soon as the service is there; return the future."""
+        client = self.node.create_client(kind, service)
+        wait_until(client.service_is_ready, f'the service {service}')
+        return client.call_async(request)
+
+    def answer(self, future: Future, deadline: float = DEADLINE) -> Any:
+        """Wait for the answer to a request."""
+        wait_until(future.done, 'an answer', deadline)
+        return future.result()
+
+    def call(self, service: str, deadline: float = DEADLINE) -> Trigger.Response:
+        """Call a Trigger service."""
+        return self.answer(self.request(Trigger, service, Trigger.Request()), deadline)
+
+    def configure(self, node: str, values: Mapping[str, Any]) -> list:
+        """Set parameters of a node; return the reasons of those that were refused."""
+        request = SetParameters.Request(parameters=[
+            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
+        ])
+        answer = self.answer(self.request(SetParameters, f'{node}/set_parameters', request))
+        return [result.reason for result in answer.results if not result.successful]
+
+
+@contextmanager
+def own_graph(folder: Path) -> Iterator[Graph]:
+    """Yield a graph that no other test shares; its processes are stopped and looked at."""
+    with pytest.MonkeyPatch.context() as patch, own_domain() as domain:
+        # The clients here see the same part of the world as the processes.
+        environment = isolated_environment(domain)
+        shipped = Path(environment[PROFILE_VARIABLES[0]]).read_text()
+        profile = folder / 'fast_dds.xml'
+        profile.write_text(shipped.replace('</profiles>', QUICK_REPAIR))
+        for name, value in environment.items():
+            patch.setenv(name, str(profile) if name in PROFILE_VARIABLES else value)
+        graph = Graph(domain, folder, environment)
+        try:
+            with running(graph.processes):
+                yield graph
+        finally:
+            graph.close()
+        graph.check_endings()

@@ -1,0 +1,187 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The controller interpolates as ros2_controllers' does, and rejects what that rejects."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.simulation.controller import cubic
+from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import quintic
+from robot_identification.simulation.controller import STOP_TIME
+from robot_identification.simulation.controller import TrajectoryController
+
+VALUES = st.floats(-3.0, 3.0)
+DURATIONS = st.floats(0.05, 5.0)
+
+
+@given(states=st.lists(VALUES, min_size=6, max_size=6), T=DURATIONS)
+def test_quintic_passes_both_states(states, T):
+    """
+    Position, velocity and acceleration at both ends.
+
+    Powers of T cancel: rounding of 1e-16 grows by T^-2, 1e-8 is asked of values up to 3 T^-2.
+    """
+    start, end = ([np.array([x]) for x in part] for part in (states[:3], states[3:]))
+    size = 1.0 + 1.0 / T**2
+    for t, expected in ((0.0, start), (T, end)):
+        found = quintic(tuple(start), tuple(end), T, t)
+        for value, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(value, wanted, atol=1e-9 * size)
+
+
+@given(states=st.lists(VALUES, min_size=6, max_size=6), T=DURATIONS, share=st.floats(0.1, 0.9))
+def test_velocity_and_acceleration_are_derivatives(states, T, share):
+    """A quintic's central difference over 2 h errs by h^2 of its third derivative."""
+    start, end = ([np.array([x]) for x in part] for part in (states[:3], states[3:]))
+    h = 1e-4 * T
+    before, now, after = (
+        quintic(tuple(start), tuple(end), T, share * T + shift) for shift in (-h, 0.0, h)
+    )
+    size = 1.0 + T**-3
+    for order in (0, 1):
+        difference = (after[order] - before[order]) / (2 * h)
+        np.testing.assert_allclose(difference, now[order + 1], atol=1e-4 * size)
+
+
+@given(states=st.lists(VALUES, min_size=4, max_size=4), T=DURATIONS)
+def test_cubic_passes_positions_and_velocities(states, T):
+    start, end = ([np.array([x]) for x in part] for part in (states[:2], states[2:]))
+    for t, expected in ((0.0, start), (T, end)):
+        found = cubic(tuple(start), tuple(end), T, t)[:2]
+        for value, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(value, wanted, atol=1e-9 * (1.0 + 1.0 / T))
+
+
+def test_rest_to_rest_by_hand():
+    """Half way at half time, at 15/8 of the mean speed, without acceleration."""
+    rest = np.zeros(1)
+    q, dq, ddq = quintic((rest, rest, rest), (np.array([2.0]), rest, rest), 4.0, 2.0)
+    assert q[0] == pytest.approx(1.0)
+    assert dq[0] == pytest.approx(1.875 * 2.0 / 4.0)
+    assert ddq[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def make_knots(**changes):
+    """Return a trajectory of two joints that ends at rest; the first knot is half a second on."""
+    content = {
+        'times': np.array([0.5, 1.0, 2.0]),
+        'q': np.array([[0.1, 0.0], [0.3, -0.2], [0.4, -0.5]]),
+        'dq': np.array([[0.3, -0.1], [0.2, -0.3], [0.0, 0.0]]),
+        'ddq': np.array([[0.1, 0.2], [-0.2, 0.1], [0.0, 0.0]]),
+    }
+    return Knots(**{**content, **changes})
+
+
+@pytest.mark.parametrize('kind', ['quintic', 'cubic', 'linear'])
+def test_knots_are_passed(kind):
+    """Whatever the message has besides positions, and from where the robot stands."""
+    changes = {'quintic': {}, 'cubic': {'ddq': None}, 'linear': {'ddq': None, 'dq': None}}[kind]
+    knots = make_knots(**changes)
+    controller = TrajectoryController(np.zeros(2))
+    controller.follow(knots, now=10.0)
+    np.testing.assert_allclose(controller.sample(10.0)[0], 0.0, atol=1e-12)
+    for k, time in enumerate(knots.times[:-1]):
+        q, dq, ddq = controller.sample(10.0 + time)
+        np.testing.assert_allclose(q, knots.q[k], atol=1e-12)
+        if knots.dq is not None:
+            np.testing.assert_allclose(dq, knots.dq[k], atol=1e-12)
+        if knots.ddq is not None:
+            np.testing.assert_allclose(ddq, knots.ddq[k], atol=1e-12)
+    assert controller.active
+    q, dq, ddq = controller.sample(12.0)
+    np.testing.assert_array_equal(q, knots.q[-1])
+    assert not dq.any()
+    assert not ddq.any()
+    assert not controller.active
+    np.testing.assert_array_equal(controller.sample(99.0)[0], knots.q[-1])
+
+
+def test_positions_only_are_joined_by_straight_lines():
+    controller = TrajectoryController(np.zeros(1))
+    controller.follow(Knots(np.array([2.0, 4.0]), np.array([[1.0], [0.0]])), now=0.0)
+    for time, position, speed in ((1.0, 0.5, 0.5), (3.0, 0.5, -0.5)):
+        q, dq, ddq = controller.sample(time)
+        assert (q[0], dq[0], ddq[0]) == (position, speed, 0.0)
+
+
+def test_between_the_knots_nothing_jumps():
+    """
+    Sampled every millisecond: position and velocity change no faster than their rates allow.
+
+    Rates of this trajectory stay below 2 rad/s and 20 rad/s^2.
+    """
+    controller = TrajectoryController(np.zeros(2))
+    controller.follow(make_knots(), now=0.0)
+    samples = [controller.sample(0.001 * k) for k in range(2100)]
+    q, dq = (np.array([sample[i] for sample in samples]) for i in (0, 1))
+    assert np.abs(np.diff(q, axis=0)).max() < 0.002
+    assert np.abs(np.diff(dq, axis=0)).max() < 0.02
+
+
+def test_a_new_trajectory_goes_on_from_the_present_reference():
+    """No step in position, velocity or acceleration where one replaces the other."""
+    controller = TrajectoryController(np.zeros(2))
+    controller.follow(make_knots(), now=0.0)
+    before = controller.sample(0.7)
+    controller.follow(make_knots(q=make_knots().q + 0.2), now=0.7)
+    for value, wanted in zip(controller.sample(0.7), before, strict=True):
+        np.testing.assert_allclose(value, wanted, atol=1e-12)
+    np.testing.assert_allclose(controller.sample(2.7)[0], make_knots().q[-1] + 0.2)
+
+
+def test_a_stop_is_smooth_and_ends_at_rest():
+    """It rests half a second later, where the speed at half its mean leads."""
+    controller = TrajectoryController(np.zeros(2))
+    controller.follow(make_knots(), now=0.0)
+    q, dq, _ = controller.sample(0.8)
+    controller.stop(0.8)
+    np.testing.assert_allclose(controller.sample(0.8)[1], dq, atol=1e-12)
+    end = controller.sample(0.8 + STOP_TIME)
+    np.testing.assert_allclose(end[0], q + 0.5 * STOP_TIME * dq, atol=1e-12)
+    assert not end[1].any()
+    assert not controller.active
+
+
+REFUSED = {
+    'not a number': ({'q': np.array([[0.1, 0], [np.nan, 0], [0, 0]])}, 'positions.*finite'),
+    'infinite': ({'dq': np.array([[0.1, 0], [np.inf, 0], [0, 0]])}, 'velocities.*finite'),
+    'an acceleration that is no number': (
+        {'ddq': np.full((3, 2), np.nan)}, 'accelerations.*finite'
+    ),
+    'times that go back': ({'times': np.array([0.5, 2.0, 1.0])}, 'increasing'),
+    'times that stand still': ({'times': np.array([0.5, 0.5, 1.0])}, 'increasing'),
+    'times before the start': ({'times': np.array([-0.5, 0.5, 1.0])}, 'times'),
+    'times that are no numbers': ({'times': np.array([0.5, np.nan, 1.0])}, 'times'),
+    'too few joints': ({'q': np.zeros((3, 1))}, r'shape \(3, 1\)'),
+    'too few points': ({'dq': np.zeros((2, 2))}, r'shape \(2, 2\)'),
+    'no point': ({'times': np.zeros(0), 'q': np.zeros((0, 2)), 'dq': None, 'ddq': None},
+                 'at least one'),
+    'an end in motion': ({'dq': np.array([[0.3, 0], [0.2, 0], [0.0, 0.1]])}, 'last point'),
+}
+
+
+@pytest.mark.parametrize(('changes', 'message'), REFUSED.values(), ids=REFUSED)
+def test_what_a_controller_rejects_is_refused(changes, message):
+    """The motion under way goes on, as a real controller's does."""
+    controller = TrajectoryController(np.zeros(2))
+    controller.follow(make_knots(), now=0.0)
+    controller.sample(0.25)
+    with pytest.raises(UnsafeMotionError, match=message):
+        controller.follow(make_knots(**changes), now=0.3)
+    assert controller.active
+    np.testing.assert_allclose(controller.sample(1.0)[0], make_knots().q[1], atol=1e-12)

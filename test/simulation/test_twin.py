@@ -1,0 +1,247 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The simulated robot is what its truth says, by Pinocchio, which takes no part in it."""
+
+from builders import FINGERS
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import read_urdf
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import prior_truth
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.twin import Twin
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+NAMES = ('ur5', 'ur10', 'ur5e', 'mixed')
+
+
+def arm(robots, name):
+    """Return an arm with known gains in a skew mounting."""
+    robot = robots[name]
+    if not np.all(np.isfinite(robot.drives.drive_gain)):
+        robot = robot.with_drive_gains(np.linspace(3.0, 9.0, robot.n))
+    return robot.with_gravity(gravity_of_mounting(0.3, -0.2, 0.1))
+
+
+def true_model(robot, truth):
+    """Return Pinocchio's model of the true arm, made of the prior and the truth by hand."""
+    model = robot.pinocchio.copy()
+    for index in range(robot.n):
+        body, factor = model.inertias[index + 1], truth.mass_factor[index]
+        model.inertias[index + 1] = pin.Inertia(
+            factor * body.mass, body.lever + truth.centre_shift[index], factor * body.inertia
+        )
+    model.armature = truth.reflected_inertia
+    return model
+
+
+def reference(robot, time):
+    """Return a smooth, lively reference within the limits."""
+    phase = np.arange(robot.n)
+    q = 0.15 * np.sin(4.0 * time + phase)
+    return q, 0.6 * np.cos(4.0 * time + phase), -2.4 * np.sin(4.0 * time + phase)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_current_is_inverse_dynamics_and_friction_over_the_true_gain(robots, name):
+    """
+    Step by step: the torque of a step against Pinocchio's inverse dynamics of that very step.
+
+    MuJoCo's Euler step is v' = v + h a exactly, so a is a difference of velocities: its rounding
+    is 1e-16 / 5e-4 times inertias below 20 kg m^2. 1e-8 of the torque leaves a margin of 100.
+    """
+    robot = arm(robots, name)
+    truth = draw_truth(robot, 3)
+    model = true_model(robot, truth)
+    data = model.createData()
+    twin = Twin(robot, truth, NOISE_FREE, reference(robot, 0.0)[0])
+    largest = 0.0
+    for step in range(400):
+        before = twin.true_sample()
+        twin.advance(*reference(robot, step * PHYSICS_STEP), PHYSICS_STEP)
+        after = twin.true_sample()
+        acceleration = (after.dq - before.dq) / PHYSICS_STEP
+        friction = truth.coulomb * np.tanh(before.dq / truth.velocity_width) \
+            + truth.viscous * before.dq
+        expected = pin.rnea(model, data, before.q, before.dq, acceleration) + friction
+        torque = after.effort * truth.drive_gain
+        np.testing.assert_allclose(torque, expected, rtol=1e-8, atol=1e-8 * np.abs(torque).max())
+        np.testing.assert_allclose(
+            after.q, before.q + PHYSICS_STEP * after.dq, rtol=0, atol=1e-14
+        )
+        largest = max(largest, np.abs(torque).max())
+    assert largest > 5.0, 'and there was something to compare'
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_true_parameters_are_those_of_the_true_arm(robots, name):
+    """Against the prior's parameters changed by hand in Pinocchio; both round at 1e-12."""
+    robot = arm(robots, name)
+    truth = draw_truth(robot, 5)
+    expected = np.concatenate([
+        body.toDynamicParameters() for body in list(true_model(robot, truth).inertias)[1:]
+    ])
+    np.testing.assert_allclose(true_inertial_parameters(robot, truth), expected, atol=1e-10)
+
+
+def test_the_servo_follows(robots):
+    """
+    A servo of 12 Hz with feed-forward and true masses up to 20 % off keeps within a few mrad.
+
+    The largest unmodelled torque over the stiffness is of that size.
+    """
+    robot = arm(robots, 'ur5')
+    twin = Twin(robot, draw_truth(robot, 3), NOISE_FREE, reference(robot, 0.0)[0])
+    errors = []
+    for step in range(500):
+        twin.advance(*reference(robot, 0.002 * step), 0.002)
+        errors.append(twin.true_sample().q - reference(robot, 0.002 * (step + 1))[0])
+    assert np.abs(errors).max() < 0.05
+    assert twin.time == pytest.approx(500 * 0.002 + PHYSICS_STEP)
+
+
+def test_torque_stays_within_the_limits(robots):
+    """Thrown far from its reference, the servo asks for more than the drives have."""
+    robot = arm(robots, 'ur5')
+    truth = draw_truth(robot, 3)
+    twin = Twin(robot, truth, NOISE_FREE, np.zeros(6))
+    twin.advance(np.full(6, 2.0), np.zeros(6), np.zeros(6), 0.01)
+    torque = np.abs(twin.true_sample().effort * truth.drive_gain)
+    assert np.all(torque <= robot.limits.effort * (1.0 + 1e-12))
+    assert np.any(torque >= robot.limits.effort * (1.0 - 1e-12))
+
+
+def test_same_seed_same_bytes(robots):
+    """Truth and noise each have their own seed."""
+    robot = arm(robots, 'ur5')
+
+    def measure(truth_seed, seed):
+        twin = Twin(robot, draw_truth(robot, truth_seed), Sensors(), np.zeros(6), seed)
+        samples = []
+        for step in range(20):
+            twin.advance(*reference(robot, 0.002 * step), 0.002)
+            measured, _ = twin.measure()
+            samples.append(np.concatenate([measured.q, measured.dq, measured.effort]))
+        return np.array(samples).tobytes()
+
+    assert measure(1, 2) == measure(1, 2)
+    assert measure(1, 2) != measure(1, 3)
+    assert measure(1, 2) != measure(2, 2)
+
+
+def test_noise_is_as_stated(robots):
+    """At rest, 4000 measurements: a standard deviation is known to 1.1 %, five of them allowed."""
+    robot = arm(robots, 'ur5')
+    sensors = Sensors(
+        position_noise=1e-4, velocity_noise=2e-3, position_quantum=0.0, effort_noise=0.01
+    )
+    truth = draw_truth(robot, 1)
+    twin = Twin(robot, truth, sensors, np.zeros(6))
+    pairs = [twin.measure() for _ in range(4000)]
+    for field, expected in {
+        'q': 1e-4, 'dq': 2e-3, 'effort': 0.01 * robot.limits.effort / truth.drive_gain,
+    }.items():
+        noise = np.array([getattr(a, field) - getattr(b, field) for a, b in pairs])
+        np.testing.assert_allclose(noise.std(axis=0), np.ones(6) * expected, rtol=0.055)
+        assert np.all(np.abs(noise.mean(axis=0)) < 5.0 * noise.std(axis=0) / np.sqrt(4000))
+
+
+def test_perfect_sensors_and_an_encoder(robots):
+    robot = arm(robots, 'ur5')
+    truth = draw_truth(robot, 1)
+    measured, true = Twin(robot, truth, NOISE_FREE, np.full(6, 0.123456789)).measure()
+    for field in ('q', 'dq', 'effort'):
+        np.testing.assert_array_equal(getattr(measured, field), getattr(true, field))
+    coarse = Sensors(0.0, 0.0, 0.001, 0.0)
+    measured, _ = Twin(robot, truth, coarse, np.full(6, 0.1234567)).measure()
+    np.testing.assert_allclose(measured.q, np.full(6, 0.123), atol=1e-12)
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_the_truth_is_not_the_prior(ur5, seed):
+    """Masses by up to 20 %, gains by up to 5 %, friction and rotors that the model lacks."""
+    truth = draw_truth(ur5, seed)
+    assert np.all(np.abs(truth.mass_factor - 1.0) <= 0.2)
+    assert np.abs(truth.mass_factor - 1.0).max() > 0.05
+    gains = truth.drive_gain / ur5.drives.drive_gain
+    assert np.all(np.abs(gains - 1.0) <= 0.05)
+    assert np.abs(gains - 1.0).max() > 0.01
+    for values in (truth.coulomb, truth.viscous, truth.reflected_inertia):
+        assert np.all(values > 0.0)
+    again, other = draw_truth(ur5, seed), draw_truth(ur5, seed + 1)
+    for name in Truth.__dataclass_fields__:
+        np.testing.assert_array_equal(getattr(again, name), getattr(truth, name))
+    assert not np.array_equal(other.mass_factor, truth.mass_factor)
+
+
+def test_without_gains_there_is_no_current(robots):
+    with pytest.raises(UsageError, match=r'drive gains.*turn, slide, tip.*--drive-gains'):
+        draw_truth(robots['mixed'], 0)
+
+
+def test_the_prior_as_truth_is_the_prior(ur5):
+    """Without friction and rotors a body at rest is held by gravity's torque alone."""
+    truth = prior_truth(ur5)
+    q = np.array([0.1, -1.0, 0.8, -0.5, 0.4, 0.3])
+    twin = Twin(ur5, truth, NOISE_FREE, q)
+    model = ur5.pinocchio
+    expected = pin.computeGeneralizedGravity(model, model.createData(), q)
+    found = twin.true_sample().effort * truth.drive_gain
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_some_joints_locked(ur5):
+    """The bodies behind a locked joint ride along, in both programs."""
+    three = load_robot('ur5', joints=ur5.joint_names[:3])
+    truth = prior_truth(three)
+    q = np.array([0.1, -1.0, 0.8])
+    found = Twin(three, truth, NOISE_FREE, q).true_sample().effort * truth.drive_gain
+    whole = pin.computeGeneralizedGravity(
+        ur5.pinocchio, ur5.pinocchio.createData(), np.append(q, np.zeros(3))
+    )
+    np.testing.assert_allclose(found, whole[:3], rtol=1e-9, atol=1e-9)
+
+
+def test_an_arm_that_cannot_be_locked_at_zero_is_refused(panda_urdf):
+    """The Panda's fourth joint never reaches zero; Pinocchio locks it at its limit."""
+    urdf = read_urdf(panda_urdf)
+    names = [joint.name for joint in urdf.joints if joint.name not in FINGERS]
+    robot = make_robot_model(urdf, joints=[name for name in names if name != 'panda_joint4'])
+    robot = robot.with_drive_gains(np.ones(6))
+    with pytest.raises(DescriptionError, match='panda_joint4'):
+        Twin(robot, prior_truth(robot), NOISE_FREE, np.zeros(6))
+
+
+def test_fingers_locked_as_pinocchio_locks_them(panda_urdf):
+    """Gravity on the seven joints is the same to rounding: the fingers are lumped alike."""
+    names = [f'panda_joint{i}' for i in range(1, 8)]
+    robot = load_robot(urdf=panda_urdf, joints=names).with_drive_gains(np.ones(7))
+    truth = prior_truth(robot)
+    q = np.array([0.1, -0.4, 0.2, -1.9, 0.3, 1.5, 0.7])
+    found = Twin(robot, truth, NOISE_FREE, q).true_sample().effort
+    model = robot.pinocchio
+    expected = pin.computeGeneralizedGravity(model, model.createData(), q)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)

@@ -1,0 +1,54 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The benchmarks run; what they measure is for people to judge, not for a test."""
+
+import json
+from pathlib import Path
+import subprocess
+import sys
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(*arguments):
+    """Run the benchmarks as a user does."""
+    return subprocess.run(
+        [sys.executable, '-m', 'benchmarks', *map(str, arguments)],
+        cwd=ROOT, capture_output=True, text=True, timeout=240,
+    )
+
+
+def test_figures_come_with_the_facts_of_the_machine(tmp_path):
+    """A table for people, JSON for programs; one BLAS thread."""
+    completed = run('regressor', '--repeats', 2, '--output', tmp_path)
+    assert completed.returncode == 0, completed.stderr
+    content = json.loads((tmp_path / 'regressor.json').read_text())
+    assert content['repeats'] == 2
+    assert content['machine']['blas_threads'] == 1
+    assert content['machine']['cores'] >= 1
+    assert content['machine']['processor']
+    assert content['figures']
+    for figure in content['figures']:
+        assert len(figure['values']) == 2
+        assert 0.0 < figure['lowest'] <= figure['median'] <= figure['highest']
+        assert figure['name'] in completed.stdout
+
+
+def test_an_unknown_name_is_a_usage_error(tmp_path):
+    """The known ones are listed."""
+    completed = run('nothing', '--output', tmp_path)
+    assert completed.returncode == 2
+    assert 'regressor' in completed.stderr
+    assert 'recorder' in completed.stderr

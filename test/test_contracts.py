@@ -1,0 +1,600 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What every entry of a registry must do; a new entry is tested by being there.
+
+FRICTION_LAWS, ESTIMATORS, PARAMETRIZATIONS, OPTIMIZERS and CRITERIA are plain dicts; the tests
+run over them.
+"""
+
+from dataclasses import FrozenInstanceError
+from dataclasses import is_dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import RankDeficientError
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.weighted import WeightedLeastSquares
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model import regressor
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import standard_torque
+from robot_identification.processing.dataset import Dataset
+
+# --- friction laws -------------------------------------------------------------------------
+
+
+def joint_motion(seed, samples=40):
+    """Return one joint's samples, rests and reversals among them, temperature unknown."""
+    rng = np.random.default_rng(seed)
+    dq = rng.normal(size=samples)
+    dq[::7] = 0.0
+    return JointMotion(
+        np.cumsum(dq) * 0.01, dq, rng.normal(scale=30.0, size=samples), np.full(samples, np.nan)
+    )
+
+
+def part_of(motion, rows):
+    """Return some samples of a joint's motion."""
+    return JointMotion(
+        motion.q[rows], motion.dq[rows], motion.tau_rigid[rows], motion.temperature[rows]
+    )
+
+
+@pytest.mark.parametrize('name', FRICTION_LAWS)
+def test_friction_law_says_what_it_is(name):
+    """Its name is its key, its options are dataclass fields, and it can be made from a file."""
+    law = FRICTION_LAWS[name]()
+    assert law.name == name
+    assert len(law.symbols) == len(law.units) >= 1
+    assert all(symbol.isidentifier() for symbol in law.symbols)
+    assert FRICTION_LAWS[name](**law.constants()) == law
+    assert parse_friction(name) == (law,)
+    assert is_dataclass(law)
+    with pytest.raises((FrozenInstanceError, AttributeError)):
+        law.name = 'other'
+    with pytest.raises(TypeError):
+        FRICTION_LAWS[name](no_such_option=1.0)
+
+
+def test_symbols_of_friction_laws_are_their_own():
+    """All laws on very many joints: no two parameters have one name."""
+    laws = tuple(law() for law in FRICTION_LAWS.values())
+    names = make_standard_parameters(64, laws, True).names
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize('name', FRICTION_LAWS)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_friction_law_returns_finite_columns(name, seed):
+    """Also where the temperature was not recorded; what it is shown stays as it was."""
+    law, motion = FRICTION_LAWS[name](), joint_motion(seed)
+    before = [np.copy(values) for values in (motion.q, motion.dq, motion.tau_rigid)]
+    columns, state = law.columns(motion, law.initial_state())
+    assert columns.shape == (40, len(law.symbols))
+    assert np.all(np.isfinite(columns))
+    assert state.shape == law.initial_state().shape
+    for values, copy in zip((motion.q, motion.dq, motion.tau_rigid), before, strict=True):
+        np.testing.assert_array_equal(values, copy)
+    again, _ = law.columns(motion, law.initial_state())
+    np.testing.assert_array_equal(columns, again)
+
+
+@pytest.mark.parametrize('name', FRICTION_LAWS)
+@given(seed=st.integers(0, 2**32 - 1), cut=st.integers(0, 40))
+def test_friction_law_goes_on_from_its_state(name, seed, cut):
+    """A recording read in two blocks gives the columns of the whole, an empty block too."""
+    law, motion = FRICTION_LAWS[name](), joint_motion(seed)
+    whole, end = law.columns(motion, law.initial_state())
+    first, state = law.columns(part_of(motion, slice(0, cut)), law.initial_state())
+    second, last = law.columns(part_of(motion, slice(cut, None)), state)
+    np.testing.assert_allclose(np.vstack([first, second]), whole, atol=1e-12)
+    np.testing.assert_allclose(last, end, atol=1e-12)
+
+
+@pytest.mark.parametrize('name', FRICTION_LAWS)
+def test_friction_law_has_alternatives_of_its_own_kind(name):
+    """They are tried one after the other; the law as it stands is one of them."""
+    law = FRICTION_LAWS[name]()
+    alternatives = law.alternatives()
+    assert law in alternatives
+    assert len(set(alternatives)) == len(alternatives)
+    assert {type(other) for other in alternatives} == {type(law)}
+
+
+@pytest.mark.parametrize(
+    ('name', 'expected'),
+    [
+        ('viscous', [-2.0, 0.0, 0.5]),
+        ('coulomb', [-1.0, 0.0, 1.0]),
+        ('coulomb_sign', [-1.0, 0.0, 1.0]),
+        ('offset', [1.0, 1.0, 1.0]),
+    ],
+)
+def test_first_friction_laws_by_hand(name, expected):
+    """At 2 rad/s backwards, at rest and at 0.5 rad/s; tanh(50) is one to rounding."""
+    dq, zero = np.array([-2.0, 0.0, 0.5]), np.zeros(3)
+    law = FRICTION_LAWS[name]()
+    columns, _ = law.columns(JointMotion(zero, dq, zero, zero), law.initial_state())
+    np.testing.assert_allclose(columns[:, 0], expected, atol=1e-12)
+
+
+# --- estimators ----------------------------------------------------------------------------
+
+JOINTS, PARAMETERS = 3, 12
+
+
+def make_problem(W, tau):
+    """Return the problem of rows (N, n, b) and torques (N, n), factors by NumPy alone."""
+    N, n, b = W.shape
+    factors = np.array([
+        np.linalg.qr(np.column_stack([W[:, joint], tau[:, joint]]), mode='r')
+        for joint in range(n)
+    ])
+    parameters = make_standard_parameters(n, (), False)
+    reduction = BaseReduction(
+        parameters, np.eye(b, parameters.size), np.arange(b), gap=np.inf
+    )
+    return IdentificationProblem(factors, np.full(n, N), reduction)
+
+
+def random_rows(rng, samples=400):
+    """Return rows in which every joint sees every parameter, of unequal size, and parameters."""
+    W = rng.normal(size=(samples, JOINTS, PARAMETERS)) * np.geomspace(0.01, 10.0, PARAMETERS)
+    return W, rng.normal(size=PARAMETERS)
+
+
+@pytest.mark.parametrize('name', ESTIMATORS)
+def test_estimator_recovers_known_parameters(name, rng):
+    """Five standard errors are passed once in a million times for each of twelve."""
+    W, theta = random_rows(rng)
+    tau = W @ theta + rng.normal(scale=1e-2, size=W.shape[:2])
+    estimate = ESTIMATORS[name]().estimate(make_problem(W, tau))
+    assert np.all(np.abs(estimate.theta - theta) < 5.0 * estimate.standard_errors)
+    np.testing.assert_allclose(estimate.sigma, 1e-2, rtol=0.2)  # 0.04 is its own error
+    assert estimate.covariance.shape == (PARAMETERS, PARAMETERS)
+
+
+@pytest.mark.parametrize('name', ESTIMATORS)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_estimator_is_exact_without_noise(name, seed):
+    """Property P1: 1e-8 relative, on columns that differ a thousandfold in size."""
+    W, theta = random_rows(np.random.default_rng(seed), 60)
+    estimate = ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
+    np.testing.assert_allclose(estimate.theta, theta, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize('name', ESTIMATORS)
+def test_estimator_knows_its_errors(name):
+    """
+    Mean square of error over standard error is one, joints of unequal noise included.
+
+    Of 60 runs with 12 parameters each it has a standard error of 0.05; five of them are allowed.
+    """
+    noise = np.array([0.01, 0.1, 1.0])
+    squares = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        W, theta = random_rows(rng, 100)
+        tau = W @ theta + noise * rng.normal(size=W.shape[:2])
+        estimate = ESTIMATORS[name]().estimate(make_problem(W, tau))
+        squares.append(((estimate.theta - theta) / estimate.standard_errors) ** 2)
+    assert np.mean(squares) == pytest.approx(1.0, abs=0.26)
+
+
+@pytest.mark.parametrize('name', ESTIMATORS)
+def test_estimator_does_not_see_units_and_row_order(name, rng):
+    """Property P2: other units of the parameters, rows shuffled, the same prediction."""
+    W, theta = random_rows(rng)
+    tau = W @ theta + rng.normal(scale=[0.01, 0.1, 0.05], size=W.shape[:2])
+    plain = ESTIMATORS[name]().estimate(make_problem(W, tau))
+    units = np.geomspace(1e-4, 1e3, PARAMETERS)
+    rescaled = ESTIMATORS[name]().estimate(make_problem(W * units, tau))
+    np.testing.assert_allclose(rescaled.theta * units, plain.theta, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        rescaled.standard_errors * units, plain.standard_errors, rtol=1e-6
+    )
+    order = rng.permutation(len(W))
+    shuffled = ESTIMATORS[name]().estimate(make_problem(W[order], tau[order]))
+    np.testing.assert_allclose(shuffled.theta, plain.theta, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', ESTIMATORS)
+def test_estimator_refuses_what_the_data_do_not_determine(name, rng):
+    """Two columns alike, or one of zeros: an error by name, never a pseudo-inverse."""
+    W, theta = random_rows(rng)
+    W[:, :, 3] = 2.0 * W[:, :, 5]
+    with pytest.raises(RankDeficientError, match='fewer than 12'):
+        ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
+    W[:, :, 3] = 0.0
+    with pytest.raises(RankDeficientError, match='mz1'):
+        ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
+
+
+@pytest.fixture(scope='module')
+def arm_data(robots):
+    """Return a small arm, its reduction, a dataset and its noisy torques."""
+    robot, rng = robots['mixed'], np.random.default_rng(5)
+    parameters = make_standard_parameters(3, parse_friction('coulomb,viscous,offset'), True)
+    reduction = reduce_to_base(robot, parameters)
+    N = 300
+    motion = Motion(*(rng.uniform(-2, 2, (N, 3)) for _ in range(3)))
+    theta = rng.normal(size=parameters.size)
+    tau = standard_torque(robot, parameters, theta, motion) + 0.1 * rng.normal(size=(N, 3))
+    dataset = Dataset(
+        'made up', robot.joint_names, np.arange(N) * 0.01, motion, tau, 'Nm',
+        np.ones(N, dtype=bool), np.ones(N, dtype=bool), (slice(0, N),), {}, 100.0, (),
+    )
+    return robot, reduction, dataset, theta
+
+
+@pytest.mark.parametrize('name', ESTIMATORS)
+def test_estimator_does_not_see_how_the_data_were_cut(name, arm_data, monkeypatch):
+    """Blocks of any size, or two recordings instead of one: equal to rounding of a QR."""
+    robot, reduction, dataset, theta = arm_data
+    rows = np.arange(300) % 3 > 0
+    whole = build_problem(robot, reduction, [(dataset, dataset.effort, rows)])
+    expected = ESTIMATORS[name]().estimate(whole)
+    halves = [rows & (np.arange(300) < 140), rows & (np.arange(300) >= 140)]
+    twice = build_problem(robot, reduction, [(dataset, dataset.effort, half) for half in halves])
+    monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 17)
+    blocks = build_problem(robot, reduction, [(dataset, dataset.effort, rows)])
+    for problem in (twice, blocks):
+        estimate = ESTIMATORS[name]().estimate(problem)
+        np.testing.assert_array_equal(problem.samples, [200, 200, 200])
+        np.testing.assert_allclose(estimate.theta, expected.theta, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(estimate.covariance, expected.covariance, rtol=1e-6,
+                                   atol=1e-12)
+    errors = np.abs(expected.theta - reduction.K @ theta) / expected.standard_errors
+    assert errors.max() < 5.0, 'and it is the truth that is found'
+
+
+def test_weights_help_where_joints_differ():
+    """Errors over thirty runs: of three joints, the noisy one no longer spoils the others."""
+    noise = np.array([0.01, 0.02, 2.0])
+    errors = {'ols': [], 'wls': []}
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        W, theta = random_rows(rng, 100)
+        tau = W @ theta + noise * rng.normal(size=W.shape[:2])
+        for name, found in errors.items():
+            estimate = ESTIMATORS[name]().estimate(make_problem(W, tau))
+            found.append(np.abs((estimate.theta - theta) * np.geomspace(0.01, 10, PARAMETERS)))
+    assert np.mean(errors['wls']) < 0.1 * np.mean(errors['ols'])
+
+
+def test_equal_weights_are_no_weights(rng):
+    """Property P3: any common weight, or none renewed, is ordinary least squares to rounding."""
+    W, theta = random_rows(rng)
+    problem = make_problem(W, W @ theta + rng.normal(scale=0.1, size=W.shape[:2]))
+    plain = ESTIMATORS['ols']().estimate(problem)
+    for other in (
+        solve_weighted(problem, np.full(JOINTS, 37.0)),
+        WeightedLeastSquares(reweightings=0).estimate(problem),
+    ):
+        np.testing.assert_allclose(other.theta, plain.theta, rtol=1e-10)
+        np.testing.assert_allclose(other.covariance, plain.covariance, rtol=1e-8, atol=1e-15)
+
+
+def test_ordinary_least_squares_is_numpys(rng):
+    """Against lstsq on all rows at once, in another order of operations."""
+    W, theta = random_rows(rng)
+    tau = W @ theta + rng.normal(scale=0.1, size=W.shape[:2])
+    estimate = ESTIMATORS['ols']().estimate(make_problem(W, tau))
+    expected = np.linalg.lstsq(W.reshape(-1, PARAMETERS), tau.ravel(), rcond=None)[0]
+    np.testing.assert_allclose(estimate.theta, expected, rtol=1e-9)
+    residual = tau - W @ expected
+    np.testing.assert_allclose(
+        make_problem(W, tau).squared_residuals(expected), np.sum(residual**2, axis=0), rtol=1e-9
+    )
+
+
+# --- trajectory forms ----------------------------------------------------------------------
+
+
+def joint_coefficients(form, seed):
+    """Return random coefficients of two joints."""
+    return np.random.default_rng(seed).normal(size=(2, form.n_coefficients))
+
+
+@pytest.mark.parametrize('name', PARAMETRIZATIONS)
+def test_form_says_what_it_is(name):
+    form = PARAMETRIZATIONS[name]()
+    assert form.name == name
+    assert PARAMETRIZATIONS[name](**form.options()) == form
+    assert form.duration > 0.0
+    for basis in form.basis(np.linspace(0.0, form.duration, 7)):
+        assert basis.shape == (7, form.n_coefficients)
+
+
+@pytest.mark.parametrize('name', PARAMETRIZATIONS)
+def test_derivatives_are_those_of_the_motion(name):
+    """
+    Central differences over 2e-4 s, of motions below 25 rad/s in any rate.
+
+    They err by h^2 / 6 of the third derivative, 7e-9 * 25^3 at most; 1e-3 is asked of rates of
+    one and more.
+    """
+    form = PARAMETRIZATIONS[name]()
+    h = 1e-4
+    t = np.linspace(2 * h, form.duration - 2 * h, 101)
+    B, dB, ddB = form.basis(t)
+    (B0, dB0, _), (B1, dB1, _) = form.basis(t - h), form.basis(t + h)
+    size = max(np.abs(dB).max(), 1.0), max(np.abs(ddB).max(), 1.0)
+    np.testing.assert_allclose((B1 - B0) / (2 * h), dB, atol=1e-6 * size[0])
+    np.testing.assert_allclose((dB1 - dB0) / (2 * h), ddB, atol=1e-6 * size[1])
+    assert np.abs(B).max() > 0.1
+
+
+@pytest.mark.parametrize('name', PARAMETRIZATIONS)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_form_is_at_rest_at_both_ends(name, seed):
+    """Whatever the coefficients: velocity and acceleration vanish to rounding."""
+    form = PARAMETRIZATIONS[name]()
+    _, dB, ddB = form.basis(np.array([0.0, form.duration]))
+    A = joint_coefficients(form, seed)
+    assert np.abs(dB @ A.T).max() < 1e-9
+    assert np.abs(ddB @ A.T).max() < 1e-9
+
+
+@pytest.mark.parametrize('name', PARAMETRIZATIONS)
+@given(seed=st.integers(0, 2**32 - 1), factor=st.floats(-3, 3))
+def test_motion_is_linear_in_its_coefficients(name, seed, factor):
+    """Amplitudes scale the motion about its centre, the first coefficient."""
+    form = PARAMETRIZATIONS[name]()
+    A = joint_coefficients(form, seed)
+    scaled = np.column_stack([A[:, 0], factor * A[:, 1:]])
+    t = np.linspace(0.0, form.duration, 23)
+    first, second = (
+        Trajectory('r', ('a', 'b'), form, coefficients, 1, {}).sample(t)
+        for coefficients in (A, scaled)
+    )
+    np.testing.assert_allclose(second.q - A[:, 0], factor * (first.q - A[:, 0]), atol=1e-9)
+    np.testing.assert_allclose(second.dq, factor * first.dq, atol=1e-9)
+    np.testing.assert_allclose(second.ddq, factor * first.ddq, atol=1e-8)
+
+
+@pytest.mark.parametrize('name', PARAMETRIZATIONS)
+def test_coefficients_are_not_redundant(name):
+    """A dense sample of the basis has full column rank, so that no two of them do the same."""
+    form = PARAMETRIZATIONS[name]()
+    B, _, _ = form.basis(np.linspace(0.0, form.duration, 400))
+    singular = np.linalg.svd(B, compute_uv=False)
+    assert singular[-1] > 1e-6 * singular[0]
+
+
+@pytest.mark.parametrize('name', PARAMETRIZATIONS)
+def test_form_repeats_itself(name):
+    """Periods follow each other without a step."""
+    form = PARAMETRIZATIONS[name]()
+    t = np.linspace(0.0, form.duration, 9)
+    for now, later in zip(form.basis(t), form.basis(t + 2 * form.duration), strict=True):
+        np.testing.assert_allclose(later, now, atol=1e-9 * max(1.0, np.abs(now).max()))
+
+
+@pytest.mark.parametrize(
+    'options', [{'harmonics': 1}, {'harmonics': 51}, {'base_period': 0.0},
+                {'base_period': float('nan')}, {'harmonics': 2.5}, {'base_period': 1e9}]
+)
+def test_fourier_refuses_wrong_options(options):
+    with pytest.raises(DescriptionError, match=next(iter(options))):
+        PARAMETRIZATIONS['fourier'](**options)
+
+
+def test_fourier_series_by_hand():
+    """
+    The sum convention of Swevers 1997: a base rate of one turn per period.
+
+    The motion of any coefficients is a trigonometric polynomial of five harmonics, so that its
+    discrete Fourier transform over a period ends there.
+    """
+    form = PARAMETRIZATIONS['fourier'](harmonics=5, base_period=4.0)
+    assert form.n_coefficients == 9
+    t = np.arange(64) * (4.0 / 64)
+    spectrum = np.abs(np.fft.rfft(form.basis(t)[0], axis=0))
+    assert spectrum[6:].max() < 1e-10
+    assert np.all(spectrum[5, 1:].reshape(2, 4).max(axis=1) > 1.0)
+
+
+# --- optimizers ----------------------------------------------------------------------------
+
+
+class Watched:
+    """A problem that remembers what it was asked."""
+
+    def __init__(self, problem):
+        self._problem = problem
+        self.objectives = []
+        self.repairs = 0
+
+    def draw(self, rng):
+        return self._problem.draw(rng)
+
+    def repair(self, coefficients):
+        self.repairs += 1
+        return self._problem.repair(coefficients)
+
+    def objective(self, coefficients):
+        self.objectives.append(self._problem.objective(coefficients))
+        return self.objectives[-1]
+
+
+class Hills:
+    """
+    Find the lowest of many hollows inside a ball, for two joints of five coefficients.
+
+    The first coefficient of a joint is its centre: outside one half nothing can be repaired.
+    """
+
+    target = np.linspace(-0.4, 0.5, 10).reshape(2, 5)
+
+    def draw(self, rng):
+        return rng.normal(scale=0.5, size=(2, 5))
+
+    def repair(self, coefficients):
+        if np.any(np.abs(coefficients[:, 0]) > 0.5):
+            return None
+        repaired = coefficients.copy()
+        size = np.linalg.norm(coefficients[:, 1:])
+        repaired[:, 1:] /= max(size, 1.0)
+        return repaired
+
+    def objective(self, coefficients):
+        assert self.feasible(coefficients)
+        away = coefficients - self.target
+        return float(np.sum(away**2) + 0.1 * np.sum(np.sin(9.0 * away) ** 2))
+
+    def feasible(self, coefficients):
+        return bool(
+            np.all(np.abs(coefficients[:, 0]) <= 0.5)
+            and np.linalg.norm(coefficients[:, 1:]) <= 1.0 + 1e-12
+        )
+
+
+def search(name, problem, *, seed=0, evaluations=60, report=lambda progress: None):
+    """Run an optimizer."""
+    return OPTIMIZERS[name]().minimize(
+        problem, Budget(evaluations), np.random.default_rng(seed), report
+    )
+
+
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_optimizer_is_repeatable(name):
+    """Same seed and evaluations, same bytes; another seed, another motion."""
+    first, again, other = (search(name, Hills(), seed=seed) for seed in (3, 3, 4))
+    assert first.coefficients.tobytes() == again.coefficients.tobytes()
+    assert (first.objective, first.evaluations) == (again.objective, again.evaluations)
+    assert first.coefficients.tobytes() != other.coefficients.tobytes()
+
+
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_optimizer_returns_the_best_feasible_it_saw(name):
+    """It keeps to its budget, and its objective is that of what it returns."""
+    watched = Watched(Hills())
+    found = search(name, watched)
+    assert found.evaluations <= 60
+    assert watched.repairs <= 60
+    assert found.objective == min(watched.objectives)
+    assert found.objective == Hills().objective(found.coefficients)
+    assert Hills().feasible(found.coefficients)
+
+
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_optimizer_improves_on_its_first_start(name):
+    for seed in range(3):
+        watched = Watched(Hills())
+        found = search(name, watched, seed=seed)
+        assert found.objective < watched.objectives[0]
+
+
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_optimizer_without_a_feasible_candidate_returns_none(name):
+    class Infeasible(Watched):
+        def repair(self, coefficients):
+            self.repairs += 1
+
+    found = search(name, Infeasible(Hills()), evaluations=20)
+    assert found.coefficients is None
+    assert not np.isfinite(found.objective)
+
+
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_optimizer_stops_in_time_and_tells_how_it_goes(name):
+    """No time, no evaluation; shares told never go back."""
+    stopped = OPTIMIZERS[name]().minimize(
+        Hills(), Budget(10**6, seconds=0.0), np.random.default_rng(0), lambda progress: None
+    )
+    assert stopped.evaluations == 0
+    told = []
+    search(name, Hills(), evaluations=120, report=told.append)
+    assert told
+    shares = [progress.share for progress in told]
+    assert shares == sorted(shares)
+    assert 0.0 <= shares[0] <= shares[-1] <= 1.0
+
+
+# --- criteria ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_criterion_does_not_see_rotations_of_the_rows(name, seed):
+    """It depends on the information W'W alone; repeating a motion changes nothing either."""
+    rng = np.random.default_rng(seed)
+    W = rng.normal(size=(40, 6))
+    value = CRITERIA[name](W)
+    assert np.isfinite(value)
+    rotation = np.linalg.qr(rng.normal(size=(40, 40)))[0]
+    for same in (rotation @ W, W[rng.permutation(40)], np.vstack([W, W, W])):
+        assert CRITERIA[name](same) == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+def test_criterion_is_worst_where_a_parameter_is_hidden(name, rng):
+    """A parameter without information is worse than any that has some."""
+    W = rng.normal(size=(40, 6))
+    weak = W.copy()
+    weak[:, 2] = W[:, 1] + 1e-6 * W[:, 2]
+    hidden = W.copy()
+    hidden[:, 2] = 0.0
+    assert CRITERIA[name](hidden) > CRITERIA[name](weak) > CRITERIA[name](W)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_criteria_and_units(seed):
+    """
+    What units do to each: nothing to the scaled condition number, a constant to log det.
+
+    A constant is what `log_determinant` says: twice the mean logarithm of the units.
+    """
+    rng = np.random.default_rng(seed)
+    W, other = rng.normal(size=(2, 40, 6))
+    units = np.exp(rng.normal(size=6))
+    scaled = CRITERIA['condition_number_scaled']
+    assert scaled(W * units) == pytest.approx(scaled(W), rel=1e-9)
+    plain = CRITERIA['condition_number']
+    assert plain(7.5 * W) == pytest.approx(plain(W), rel=1e-9)
+    information = CRITERIA['log_determinant']
+    shift = -2.0 * np.mean(np.log(units))
+    for motion in (W, other):
+        assert information(motion * units) == pytest.approx(information(motion) + shift, abs=1e-9)
+
+
+def test_criteria_by_hand():
+    """Two orthogonal columns of length 3 and 1 over four rows."""
+    W = np.zeros((4, 2))
+    W[0, 0], W[1, 1] = 3.0, 1.0
+    assert CRITERIA['condition_number'](W) == pytest.approx(3.0)
+    assert CRITERIA['condition_number_scaled'](W) == pytest.approx(1.0)
+    # Information per row: 9/4 and 1/4.
+    assert CRITERIA['log_determinant'](W) == pytest.approx(
+        -0.5 * (np.log(9.0 / 4.0) + np.log(1.0 / 4.0))
+    )

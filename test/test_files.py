@@ -1,0 +1,242 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Files in are read with suspicion, files out are whole or absent."""
+
+import hashlib
+import json
+import math
+import os
+import struct
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification import files
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.files import canonical_sha256
+from robot_identification.files import check_keys
+from robot_identification.files import check_schema_version
+from robot_identification.files import check_writable
+from robot_identification.files import dump_yaml
+from robot_identification.files import file_sha256
+from robot_identification.files import parse_yaml
+from robot_identification.files import read_text
+from robot_identification.files import read_yaml
+from robot_identification.files import to_plain
+from robot_identification.files import write_atomically
+from robot_identification.files import write_results
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=30)
+)
+CONTENT = st.dictionaries(
+    st.text(max_size=10),
+    st.recursive(
+        SCALARS,
+        lambda inner: st.lists(inner, max_size=4)
+        | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+        max_leaves=12,
+    ),
+    max_size=5,
+)
+
+
+@pytest.mark.parametrize(
+    ('text', 'value'),
+    [
+        ('1e-3', 0.001), ('1E5', 100000.0), ('.5', 0.5), ('5.', 5.0), ('-2.5e+3', -2500.0),
+        ('12', 12), ('-7', -7), ('.inf', math.inf), ('-.inf', -math.inf),
+        ('true', True), ('false', False), ('null', None), ('~', None),
+        # What PyYAML would take for something else.
+        ('no', 'no'), ('on', 'on'), ('Yes', 'Yes'), ('12:30', '12:30'), ('1_000', '1_000'),
+        ('0x10', '0x10'), ('2026-11-20', '2026-11-20'), ('1e', '1e'), ('1,5', '1,5'),
+        ('010', 10),
+    ],
+)
+def test_scalars_are_those_of_yaml_1_2(text, value):
+    found = parse_yaml(f'a: {text}', 'text')['a']
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_nan_is_nan():
+    assert math.isnan(parse_yaml('a: .nan', 'text')['a'])
+
+
+@pytest.mark.parametrize(
+    ('text', 'message'),
+    [
+        ('a: &x [1]\nb: *x', 'aliases'),
+        ('a: &a [*a]', 'aliases'),
+        ('a: 1\nb: 2\na: 3', "'a' is given twice"),
+        ('a: {b: 1, b: 2}', "'b' is given twice"),
+        ('? [1, 2]\n: 3', 'plain word'),
+        ('~: 3', 'plain word'),
+        ('- 1\n- 2', 'must hold a mapping'),
+        ('just words', 'must hold a mapping'),
+        ('', 'must hold a mapping'),
+        ('a: 1\n---\nb: 2', 'not valid YAML'),
+        ('a: [1, 2', 'not valid YAML'),
+        ('a: !!python/object/apply:os.system ["true"]', 'not valid YAML'),
+        ('a: "\x00"', 'not valid YAML'),
+        ('a: ' + '9' * 5000, 'not valid YAML'),
+        ('a: ' + '[' * 5000, 'not valid YAML'),
+        ('a: !!int x', 'not valid YAML'),
+        ('a: !!int ""', 'not valid YAML'),
+        ('a: !!bool perhaps', 'not valid YAML'),
+        ('a: !!timestamp yesterday', 'not valid YAML'),
+        ('a: !!set [1]', 'not valid YAML'),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_hostile_yaml_is_refused_by_the_name_of_its_source(text, message):
+    with pytest.raises(DescriptionError, match=message) as refusal:
+        parse_yaml(text, 'stranger.yaml')
+    assert str(refusal.value).startswith('stranger.yaml')
+
+
+@given(text=st.text(alphabet='ab:{}[]-?!&*#|>\'"%@ \n\t,~1.e<', max_size=40))
+def test_any_text_is_a_mapping_or_refused(text):
+    """No text makes the reader fall over."""
+    try:
+        assert isinstance(parse_yaml(text, 'text'), dict)
+    except DescriptionError:
+        pass
+
+
+@given(content=CONTENT)
+def test_what_is_dumped_reads_back(content):
+    """Keys in the order given, every number to the last bit."""
+    found = parse_yaml(dump_yaml(content), 'text')
+    assert found == content
+    assert list(found) == list(content)
+
+
+@given(value=st.floats())
+def test_every_double_reads_back_to_its_bits(value):
+    found = parse_yaml(dump_yaml({'a': value}), 'text')['a']
+    assert isinstance(found, float)
+    assert math.isnan(found) if math.isnan(value) else struct.pack('d', found) == \
+        struct.pack('d', value)
+
+
+def test_the_same_object_twice_is_written_twice():
+    """An alias would be refused by our own reader."""
+    rows = [1.0, 2.0]
+    assert parse_yaml(dump_yaml({'a': rows, 'b': rows}), 'text') == {'a': rows, 'b': rows}
+
+
+def test_texts_that_cannot_be_read(tmp_path):
+    with pytest.raises(UsageError, match='no such file'):
+        read_text(tmp_path / 'absent')
+    with pytest.raises(DescriptionError, match='not a regular file'):
+        read_text(tmp_path)
+    (tmp_path / 'binary').write_bytes(b'\xff\xfe')
+    with pytest.raises(DescriptionError, match='not UTF-8'):
+        read_yaml(tmp_path / 'binary')
+
+
+def test_an_oversized_file_is_refused_before_it_is_read(tmp_path):
+    """The limit is far above any model file; nothing is taken into memory."""
+    path = tmp_path / 'huge.yaml'
+    with path.open('wb') as stream:
+        os.truncate(stream.fileno(), files.MAXIMUM_TEXT_BYTES + 1)
+    with pytest.raises(DescriptionError, match=f'{files.MAXIMUM_TEXT_BYTES + 1} bytes'):
+        read_text(path)
+
+
+def test_keys_and_versions_are_checked_by_name():
+    check_keys({'a': 1, 'b': 2}, 'file', {'a'}, {'b', 'c'})
+    with pytest.raises(DescriptionError, match='file: missing a, b'):
+        check_keys({}, 'file', {'b', 'a'}, set())
+    with pytest.raises(DescriptionError, match='file: unknown key z; known are a, b'):
+        check_keys({'a': 1, 'z': 2}, 'file', {'a'}, {'b'})
+    check_schema_version({'schema_version': 1}, 'file', 1)
+    for wrong in (2, None, '1', 1.5):
+        with pytest.raises(DescriptionError, match='schema_version'):
+            check_schema_version({'schema_version': wrong}, 'file', 1)
+
+
+def test_canonical_hash_ignores_order_and_sees_every_bit():
+    """SHA-256 over canonical JSON, written out by hand here."""
+    expected = hashlib.sha256(b'{"a":[0.1,null],"b":"x"}').hexdigest()
+    assert canonical_sha256({'b': 'x', 'a': [0.1, None]}) == expected
+    assert canonical_sha256({'a': np.nextafter(0.1, 1)}) != canonical_sha256({'a': 0.1})
+
+
+def test_hash_of_a_folder_is_that_of_its_files_in_order(tmp_path):
+    (tmp_path / 'b').write_text('two')
+    (tmp_path / 'a').write_text('one')
+    assert file_sha256(tmp_path) == hashlib.sha256(b'onetwo').hexdigest()
+    assert file_sha256(tmp_path / 'a') == hashlib.sha256(b'one').hexdigest()
+
+
+def test_existing_results_are_kept_without_force(tmp_path):
+    path = tmp_path / 'model.yaml'
+    check_writable(path, force=False)
+    path.write_text('old')
+    check_writable(path, force=True)
+    with pytest.raises(UsageError, match=r'model\.yaml exists already: add --force'):
+        check_writable(path, force=False)
+    with pytest.raises(UsageError, match='exists already'):
+        write_results(tmp_path, {'other.txt': 'new', 'model.yaml': 'new'}, force=False)
+    assert [file.name for file in tmp_path.iterdir()] == ['model.yaml']
+    assert path.read_text() == 'old'
+    write_results(tmp_path, {'other.txt': 'new', 'model.yaml': b'new'}, force=True)
+    assert path.read_text() == (tmp_path / 'other.txt').read_text() == 'new'
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """The disk fails at the end of writing: the old file stays, and nothing lies beside it."""
+    path = tmp_path / 'new folder' / 'model.yaml'
+    write_atomically(path, 'old')
+
+    def fail(descriptor):
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(os, 'fsync', fail)
+    with pytest.raises(OSError, match='No space'):
+        write_atomically(path, 'new')
+    assert path.read_text() == 'old'
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_interrupt_leaves_no_part_behind(tmp_path, monkeypatch):
+    def interrupt(descriptor):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, 'fsync', interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / 'model.yaml', 'new')
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_results_are_written_all_or_none(tmp_path):
+    """The second of two cannot be replaced (a folder is in its place): the first is as it was."""
+    (tmp_path / 'model.yaml').write_text('old')
+    (tmp_path / 'report.html').mkdir()
+    with pytest.raises((OSError, UsageError)):
+        write_results(tmp_path, {'model.yaml': 'new', 'report.html': 'new'}, force=True)
+    assert (tmp_path / 'model.yaml').read_text() == 'old'
+    assert sorted(file.name for file in tmp_path.iterdir()) == ['model.yaml', 'report.html']
+
+
+def test_plain_content_has_no_numpy_left(tmp_path):
+    content = {1: np.float64(0.5), 'a': (np.arange(2), [np.bool_(True)]), 'p': tmp_path}
+    plain = to_plain(content)
+    assert plain == {'1': 0.5, 'a': [[0, 1], [True]], 'p': str(tmp_path)}
+    assert json.loads(json.dumps(plain)) == plain

@@ -1,0 +1,207 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The rooms of the house import from the rooms before them only, and ROS from one room only.
+
+Every import counts, wherever it stands: in functions, under TYPE_CHECKING, relative, by name.
+"""
+
+import ast
+from pathlib import Path
+import subprocess
+import sys
+
+import pytest
+
+PACKAGE = 'robot_identification'
+ROOT = Path(__file__).resolve().parents[1]
+ORDER = (
+    'errors', 'files', 'model', 'simulation', 'excitation', 'experiment', 'processing',
+    'validation', 'estimation', 'prediction', 'export', 'report', 'pipeline', 'cli', 'nodes',
+)
+ROS_ROOM = 'nodes'
+ROS_MODULES = {
+    'rclpy', 'rcutils', 'rmw', 'rosbag2_py', 'ros2cli', 'ros2run', 'ros2launch', 'tf2_ros',
+    'tf2_py', 'controller_manager',
+}
+ROS_BEGINNINGS = ('launch', 'ament_', 'rosidl', 'rclpy', 'ros2', 'tf2_', 'colcon')
+ROS_ENDINGS = ('_msgs', '_srvs', '_interfaces')
+
+
+def is_ros(module):
+    """Return whether a module is a part of ROS."""
+    top = module.partition('.')[0]
+    return (
+        top in ROS_MODULES or top.startswith(ROS_BEGINNINGS) or top.endswith(ROS_ENDINGS)
+    ) and top != PACKAGE
+
+
+def imported_modules(tree, package):
+    """
+    Yield line and full name of everything a module imports.
+
+    `package` is the list of the names of the package that the module is in. What is imported
+    from a package may be a module of it, so that is named too.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            base = [*base, *(node.module or '').split('.')] if node.module else base
+            for alias in node.names:
+                yield node.lineno, '.'.join([*base, alias.name])
+        elif isinstance(node, ast.Call) and node.args:
+            name = getattr(node.func, 'attr', getattr(node.func, 'id', ''))
+            argument = node.args[0]
+            if name in ('import_module', '__import__') and isinstance(argument, ast.Constant):
+                yield node.lineno, str(argument.value)
+
+
+def breaches(sources):
+    """
+    Return what breaks the order, in words.
+
+    Parameters
+    ----------
+    sources : mapping of str to str
+        Text by path below the package, such as 'model/urdf.py'.
+
+    """
+    found = []
+    for name, text in sources.items():
+        parts = Path(name).with_suffix('').parts
+        room = parts[0]
+        if room == '__init__':
+            continue
+        if room not in ORDER:
+            found.append(f'{name}: the room {room!r} is not in the plan')
+            continue
+        package = [PACKAGE, *parts[:-1]]
+        for line, module in imported_modules(ast.parse(text), package):
+            if is_ros(module) and room != ROS_ROOM:
+                found.append(f'{name}:{line} imports {module}, which is ROS')
+            if not module.startswith(f'{PACKAGE}.'):
+                continue
+            other = module.split('.')[1]
+            if other in ORDER and ORDER.index(other) > ORDER.index(room):
+                found.append(f'{name}:{line} imports {module}, a room behind its own')
+    return found
+
+
+def package_sources():
+    """Return the text of every module of the package."""
+    folder = ROOT / PACKAGE
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding='utf-8')
+        for path in sorted(folder.rglob('*.py'))
+    }
+
+
+def test_the_package_keeps_the_order():
+    """Everything is where the plan has it, and nothing reaches forward."""
+    sources = package_sources()
+    assert breaches(sources) == []
+    rooms = {Path(name).with_suffix('').parts[0] for name in sources}
+    assert rooms - {'__init__'} == set(ORDER)
+
+
+MADE_UP = {
+    'a room behind': ('model/x.py', 'from robot_identification.pipeline import identify'),
+    'a room behind, plainly': ('files.py', 'import robot_identification.model.urdf'),
+    'the room itself': ('excitation/x.py', 'from robot_identification import experiment'),
+    'inside a function': (
+        'estimation/x.py',
+        'def f():\n    from robot_identification.report import page\n    return page',
+    ),
+    'for types only': (
+        'validation/x.py',
+        'from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n'
+        '    from robot_identification.estimation.problem import Estimate',
+    ),
+    'relative': ('simulation/x.py', 'from ..cli.main import main'),
+    'relative, from above': ('simulation/x.py', 'from .. import cli'),
+    'by its name': (
+        'prediction/x.py',
+        'import importlib\nx = importlib.import_module("robot_identification.nodes.graph")',
+    ),
+    'a room without a plan': ('tools/x.py', 'import os'),
+    'ROS': ('model/x.py', 'import rclpy'),
+    'ROS in a function': ('pipeline.py', 'def f():\n    from sensor_msgs.msg import JointState'),
+    'ROS, by its name': ('cli/x.py', '__import__("std_srvs.srv")'),
+    'launch': ('cli/x.py', 'from launch import LaunchDescription'),
+    'ament': ('cli/x.py', 'from ament_index_python.packages import get_package_share_directory'),
+    'rosidl': ('report/x.py', 'import rosidl_runtime_py.utilities as utilities'),
+    'rosbag2': ('experiment/x.py', 'try:\n    import rosbag2_py\nexcept ImportError:\n    pass'),
+}
+
+
+@pytest.mark.parametrize(('name', 'text'), MADE_UP.values(), ids=MADE_UP)
+def test_a_made_up_breach_is_found(name, text):
+    """The check can fail: one breach at a time, beside the true sources."""
+    found = breaches({**package_sources(), name: text})
+    assert len(found) == 1
+    assert found[0].startswith(name)
+
+
+@pytest.mark.parametrize(
+    ('name', 'text'),
+    [
+        ('nodes/x.py', 'import rclpy\nfrom robot_identification.cli.main import main'),
+        ('model/x.py', 'from robot_identification.errors import DataError\nimport rosbags'),
+        ('model/friction/x.py', 'from .law import FrictionLaw\nfrom ..urdf import Urdf'),
+        ('cli/x.py', '"""It imports rclpy."""\nimport numpy as np  # and no std_msgs'),
+        ('experiment/x.py', 'import mcap_ros2\nfrom rosbags.typesys import Stores'),
+    ],
+)
+def test_what_is_allowed_is_not_called_a_breach(name, text):
+    assert breaches({name: text}) == []
+
+
+WITHOUT_ROS = """
+import importlib
+import pkgutil
+import sys
+
+sys.path.insert(0, {tests!r})
+from test_layering import is_ros
+
+
+class NoRos:
+    def find_spec(self, name, path=None, target=None):
+        if is_ros(name):
+            raise ImportError(name + ' is ROS')
+
+
+sys.meta_path.insert(0, NoRos())
+import robot_identification
+
+for module in pkgutil.walk_packages(robot_identification.__path__, 'robot_identification.'):
+    if not module.name.startswith('robot_identification.nodes'):
+        importlib.import_module(module.name)
+        count = sum(name.startswith('robot_identification.') for name in sys.modules)
+print(count)
+"""
+
+
+def test_everything_but_the_nodes_imports_without_ros():
+    """Tried in a process of its own, in which no module of ROS can be found."""
+    script = WITHOUT_ROS.format(tests=str(Path(__file__).parent))
+    completed = subprocess.run(
+        [sys.executable, '-c', script], capture_output=True, text=True, cwd=ROOT
+    )
+    assert completed.returncode == 0, completed.stderr
+    assert int(completed.stdout) > 50

@@ -1,0 +1,62 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Blocks that are held out share no sample, and no neighbour, with what is trained on."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+from robot_identification.validation.folds import blocked_folds
+
+
+@given(
+    fitted=st.lists(st.booleans(), min_size=60, max_size=200).filter(lambda rows: sum(rows) > 10),
+    folds=st.integers(2, 7), gap=st.floats(0.0, 0.5),
+)
+def test_folds_are_disjoint_with_a_gap(fitted, folds, gap):
+    """Each row is held out once; training keeps away from the block by the gap on both sides."""
+    fitted = np.array(fitted)
+    stamps = 0.02 * np.arange(len(fitted))
+    times_held_out = np.zeros(len(fitted), dtype=int)
+    pairs = list(blocked_folds(stamps, fitted, folds, gap))
+    assert len(pairs) == folds
+    for training, held_out in pairs:
+        times_held_out += held_out
+        assert not np.any(training & held_out)
+        assert not np.any(training & ~fitted)
+        block = stamps[held_out]
+        inside = (stamps >= block.min() - gap) & (stamps <= block.max() + gap)
+        assert not np.any(training & inside)
+        # And nothing is thrown away without need.
+        np.testing.assert_array_equal(training, fitted & ~inside)
+    np.testing.assert_array_equal(times_held_out, fitted.astype(int))
+
+
+def test_blocks_are_contiguous_and_of_equal_size():
+    fitted = np.ones(100, dtype=bool)
+    fitted[::10] = False
+    sizes = []
+    for _, held_out in blocked_folds(0.01 * np.arange(100), fitted):
+        rows = np.flatnonzero(held_out)
+        sizes.append(len(rows))
+        np.testing.assert_array_equal(
+            rows, [row for row in range(rows[0], rows[-1] + 1) if fitted[row]]
+        )
+    assert sizes == [18] * 5
+
+
+def test_the_usual_gap_is_three_tenths_of_a_second():
+    stamps = 0.01 * np.arange(1000)
+    training, held_out = next(iter(blocked_folds(stamps, np.ones(1000, dtype=bool))))
+    assert stamps[training].min() - stamps[held_out].max() >= 0.3

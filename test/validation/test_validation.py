@@ -1,0 +1,131 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The verdict follows from the errors, and its file is for machines."""
+
+import json
+
+import numpy as np
+import pytest
+from robot_identification.validation.metrics import BagErrors
+from robot_identification.validation.validation import BAD
+from robot_identification.validation.validation import GOOD
+from robot_identification.validation.validation import judge
+from robot_identification.validation.validation import predict_effort
+from robot_identification.validation.validation import score
+from robot_identification.validation.validation import USABLE
+from robot_identification.validation.validation import validate
+from robot_identification.validation.validation import Validation
+from robot_identification.validation.validation import validation_content
+from robot_identification.validation.validation import validation_json
+
+JOINTS = ('one', 'two', 'three')
+
+
+def errors(*nrmse, bag='bag'):
+    """Return the errors of a bag with these normalized ones."""
+    values = np.array(nrmse, dtype=float)
+    return BagErrors(
+        bag, 100, 'A', JOINTS[: len(values)], 2.0 * values, values,
+        np.where(np.isfinite(values), 3.0 * values, np.nan), np.zeros(len(values)),
+    )
+
+
+@pytest.mark.parametrize(
+    ('nrmse', 'level'),
+    [
+        ((0.05, 0.10, 0.15), GOOD),
+        ((0.15, 0.15, 0.15), GOOD),
+        ((0.16, 0.16, 0.16), USABLE),
+        ((0.03, 0.03, 0.36), USABLE),  # mean 0.14, but one joint is missed
+        ((0.30, 0.30, 0.30), USABLE),
+        ((0.31, 0.31, 0.31), BAD),
+        ((0.10, 0.10, 0.80), BAD),
+        ((0.10, np.nan, 0.10), GOOD),
+        ((np.nan, np.nan, np.nan), BAD),
+    ],
+)
+def test_thresholds(nrmse, level):
+    """0.15 and 0.30 of the spread in the mean, 0.35 for one joint."""
+    verdict = judge([errors(*nrmse)], unseen=True)
+    assert verdict.level == level
+    assert verdict.next_step
+    if np.isfinite(nrmse).all():
+        assert f'{np.mean(nrmse):.3f}' in verdict.reasons[0]
+
+
+def test_the_worst_joint_is_named():
+    verdict = judge([errors(0.1, 0.2, 0.1), errors(0.1, 0.1, 0.44, bag='other')], unseen=True)
+    assert verdict.reasons[1].startswith('three is worst: 44%')
+    assert 'other' in verdict.reasons[1]
+    assert 'three' in verdict.next_step
+
+
+def test_lost_parameters_make_a_model_bad():
+    """However small its errors: it has not seen what it would be asked for."""
+    verdict = judge([errors(0.01, 0.01, 0.01)], unseen=True, lost=('fc3', 'Ia3'))
+    assert verdict.level == BAD
+    assert verdict.reasons[0] == 'the data do not determine fc3, Ia3'
+
+
+def test_judging_oneself_is_no_independent_test():
+    verdict = judge([errors(0.01, 0.01, 0.01)], unseen=False)
+    assert verdict.level == GOOD
+    assert any('not an independent test' in reason for reason in verdict.reasons)
+    assert 'validate' in verdict.next_step
+    unseen = judge([errors(0.01, 0.01, 0.01)], unseen=True)
+    assert not any('independent' in reason for reason in unseen.reasons)
+
+
+def test_file_has_the_keys_of_the_plan_and_no_nan():
+    """What is not a number is null, as a program expects it."""
+    bags = (errors(0.1, np.nan, 0.2), errors(np.nan, np.nan, np.nan, bag='flat'))
+    validation = Validation(bags, judge(bags, unseen=True))
+    text = validation_json(validation)
+
+    def refuse(constant):
+        raise AssertionError(f'{constant} is no JSON')
+
+    content = json.loads(text, parse_constant=refuse)
+    assert content == validation_content(validation)
+    assert {'bags', 'verdict', 'reasons'} <= set(content)
+    first, flat = content['bags']
+    assert set(first) == {
+        'bag', 'samples', 'unit', 'joints', 'rmse', 'nrmse', 'nrmse_mean', 'rmse_moving', 'bias',
+    }
+    assert first['nrmse'] == [0.1, None, 0.2]
+    assert first['rmse_moving'][1] is None
+    assert first['nrmse_mean'] == pytest.approx(0.15)
+    assert flat['nrmse_mean'] is None
+    assert first['joints'] == list(JOINTS)
+    assert (first['samples'], first['unit']) == (100, 'A')
+
+
+def test_errors_are_taken_on_the_recorded_samples(identification):
+    """Against the model's effort at every scored stamp, by definition and from the raw effort."""
+    model, dataset = identification.model, identification.datasets[0]
+    found = score(model, dataset)
+    measured = dataset.effort[dataset.scored]
+    residual = measured - predict_effort(model, dataset)[dataset.scored]
+    np.testing.assert_allclose(found.rmse, np.sqrt(np.mean(residual**2, axis=0)), rtol=1e-12)
+    np.testing.assert_allclose(found.nrmse, found.rmse / np.std(measured, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.bias, residual.mean(axis=0), atol=1e-12)
+    moving = np.abs(dataset.motion.dq[dataset.scored]) > 0.02
+    for joint in range(6):
+        expected = np.sqrt(np.mean(residual[moving[:, joint], joint] ** 2))
+        assert found.rmse_moving[joint] == pytest.approx(expected, rel=1e-12)
+    assert found.samples == len(dataset) == 1250
+    whole = validate(model, [dataset, dataset])
+    np.testing.assert_array_equal(whole.bags[1].rmse, found.rmse)
+    assert whole.verdict.level == GOOD
