@@ -154,7 +154,10 @@ def parse_yaml(text: str, source: str) -> dict[str, Any]:
     """
     try:
         content = yaml.load(text, Loader=_StrictLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    # Explicit tags on values they do not fit make PyYAML stumble in ways of its own.
+    except (
+        yaml.YAMLError, ValueError, RecursionError, KeyError, AttributeError, TypeError
+    ) as error:
         raise DescriptionError(f'{source} is not valid YAML: {error}') from error
     if not isinstance(content, dict):
         raise DescriptionError(f'{source} must hold a mapping (key: value), found {content!r:.60}')
@@ -255,15 +258,26 @@ def check_writable(path: Path, force: bool) -> None:
     Raises
     ------
     UsageError
-        If something is there already and `force` is not set.
+        If something is there already and `force` is not set, or a folder is.
 
     """
+    if path.is_dir():
+        raise UsageError(f'{path} is a folder, and a file is to be written there: name another')
     if path.exists() and not force:
         raise UsageError(f'{path} exists already: add --force to overwrite it, or name another')
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader sees the old content or the new one, never a part."""
+    temporary = _stage(path, content)
+    try:
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _stage(path: Path, content: str | bytes) -> Path:
+    """Write the content to a temporary file beside `path`, safely on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
     temporary = path.with_name(f'.{path.name}.{os.getpid()}.{secrets.token_hex(4)}')
@@ -273,10 +287,10 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    return temporary
 
 
 def write_results(directory: Path, contents: Mapping[str, str | bytes], force: bool) -> None:
@@ -291,8 +305,16 @@ def write_results(directory: Path, contents: Mapping[str, str | bytes], force: b
     """
     for name in contents:
         check_writable(directory / name, force)
-    for name, content in contents.items():
-        write_atomically(directory / name, content)
+    staged: dict[Path, Path] = {}
+    try:
+        for name, content in contents.items():
+            staged[directory / name] = _stage(directory / name, content)
+        # Everything is on the disk: what is left cannot run out of space half-way.
+        for path, temporary in staged.items():
+            temporary.replace(path)
+    finally:
+        for temporary in staged.values():
+            temporary.unlink(missing_ok=True)
 
 
 def to_plain(value: Any) -> Any:
