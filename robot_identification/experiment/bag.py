@@ -274,8 +274,14 @@ def _blocks(
 ) -> Iterator[tuple[Any, ...]]:
     """Yield log times, stamps, positions, velocities and efforts of up to BLOCK_MESSAGES."""
     columns: dict[tuple[str, ...], list[int]] = {}
+    others: tuple[str, ...] = ()
     rows: list[tuple[Any, ...]] = []
     for message in messages:
+        known = {names.get(name, name) for name in message.name}
+        if message.name and not known & set(joint_names):
+            # A gripper that publishes on the same topic.
+            others = message.name
+            continue
         if message.name not in columns:
             columns[message.name] = _columns_by_name(message.name, path, joint_names, names)
         index = columns[message.name]
@@ -293,6 +299,8 @@ def _blocks(
             rows = []
     if rows:
         yield tuple(np.array(column) for column in zip(*rows, strict=True))
+    if not columns:
+        _columns_by_name(others, path, joint_names, names)
 
 
 def _columns_by_name(

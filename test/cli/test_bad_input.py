@@ -38,7 +38,6 @@ from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.files import dump_yaml
 from robot_identification.files import read_yaml
 from robot_identification.model.catalogue import share_directory
-from robot_identification.model.identified_model import dump_identified_model
 
 DOCUMENT = Path(__file__).resolve().parents[2] / 'docs' / 'errors.md'
 URDF = share_directory() / 'urdf' / 'ur5.urdf'
@@ -407,6 +406,16 @@ def test_force_replaces_its_own_files_only(kit, command):
     assert (kit.results / 'notes.txt').read_text() == 'mine'
 
 
+@pytest.mark.parametrize('name', ['identified_model.yaml', 'report.html', 'results.txt'])
+def test_an_existing_result_is_found_before_any_work(kit, command, name):
+    """Of two faults, that the bag is missing too is not even seen."""
+    arguments = kit.identify(kit.inputs / 'absent', '-o', existing(kit, name))
+    found = command(*arguments)
+    assert found.code == 2
+    assert f'{name} exists already' in found.err
+    assert (kit.results / name).read_text() == 'precious'
+
+
 def test_an_output_folder_that_is_a_file_is_refused(kit, command):
     kit.results.write_text('precious')
     found = command('validate', kit.model_file, kit.bag, '-o', kit.results)
@@ -443,4 +452,3 @@ def test_every_error_class_has_a_documented_exit_code():
     }
     assert codes == {2, 3, 4, 5}
     assert codes <= {code for _, _, code in rows_of(DOCUMENT)}
-    assert dump_identified_model

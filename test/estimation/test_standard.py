@@ -99,6 +99,7 @@ def test_the_true_arm_is_consistent(robots, reductions, name):
     Masses are up to 20 % off and centres up to a centimetre each way, on every link at once.
     """
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    pytest.importorskip('clarabel', reason='clarabel, which finds them, is not installed')
     robot, reduction = robots[name], reductions[name]
     robot = robot.with_drive_gains(np.full(6, 10.0))
     refused = []

@@ -16,6 +16,9 @@
 
 import re
 
+from builders import joint
+from builders import link
+from builders import robot_urdf
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
@@ -30,6 +33,8 @@ from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
 
 UR = ('ur5', 'ur10', 'ur5e')
 GROUND, CEILING = (0.0, 0.0, 0.0), (np.pi, 0.0, 0.0)
@@ -183,6 +188,29 @@ def test_equal_coefficients_are_printed_equal(ur5):
         for name, value in expected.items():
             printed.setdefault(round(value, 12), set()).add(found[name])
         assert all(len(texts) == 1 for texts in printed.values()), reduction.expression(row)
+
+
+@given(n=st.integers(1, 5), seed=st.integers(0, 2**32 - 1), vertical=st.booleans())
+def test_skew_arms_have_the_number_of_the_formula(n, seed, vertical):
+    """
+    Without parallel or meeting axes: 7 n - 4, and two fewer if the first axis is vertical.
+
+    The formula of Gautier and Khalil for revolute joints (numbers.md B5, property P6).
+    """
+    rng = np.random.default_rng(seed)
+
+    def skew(low, high):
+        return rng.choice([-1.0, 1.0], 3) * rng.uniform(low, high, 3)
+
+    first = {'xyz': (0, 0, 0), 'rpy': (0, 0, 0) if vertical else tuple(skew(0.3, 0.9))}
+    text = robot_urdf(
+        link('l0'), *(link(f'l{i + 1}') for i in range(n)),
+        joint('j0', 'l0', 'l1', **first),
+        *(joint(f'j{i}', f'l{i}', f'l{i + 1}', xyz=tuple(skew(0.2, 0.6)),
+                rpy=tuple(skew(0.3, 0.9))) for i in range(1, n)),
+    )
+    robot = make_robot_model(parse_urdf(text, 'arm'))
+    assert reduction_of(robot).rank == 7 * n - 4 - 2 * vertical
 
 
 def test_panda_has_43_inertial_base_parameters(panda_urdf):

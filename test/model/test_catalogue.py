@@ -15,6 +15,7 @@
 """The known robots, and how strictly their files are read."""
 
 from dataclasses import replace
+from pathlib import Path
 import shutil
 
 import numpy as np
@@ -259,6 +260,29 @@ WRONG = {
 def test_a_wrong_robot_yaml_is_refused_by_name(robot_file, changes, message):
     with pytest.raises(DescriptionError, match=message):
         load_robot(robot_file(*changes))
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'message'),
+    [
+        ('effort_unit: A', 'effort_unit: A\neffort_unit: Nm', "'effort_unit' is given twice"),
+        ('sampling_rate: 125.0', 'sampling_rate: &r 125.0\nextra: *r', 'aliases'),
+        ('sampling_rate: 125.0', 'sampling_rate: 12:30', 'sampling_rate'),
+    ],
+)
+def test_a_robot_yaml_is_read_strictly(robot_file, old, new, message):
+    path = Path(robot_file())
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(DescriptionError, match=message):
+        load_robot(str(path))
+
+
+def test_numbers_may_have_exponents(robot_file):
+    """Such as 1e3, which PyYAML alone would take for text."""
+    path = Path(robot_file())
+    path.write_text(path.read_text().replace('sampling_rate: 125.0', 'sampling_rate: 1e3'))
+    assert load_robot(str(path)).sampling_rate == 1000.0
 
 
 def test_a_joint_the_urdf_does_not_have_is_refused(robot_file):

@@ -215,7 +215,7 @@ def test_a_signal_leaves_a_whole_bag(graph, recorder, number):
     publisher = threading.Thread(target=publish)
     publisher.start()
     try:
-        wait_until(lambda: len(sent) > 200, 'messages')
+        wait_until(lambda: len(sent) > 500, 'messages')
         known = len(sent)
         signalled = time.monotonic()
         recorder.process.process.send_signal(number)
@@ -226,9 +226,10 @@ def test_a_signal_leaves_a_whole_bag(graph, recorder, number):
         publisher.join()
     assert (recorder.bag / 'metadata.yaml').is_file()
     found = [value for _, value in read_by_mcap(recorder.bag)]
-    # No gap from the first to the last, and the last one is not long before the signal.
+    # No gap from the first to the last, which is not half a second before the signal, even where
+    # the recorder has to wait for its share of a busy machine.
     assert found == [float(value) for value in range(len(found))]
-    assert len(found) > known - 50
+    assert len(found) > known - 250
     assert read_by_rosbags(recorder.bag) == read_by_mcap(recorder.bag)
     content = yaml.safe_load((recorder.bag / 'metadata.yaml').read_text())
     assert content['rosbag2_bagfile_information']['message_count'] == len(found)

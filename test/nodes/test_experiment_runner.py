@@ -45,7 +45,7 @@ COMMANDS = '/scaled_joint_trajectory_controller/joint_trajectory'
 TOKEN = 'the token of this test'
 CYCLE = 0.004
 STEP = 0.016
-SPEED = STEP / CYCLE
+ATTEMPTS = 4
 
 
 class IdealRobot:
@@ -118,7 +118,7 @@ class Runner:
     """The runner's process and its services."""
 
     def __init__(self, graph, path, sha256, parameters=None):
-        self._graph = graph
+        self._graph, self._file = graph, path
         self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
         self.process = graph.start('experiment_runner', {
             'trajectory_file': str(path), 'arm.sha256': sha256, 'simulation_token': TOKEN,
@@ -161,6 +161,12 @@ class Runner:
         assert self.call('abort').success
         assert self.state[0] == 'IDLE'
 
+    def name_other_file(self, path):
+        """Set another trajectory file; return the one before."""
+        before, self._file = self._file, path
+        assert not self._graph.configure('experiment_runner', {'trajectory_file': str(path)})
+        return before
+
     def refused(self):
         """Return why it does not arm."""
         answer = self.call('arm')
@@ -169,12 +175,24 @@ class Runner:
         assert not self.call('execute').success
         return answer.message
 
-    def execute(self, state):
-        """Arm, execute, and wait until it does."""
-        self.arm()
-        answer = self.call('execute')
-        assert answer.success, answer.message
-        self.wait_for(state)
+    def execute(self):
+        """Arm, execute, and wait until the motion itself has begun."""
+        for _ in range(ATTEMPTS):
+            self.arm()
+            if self.call('execute').success and self.reaches('EXECUTING'):
+                return
+        pytest.fail(f'{ATTEMPTS} attempts, now {self.state}')
+
+    def reaches(self, wanted):
+        """
+        Wait for a state; return whether it was reached.
+
+        It is not where a busy machine lets the robot wait for 0.2 s: a fault, too.
+        """
+        wait_until(lambda: self.state[0] in (wanted, 'FAULT'), f'{wanted}, it is {self.state}')
+        if self.state[0] == 'FAULT':
+            assert 'no joint state' in self.state[1], self.state
+        return self.state[0] == wanted
 
 
 @pytest.fixture
@@ -359,7 +377,7 @@ def check_stop_command(robot, model):
 def test_stops_when_somebody_joins(graph, make_desk, ur5, kind):
     """In motion an intruder means a smooth stop and a latched fault that says so."""
     robot, runner = make_desk()
-    runner.execute('EXECUTING')
+    runner.execute()
     robot.wait(0.5)
     told = len(robot.commands)
     intruder = join(graph, kind)
@@ -379,7 +397,7 @@ def test_stops_when_somebody_joins(graph, make_desk, ur5, kind):
 def test_stops_when_joint_states_stop(make_desk):
     """A silent topic is noticed; rest cannot be verified then, and the fault says so."""
     robot, runner = make_desk()
-    runner.execute('EXECUTING')
+    runner.execute()
     robot.wait(0.5)
     told = len(robot.commands)
     silent_since = robot.last_published
@@ -395,7 +413,7 @@ def test_stops_when_joint_states_stop(make_desk):
 def test_stops_when_joint_states_break(make_desk):
     """Joint states that are not finite are as good as none, and are not passed on."""
     robot, runner = make_desk()
-    runner.execute('EXECUTING')
+    runner.execute()
     told = len(robot.commands)
     robot.broken = True
     assert 'no joint state' in runner.wait_for('STOPPING')
@@ -424,7 +442,7 @@ def test_abort_stops_and_latches(make_desk, ur5):
     runner.wait_for('IDLE')
     assert not runner.call('execute').success
     assert not robot.commands
-    runner.execute('EXECUTING')
+    runner.execute()
     wait_until(lambda: np.max(np.abs(robot.dq)) > 0.2, 'motion')
     told = len(robot.commands)
     assert runner.call('abort').success
@@ -439,18 +457,31 @@ def test_executes_what_was_armed(graph, make_desk, ur5, trajectory, tmp_path):
     robot, runner = make_desk()
     runner.wait_for('IDLE')
     assert 'not armed' in runner.call('execute').message
-    runner.arm()
-    # What is armed is what was read then.
-    other = str(tmp_path / 'other.yaml')
-    assert not graph.configure('experiment_runner', {'trajectory_file': other})
-    stood = robot.q.copy()
-    assert runner.call('execute').success
-    assert not runner.call('execute').success
-    busy = runner.call('arm')
-    assert not busy.success
-    assert 'BUSY' in busy.message
+    for _ in range(ATTEMPTS):
+        runner.arm()
+        robot.commands.clear()
+        robot.arrivals.clear()
+        stood = robot.q.copy()
+        # What is armed is what was read then.
+        approved = runner.name_other_file(tmp_path / 'other.yaml')
+        if runner.call('execute').success:
+            assert not runner.call('execute').success
+            busy = runner.call('arm')
+            assert not busy.success
+            assert 'BUSY' in busy.message or runner.state[0] == 'FAULT'
+            if runner.reaches('DONE'):
+                break
+        runner.name_other_file(approved)
     assert 'worst tracking error' in runner.wait_for('DONE')
+    check_commands(robot, ur5, trajectory, stood)
+    # Once means once.
+    assert not runner.call('execute').success
+    robot.wait(1.0)
+    assert len(robot.commands) == 2
 
+
+def check_commands(robot, model, trajectory, stood):
+    """Check that a robot was told to approach from where it stood, and then the motion."""
     assert len(robot.commands) == 2
     for command in robot.commands:
         times = [seconds(point.time_from_start) for point in command.points]
@@ -459,11 +490,10 @@ def test_executes_what_was_armed(graph, make_desk, ur5, trajectory, tmp_path):
         # What a joint-trajectory controller takes for zero.
         assert np.max(np.abs(command.points[-1].velocities)) < 1e-7
     approach, motion = robot.commands
-    order = [list(approach.joint_names).index(joint) for joint in ur5.joint_names]
+    order = [list(approach.joint_names).index(joint) for joint in model.joint_names]
     first = np.array(approach.points[0].positions)[order]
     assert np.max(np.abs(first - stood)) < 0.01
-    fastest = np.max(np.abs([point.velocities for point in approach.points]))
-    assert fastest <= 1.0
+    assert np.max(np.abs([point.velocities for point in approach.points])) <= 1.0
     start = trajectory.sample(np.zeros(1)).q[0]
     np.testing.assert_allclose(
         np.array(approach.points[-1].positions)[order], start, rtol=0, atol=1e-9
@@ -478,11 +508,6 @@ def test_executes_what_was_armed(graph, make_desk, ur5, trajectory, tmp_path):
     _, q, dq = robot.arrivals[1]
     assert np.max(np.abs(q - start)) < 0.01
     assert np.max(np.abs(dq)) < 0.02
-
-    # Once means once.
-    assert not runner.call('execute').success
-    robot.wait(1.0)
-    assert len(robot.commands) == 2
 
 
 def test_does_not_leave_from_outside_the_limits(make_desk, trajectory):
