@@ -345,7 +345,7 @@ def test_the_topic_is_found_or_asked_for(samples, tmp_path):
 
 
 def test_a_gripper_on_the_same_topic_is_passed_over(samples, tmp_path):
-    """Its messages name nnone of the arm's joints, whose samples are as if it were not there."""
+    """Its messages name none of the joints; the arm's samples are as if it were not there."""
     stamps, q, dq, effort = samples
     arm = joint_states(NAMES, stamps, q, dq, effort)
     gripper = joint_states(['finger'], stamps + 0.001, q[:, :1], dq[:, :1], effort[:, :1])
