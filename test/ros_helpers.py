@@ -36,6 +36,7 @@ try:
     import rclpy
 except ImportError as error:
     pytest.skip(f'needs ROS 2: {error}', allow_module_level=True)
+from rcl_interfaces.srv import GetParameterTypes
 from rcl_interfaces.srv import SetParameters
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
@@ -128,6 +129,7 @@ class Graph:
         rclpy.init(args=[], context=self._context, domain_id=domain)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._nodes: list[Node] = []
+        self._clients: dict[str, Any] = {}
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._spin)
         self.node = self.add_node('test_client')
@@ -219,9 +221,33 @@ class Graph:
 
     def request(self, kind: type, service: str, request: Any) -> Future:
         """Send a request as soon as the service is there; return the future."""
-        client = self.node.create_client(kind, service)
-        wait_until(client.service_is_ready, f'the service {service}')
-        return client.call_async(request)
+        if service not in self._clients:
+            client = self.node.create_client(kind, service)
+            wait_until(client.service_is_ready, f'the service {service}')
+            self._wait_until_known(service.rpartition('/')[0])
+            self._clients[service] = client
+        return self._clients[service].call_async(request)
+
+    def _wait_until_known(self, node: str) -> None:
+        """
+        Wait until a node has met every client made so far.
+
+        An answer to a client that the node has not met yet is lost. Discovery keeps the order, so
+        a node that answers a client made last has met the others; asking again does no harm here.
+        """
+        client = self.node.create_client(GetParameterTypes, f'{node}/get_parameter_types')
+        wait_until(client.service_is_ready, f'the parameter services of {node}')
+        deadline = time.monotonic() + DEADLINE
+        future = client.call_async(GetParameterTypes.Request())
+        asked = time.monotonic()
+        while not future.done():
+            if time.monotonic() > deadline:
+                pytest.fail(f'waited {DEADLINE:g} s for an answer of {node}')
+            if time.monotonic() > asked + 1.0:
+                future = client.call_async(GetParameterTypes.Request())
+                asked = time.monotonic()
+            time.sleep(POLL)
+        self.node.destroy_client(client)
 
     def answer(self, future: Future, deadline: float = DEADLINE) -> Any:
         """Wait for the answer to a request."""

@@ -205,9 +205,11 @@ def consistent_standard_parameters(
 
     """
     theta = project_on_prior(robot, reduction, theta_base)
+    how = 'projection on the URDF'
     if not _is_consistent(robot, reduction, theta):
         nearest = project_consistently(robot, reduction, theta_base)
-        theta = theta if nearest is None else nearest
+        if nearest is not None:
+            theta, how = nearest, 'projection on the URDF by a conic program (clarabel)'
     smallest = smallest_eigenvalues(theta[: 10 * robot.n])
     links = [
         f'{joint} ({value:.2e})'
@@ -222,7 +224,7 @@ def consistent_standard_parameters(
         if value < 0.0
     ]
     if not links and not rotors:
-        return theta, 'projection of the base parameters on the URDF, base parameters kept'
+        return theta, f'{how}, base parameters kept'
     reasons = []
     if links:
         reasons.append(

@@ -153,7 +153,7 @@ class Runner:
         try:
             wait_until(armed, 'the runner to be armed')
         except pytest.fail.Exception:
-            pytest.fail(f'not armed: {answers[-1].message}')
+            pytest.fail(f'not armed: {[answer.message for answer in answers[-1:]]}')
 
     def connect(self):
         """Arm and disarm, so that a refusal that follows has another reason than discovery."""
