@@ -43,6 +43,7 @@ from robot_identification.model.catalogue import share_directory
 # Linux keeps its ephemeral ports clear of these domains.
 DOMAINS = range(1, 102)
 STOP_SECONDS = 6.0
+MOVER = 'experiment_runner'
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -168,7 +169,9 @@ class NodeProcess:
 @contextmanager
 def running(nodes: list[NodeProcess]) -> Iterator[None]:
     """
-    Stop nodes at the end of the block, last started first, however the block ends.
+    Stop nodes at the end of the block, however it ends.
+
+    The one that moves the robot is first, so that a motion ends at once; then the last started.
 
     SIGTERM and SIGHUP end it as Ctrl-C does; once the nodes are being stopped, no signal keeps
     them from it.
@@ -179,7 +182,9 @@ def running(nodes: list[NodeProcess]) -> Iterator[None]:
     finally:
         for number in ENDING_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        for node in reversed(nodes):
+        movers = [node for node in nodes if node.name == MOVER]
+        others = [node for node in reversed(nodes) if node.name != MOVER]
+        for node in movers + others:
             node.stop()
         for number, handler in previous.items():
             signal.signal(number, handler)

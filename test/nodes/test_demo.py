@@ -49,7 +49,7 @@ class Demo:
         with (folder / 'stdout').open('w') as out, (folder / 'stderr').open('w') as err:
             self.process = subprocess.Popen(
                 [sys.executable, '-m', 'robot_identification.cli.main', 'demo',
-                 '--real-time-factor', '4', '--json', '--output', str(self.output)],
+                 '--real-time-factor', '2', '--json', '--output', str(self.output)],
                 cwd=folder, stdout=out, stderr=err, start_new_session=True,
             )
         self.stdout, self.stderr = folder / 'stdout', folder / 'stderr'

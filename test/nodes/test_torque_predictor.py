@@ -27,6 +27,7 @@ from sensor_msgs.msg import JointState
 
 TORQUE, RESIDUAL = '/torque_predictor/torque', '/torque_predictor/residual'
 FIRST = 100
+ATTEMPTS = 100
 
 
 class Predictor:
@@ -35,6 +36,7 @@ class Predictor:
     def __init__(self, graph, recording, parameters=None):
         self.graph, self.recording = graph, recording
         self.joints = list(recording.joint_names)
+        self.attempts = 0
         self.node = graph.start('torque_predictor', parameters)
         self.torques = graph.hear_matched(JointState, TORQUE)
         self.residuals = graph.hear_matched(JointState, RESIDUAL)
@@ -54,20 +56,28 @@ class Predictor:
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
         return message
 
+    def publish_until(self, message, condition):
+        """
+        Publish a message until a condition holds.
+
+        The node listens as one does to a sensor: what is lost is not sent again by DDS. What was
+        only late is ignored when it comes again, because it repeats a stamp.
+        """
+        while not condition():
+            self.publisher.publish(message)
+            published = time.monotonic()
+            wait_until(
+                lambda since=published: condition() or time.monotonic() > since + 1.0, 'an answer'
+            )
+            self.attempts += 1
+            assert self.attempts < ATTEMPTS, 'the node does not answer'
+
     def ask(self, message):
         """Publish a message; return torque and residual, kinematic order."""
         residuals, torques = len(self.residuals), len(self.torques)
-
-        def answered():
-            # The node listens as one does to a sensor: what is lost is not sent again by DDS. What
-            # was only late is ignored when it comes again, because it repeats a stamp.
-            if time.monotonic() > answered.publish_at:
-                self.publisher.publish(message)
-                answered.publish_at = time.monotonic() + 1.0
-            return len(self.residuals) > residuals and len(self.torques) > torques
-
-        answered.publish_at = 0.0
-        wait_until(answered, 'a prediction')
+        self.publish_until(
+            message, lambda: len(self.residuals) > residuals and len(self.torques) > torques
+        )
         answers = self.torques[-1], self.residuals[-1]
         for answer in answers:
             assert answer.header.stamp == message.header.stamp
@@ -111,37 +121,45 @@ def test_predicts_live_what_is_predicted_offline(graph, recording, model, model_
     assert np.std(residual) < 0.3 * np.std(torque)
 
 
+def spoiled_messages(predictor, k):
+    """Yield messages that must not be predicted from, one for each sample from k on."""
+    for field in ('position', 'velocity'):
+        for value in (float('nan'), float('inf')):
+            message = predictor.message(k)
+            getattr(message, field)[2] = value
+            yield message
+            k += 1
+        message = predictor.message(k)
+        setattr(message, field, [])
+        yield message
+        k += 1
+    message = predictor.message(k)
+    message.name[0] = 'gripper_joint'
+    yield message
+    yield JointState(header=predictor.message(k + 1).header)
+    yield predictor.message(k + 1)  # repeats the stamp of the sample before
+
+
 def test_nothing_comes_out_of_nonsense(graph, recording, model, model_file):
     """NaN, a joint missing, a repeated stamp, no position: no output, and then it goes on."""
     predictor = Predictor(graph, recording, {'model_file': str(model_file)})
-    before = predictor.ask(predictor.message(FIRST))
-    bad = []
-    for field in ('position', 'velocity'):
-        for value in (float('nan'), float('inf')):
-            message = predictor.message(FIRST + 1)
-            getattr(message, field)[2] = value
-            bad.append(message)
-        message = predictor.message(FIRST + 1)
-        setattr(message, field, [])
-        bad.append(message)
-    message = predictor.message(FIRST + 1)
-    message.name[0] = 'gripper_joint'
-    bad += [message, predictor.message(FIRST)]
-    bad.append(JointState(header=predictor.message(FIRST + 1).header))
-    for message in bad:
+    answers = [predictor.ask(predictor.message(FIRST))]
+    for k, message in enumerate(spoiled_messages(predictor, FIRST + 1), start=FIRST + 1):
         predictor.publisher.publish(message)
-    after = predictor.ask(predictor.message(FIRST + 1))
-    assert len(predictor.torques) == len(predictor.residuals) == 2
-    torque, _ = offline(model, predictor, np.array([FIRST, FIRST + 1]))
-    np.testing.assert_allclose([before[0], after[0]], torque, rtol=1e-12, atol=1e-12)
+        answers.append(predictor.ask(predictor.message(k)))
+    assert len(predictor.torques) == len(predictor.residuals) == len(answers)
+    rows = np.arange(FIRST, FIRST + len(answers))
+    torque, _ = offline(model, predictor, rows)
+    np.testing.assert_allclose(
+        [answer[0] for answer in answers], torque, rtol=1e-12, atol=1e-12
+    )
     # Without effort there is a torque, but no residual.
-    message = predictor.message(FIRST + 2)
+    message = predictor.message(rows[-1] + 1)
     message.effort = []
-    predictor.publisher.publish(message)
-    wait_until(lambda: len(predictor.torques) == 3, 'a torque')
-    predictor.ask(predictor.message(FIRST + 3))
-    assert len(predictor.torques) == 4
-    assert len(predictor.residuals) == 3
+    predictor.publish_until(message, lambda: len(predictor.torques) > len(answers))
+    predictor.ask(predictor.message(rows[-1] + 2))
+    assert len(predictor.torques) == len(answers) + 2
+    assert len(predictor.residuals) == len(answers) + 1
     for answer in (*predictor.torques, *predictor.residuals):
         assert np.all(np.isfinite(answer.effort))
 
