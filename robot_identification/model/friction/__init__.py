@@ -20,11 +20,20 @@ To add one: write its file, add one line to FRICTION_LAWS; the contract tests ru
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from robot_identification.errors import UsageError
+from robot_identification.model.friction.asymmetric import AsymmetricFriction
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
+from robot_identification.model.friction.cubic_viscous import CubicViscousFriction
 from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.load import LoadFriction
 from robot_identification.model.friction.offset import FrictionOffset
+from robot_identification.model.friction.power_viscous import PowerViscousFriction
+from robot_identification.model.friction.strain_wave import StrainWaveFriction
+from robot_identification.model.friction.stribeck import StribeckFriction
+from robot_identification.model.friction.temperature_viscous import TemperatureViscousFriction
 from robot_identification.model.friction.viscous import ViscousFriction
 
 FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
@@ -32,6 +41,13 @@ FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
     'coulomb_sign': CoulombSignFriction,
     'viscous': ViscousFriction,
     'offset': FrictionOffset,
+    'asymmetric': AsymmetricFriction,
+    'stribeck': StribeckFriction,
+    'power_viscous': PowerViscousFriction,
+    'cubic_viscous': CubicViscousFriction,
+    'load': LoadFriction,
+    'temperature_viscous': TemperatureViscousFriction,
+    'strain_wave': StrainWaveFriction,
 }
 
 
@@ -42,7 +58,7 @@ def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
     Raises
     ------
     UsageError
-        If a law is unknown or named twice.
+        If a law is unknown or named twice, or two laws exclude each other.
 
     """
     names = [name.strip() for name in text.split(',') if name.strip()]
@@ -56,4 +72,16 @@ def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
         )
     if len(set(names)) != len(names):
         raise UsageError(f'a friction law is named twice in {text!r}')
+    for first, second in combinations(names, 2):
+        if exclude_each_other(first, second):
+            raise UsageError(
+                f'friction laws {first} and {second} cannot be fitted together: in steady '
+                'sliding a sum of columns of one is a sum of columns of the other, so that no '
+                'recording tells their coefficients apart; leave one of them out'
+            )
     return tuple(FRICTION_LAWS[name]() for name in names)
+
+
+def exclude_each_other(first: str, second: str) -> bool:
+    """Return whether two laws, by name, must not stand beside each other."""
+    return second in FRICTION_LAWS[first].excludes or first in FRICTION_LAWS[second].excludes

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
+from robot_identification.model.friction.curves import smooth_sign
+from robot_identification.model.friction.curves import smooth_sign_by_width
 from robot_identification.model.friction.law import check_positive
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.friction.law import FrictionLaw
@@ -45,13 +46,20 @@ class CoulombFriction(FrictionLaw):
     name = 'coulomb'
     symbols = ('fc',)
     units = ('N m',)
+    shape = ('width',)
 
     def __post_init__(self) -> None:
         check_positive(self.width, 'width of coulomb friction')
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``tanh(dq / width)``; see `FrictionLaw.columns`."""
-        return np.tanh(motion.dq / self.width)[:, None], state
+        return smooth_sign(motion.dq, self.width)[:, None], state
+
+    def shape_jacobian(
+        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
+    ) -> FloatArray:
+        """Return the derivative by width; see `FrictionLaw.shape_jacobian`."""
+        return smooth_sign_by_width(motion.dq, self.width)[:, None] * coefficients
 
     def alternatives(self) -> tuple[FrictionLaw, ...]:
         """Return the law with widths from a gentle creep to a brisk motion."""

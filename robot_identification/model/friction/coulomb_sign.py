@@ -28,7 +28,9 @@ from robot_identification.model.friction.law import JointMotion
 @dataclass(frozen=True)
 class CoulombSignFriction(FrictionLaw):
     """
-    Friction torque of constant magnitude against the motion, ``fc * sign(dq)``.
+    Friction torque of constant magnitude against the motion, ``fcs * sign(dq)``.
+
+    In sliding it is `coulomb`, which it excludes.
 
     Attributes
     ----------
@@ -43,6 +45,7 @@ class CoulombSignFriction(FrictionLaw):
     name = 'coulomb_sign'
     symbols = ('fcs',)
     units = ('N m',)
+    excludes = ('coulomb',)
 
     def __post_init__(self) -> None:
         check_positive(self.zero_velocity, 'zero_velocity of coulomb_sign friction')

@@ -44,6 +44,35 @@ def check_positive(value: Any, what: str) -> None:
         raise DescriptionError(f'{what} is {value!r}, it must be a positive number')
 
 
+def check_between(value: Any, low: float, high: float, what: str) -> None:
+    """
+    Check a shape constant.
+
+    Raises
+    ------
+    DescriptionError
+        If it is not a number from `low` to `high`.
+
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        raise DescriptionError(
+            f'{what} is {value!r}, it must be a number from {low:g} to {high:g}'
+        )
+
+
+def check_temperature(value: Any, what: str) -> None:
+    """
+    Check a constant in deg C.
+
+    Raises
+    ------
+    DescriptionError
+        If it is not a number from -100 to 250, which a room's temperature in kelvin is not.
+
+    """
+    check_between(value, -100.0, 250.0, f'{what} [deg C]')
+
+
 @dataclass(frozen=True)
 class JointMotion:
     """
@@ -54,7 +83,7 @@ class JointMotion:
     q, dq : ndarray, shape (N,)
         Position [rad] and velocity [rad/s].
     tau_rigid : ndarray, shape (N,)
-        Torque of the rigid body with reflected inertia, without offset [N m].
+        Torque of the rigid bodies, the URDF's where nothing better is given [N m].
     temperature : ndarray, shape (N,)
         Joint temperature [deg C]; NaN where not recorded.
 
@@ -74,11 +103,34 @@ class FrictionLaw(ABC):
     A law is a frozen dataclass whose fields are its shape constants. `columns` returns what its
     coefficients multiply; a law with memory returns the state it ends in, a stateless one returns
     the empty state it was given.
+
+    Attributes
+    ----------
+    name : str
+        Key in FRICTION_LAWS.
+    symbols, units : tuple of str, length k
+        Of the coefficients. A symbol belongs to one law only and does not end in 1 to 9: the
+        joint's number follows it.
+    shape : tuple of str, length m
+        The fields in which the torque is nonlinear but differentiable; other fields are
+        conventions.
+    needs_temperature : bool
+        Whether temperatures are used. Where one is NaN, so is the torque.
+    needs_rigid_torque : bool
+        Whether the rigid torque is used.
+    excludes : tuple of str
+        Laws that must not stand beside this one: with the default shape constants, columns of
+        both are linearly dependent in steady sliding. One of the two laws says so for both.
+
     """
 
     name: ClassVar[str]
     symbols: ClassVar[tuple[str, ...]]
     units: ClassVar[tuple[str, ...]]
+    shape: ClassVar[tuple[str, ...]] = ()
+    needs_temperature: ClassVar[bool] = False
+    needs_rigid_torque: ClassVar[bool] = False
+    excludes: ClassVar[tuple[str, ...]] = ()
 
     def initial_state(self) -> FloatArray:
         """Return the state before the first sample, shape (s,)."""
@@ -104,6 +156,60 @@ class FrictionLaw(ABC):
             State after the last sample.
 
         """
+
+    def evaluate(
+        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """
+        Return the friction torque and the state after the last sample.
+
+        Parameters
+        ----------
+        motion, state
+            As in `columns`.
+        coefficients : ndarray, shape (k,)
+            In the order of `symbols`.
+
+        Returns
+        -------
+        torque : ndarray, shape (N,)
+            With the sign of the motor's torque [N m].
+        state : ndarray, shape (s,)
+            State after the last sample.
+
+        """
+        columns, state = self.columns(motion, state)
+        return columns @ coefficients, state
+
+    def jacobian(
+        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
+    ) -> FloatArray:
+        """
+        Return the derivative of the torque by coefficients, then by shape constants.
+
+        Parameters
+        ----------
+        motion, coefficients, state
+            As in `evaluate`.
+
+        Returns
+        -------
+        ndarray, shape (N, k + m)
+            In the order of `symbols` and `shape`.
+
+        """
+        columns, _ = self.columns(motion, state)
+        return np.hstack([columns, self.shape_jacobian(motion, coefficients, state)])
+
+    def shape_jacobian(
+        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
+    ) -> FloatArray:
+        """
+        Return the derivative of the torque by the constants in `shape`, shape (N, m).
+
+        A law that has such constants overrides this.
+        """
+        return np.zeros((motion.dq.size, 0))
 
     def alternatives(self) -> tuple[FrictionLaw, ...]:
         """Return the law with every shape constant worth trying, itself if there is no choice."""

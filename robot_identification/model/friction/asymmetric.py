@@ -1,0 +1,76 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Coulomb and viscous friction that differ with the direction of motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.model.friction.curves import smooth_sign
+from robot_identification.model.friction.curves import smooth_sign_by_width
+from robot_identification.model.friction.law import check_positive
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+
+
+@dataclass(frozen=True)
+class AsymmetricFriction(FrictionLaw):
+    """
+    Friction torque ``fcp + fvp dq`` forwards and ``-fcn + fvn dq`` backwards.
+
+    With ``s = tanh(dq / width)`` it is ``(1 + s) / 2 (fcp s + fvp dq) + (1 - s) / 2 (fcn s +
+    fvn dq)``, which passes smoothly through zero at rest and is ``fc s + fv dq`` where both
+    directions are alike. So `coulomb` and `viscous` are sums of its columns, and in sliding
+    `coulomb_sign` and `offset`, half the difference of fcp and fcn, are such sums, too.
+
+    Attributes
+    ----------
+    width : float
+        Velocity at which 76 % of the passage from one direction to the other is done [rad/s].
+
+    """
+
+    width: float = 0.01
+
+    name = 'asymmetric'
+    symbols = ('fcp', 'fcn', 'fvp', 'fvn')
+    units = ('N m', 'N m', 'N m s/rad', 'N m s/rad')
+    shape = ('width',)
+    excludes = ('coulomb', 'coulomb_sign', 'viscous', 'offset')
+
+    def __post_init__(self) -> None:
+        check_positive(self.width, 'width of asymmetric friction')
+
+    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return sign and velocity of either direction; see `FrictionLaw.columns`."""
+        s = smooth_sign(motion.dq, self.width)
+        forwards, backwards = (1.0 + s) / 2.0, (1.0 - s) / 2.0
+        columns = np.column_stack([
+            forwards * s, backwards * s, forwards * motion.dq, backwards * motion.dq
+        ])
+        return columns, state
+
+    def shape_jacobian(
+        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
+    ) -> FloatArray:
+        """Return the derivative by width; see `FrictionLaw.shape_jacobian`."""
+        s = smooth_sign(motion.dq, self.width)
+        slope = smooth_sign_by_width(motion.dq, self.width)
+        by_sign = np.column_stack([
+            0.5 + s, 0.5 - s, motion.dq / 2.0, -motion.dq / 2.0
+        ]) @ coefficients
+        return (by_sign * slope)[:, None]

@@ -1,0 +1,41 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The cubic part of viscous friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+
+
+@dataclass(frozen=True)
+class CubicViscousFriction(FrictionLaw):
+    """
+    Friction torque ``fvc dq^3``, used beside `viscous` to bend its line.
+
+    The linear alternative to a power of the velocity: its sum with `viscous` is the odd
+    polynomial of degree three. Beyond the velocities of the recording it leads far astray.
+    """
+
+    name = 'cubic_viscous'
+    symbols = ('fvc',)
+    units = ('N m s^3/rad^3',)
+
+    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return ``dq^3``; see `FrictionLaw.columns`."""
+        return motion.dq[:, None] ** 3, state

@@ -1,0 +1,71 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The nonlinear curves that friction laws share, each with its derivatives by its shape constants.
+
+All are finite, and raise no warning, for every finite velocity: at rest, far beyond the passage
+through zero, and where an exponential underflows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.model.friction.law import FloatArray
+from scipy.special import xlogy
+
+
+def smooth_sign(dq: FloatArray, width: float) -> FloatArray:
+    """Return ``tanh(dq / width)``, shape (N,): the sign with a smooth passage through zero."""
+    return np.tanh(dq / width)
+
+
+def smooth_sign_by_width(dq: FloatArray, width: float) -> FloatArray:
+    """Return the derivative of `smooth_sign` by its width, shape (N,) [s/rad]."""
+    ratio = dq / width
+    # 1 - tanh^2 without its cancellation, and without the overflow of cosh.
+    decay = np.exp(-2.0 * np.abs(ratio))
+    return -ratio / width * 4.0 * decay / (1.0 + decay) ** 2
+
+
+def static_share(dq: FloatArray, velocity: float, exponent: float) -> FloatArray:
+    """
+    Return ``exp(-abs(dq / velocity)^exponent)``, shape (N,).
+
+    The share of the static friction that is left at a velocity: one at rest, zero in sliding.
+    """
+    return np.exp(-np.abs(dq / velocity) ** exponent)
+
+
+def static_share_by_shape(
+    dq: FloatArray, velocity: float, exponent: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the derivatives of `static_share` by velocity [s/rad] and exponent, shapes (N,)."""
+    ratio = np.abs(dq / velocity)
+    power = ratio**exponent
+    share = np.exp(-power)
+    # xlogy is zero at rest, where the logarithm alone is not finite.
+    return share * power * exponent / velocity, -share * xlogy(power, ratio)
+
+
+def signed_power(dq: FloatArray, exponent: float) -> FloatArray:
+    """Return ``sign(dq) abs(dq)^exponent`` of a velocity in rad/s, shape (N,)."""
+    return np.sign(dq) * np.abs(dq) ** exponent
+
+
+def signed_power_by_exponent(dq: FloatArray, exponent: float) -> FloatArray:
+    """Return the derivative of `signed_power` by its exponent, shape (N,); zero at rest."""
+    speed = np.abs(dq)
+    slope: FloatArray = np.sign(dq) * xlogy(speed**exponent, speed)
+    return slope

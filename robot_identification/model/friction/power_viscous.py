@@ -1,0 +1,70 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Viscous friction that grows less than in proportion to velocity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+from robot_identification.model.friction.curves import signed_power
+from robot_identification.model.friction.curves import signed_power_by_exponent
+from robot_identification.model.friction.law import check_between
+from robot_identification.model.friction.law import check_positive
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+
+
+@dataclass(frozen=True)
+class PowerViscousFriction(FrictionLaw):
+    """
+    Sub-linear viscous friction, ``fpw abs(dq)^exponent sign(dq)`` with dq in rad/s.
+
+    The coefficient is the torque at 1 rad/s. `viscous` is not excluded: the two are independent
+    at every exponent but 1, which only a fit of the exponent can reach. It is then `viscous`.
+
+    Attributes
+    ----------
+    exponent : float
+        Above 0, towards which the law turns into Coulomb friction, up to 1.
+
+    """
+
+    exponent: float = 0.5
+
+    name = 'power_viscous'
+    symbols = ('fpw',)
+    units = ('N m',)
+    shape = ('exponent',)
+
+    def __post_init__(self) -> None:
+        check_positive(self.exponent, 'exponent of power_viscous friction')
+        check_between(self.exponent, 0.0, 1.0, 'exponent of power_viscous friction')
+
+    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the power of the velocity; see `FrictionLaw.columns`."""
+        return signed_power(motion.dq, self.exponent)[:, None], state
+
+    def shape_jacobian(
+        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
+    ) -> FloatArray:
+        """Return the derivative by the exponent; see `FrictionLaw.shape_jacobian`."""
+        slope = signed_power_by_exponent(motion.dq, self.exponent)
+        return slope[:, None] * coefficients
+
+    def alternatives(self) -> tuple[FrictionLaw, ...]:
+        """Return the law with exponents between Coulomb and viscous friction."""
+        return tuple(replace(self, exponent=exponent) for exponent in (0.3, 0.5, 0.7))

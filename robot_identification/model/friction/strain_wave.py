@@ -1,0 +1,126 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The friction of a strain-wave gear, with load and temperature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.model.friction.curves import signed_power
+from robot_identification.model.friction.curves import signed_power_by_exponent
+from robot_identification.model.friction.curves import smooth_sign
+from robot_identification.model.friction.curves import smooth_sign_by_width
+from robot_identification.model.friction.curves import static_share
+from robot_identification.model.friction.curves import static_share_by_shape
+from robot_identification.model.friction.law import check_between
+from robot_identification.model.friction.law import check_positive
+from robot_identification.model.friction.law import check_temperature
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+
+
+@dataclass(frozen=True)
+class StrainWaveFriction(FrictionLaw):
+    """
+    Stribeck, load and temperature effects in one law for joints with strain-wave gears.
+
+    With ``s = tanh(dq / width)``, ``e = exp(-abs(dq / velocity)^exponent)``, ``L =
+    abs(tau_rigid)`` and ``D = temperature - reference``::
+
+        (fcw + fclw L + (fsw + fslw L + fsTw D) e) s
+            + (fvw + fvTw D) abs(dq)^viscous_exponent sign(dq)
+
+    fsw, fslw and fsTw are what static friction adds to the kinetic one.
+
+    Reconstructed: Madsen et al. 2020 compensate friction by an estimate that was found beforehand
+    and depends on velocity, load and temperature, but its formula is in other papers. This is
+    Stribeck friction with parts that grow with the load and are linear in temperature.
+    Fit it to sweeps at constant velocities in both directions, with two or more loads and two or
+    more temperatures, and keep it; one excitation trajectory does not tell its terms apart.
+
+    Attributes
+    ----------
+    velocity : float
+        Stribeck velocity [rad/s].
+    exponent : float
+        Of the Stribeck curve, from 0.5 to 2.
+    width : float
+        Of the passage through zero [rad/s].
+    viscous_exponent : float
+        Above 0, up to 1; the viscous coefficients are torques at 1 rad/s.
+    reference : float
+        Temperature at which fsw and fvw hold [deg C], a convention.
+
+    """
+
+    velocity: float = 0.1
+    exponent: float = 2.0
+    width: float = 0.01
+    viscous_exponent: float = 1.0
+    reference: float = 25.0
+
+    name = 'strain_wave'
+    symbols = ('fcw', 'fclw', 'fsw', 'fslw', 'fsTw', 'fvw', 'fvTw')
+    units = ('N m', '1', 'N m', '1', 'N m/K', 'N m', 'N m/K')
+    shape = ('velocity', 'exponent', 'width', 'viscous_exponent')
+    needs_temperature = True
+    needs_rigid_torque = True
+    excludes = (
+        'coulomb', 'coulomb_sign', 'viscous', 'asymmetric', 'stribeck', 'load',
+        'temperature_viscous',
+    )
+
+    def __post_init__(self) -> None:
+        check_positive(self.velocity, 'velocity of strain_wave friction')
+        check_between(self.exponent, 0.5, 2.0, 'exponent of strain_wave friction')
+        check_positive(self.width, 'width of strain_wave friction')
+        check_positive(self.viscous_exponent, 'viscous_exponent of strain_wave friction')
+        check_between(
+            self.viscous_exponent, 0.0, 1.0, 'viscous_exponent of strain_wave friction'
+        )
+        check_temperature(self.reference, 'reference of strain_wave friction')
+
+    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the seven columns in the order of `symbols`; see `FrictionLaw.columns`."""
+        s = smooth_sign(motion.dq, self.width)
+        static = static_share(motion.dq, self.velocity, self.exponent) * s
+        flow = signed_power(motion.dq, self.viscous_exponent)
+        load, warmth = np.abs(motion.tau_rigid), motion.temperature - self.reference
+        columns = np.column_stack([
+            s, load * s, static, load * static, warmth * static, flow, warmth * flow
+        ])
+        return columns, state
+
+    def shape_jacobian(
+        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
+    ) -> FloatArray:
+        """Return the derivative by the shape constants; see `FrictionLaw.shape_jacobian`."""
+        load, warmth = np.abs(motion.tau_rigid), motion.temperature - self.reference
+        kinetic = coefficients[0] + coefficients[1] * load
+        static = coefficients[2] + coefficients[3] * load + coefficients[4] * warmth
+        viscous = coefficients[5] + coefficients[6] * warmth
+        s = smooth_sign(motion.dq, self.width)
+        share = static_share(motion.dq, self.velocity, self.exponent)
+        by_velocity, by_exponent = static_share_by_shape(
+            motion.dq, self.velocity, self.exponent
+        )
+        return np.column_stack([
+            static * by_velocity * s,
+            static * by_exponent * s,
+            (kinetic + static * share) * smooth_sign_by_width(motion.dq, self.width),
+            viscous * signed_power_by_exponent(motion.dq, self.viscous_exponent),
+        ])

@@ -1,0 +1,98 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Dry friction that falls from its static to its kinetic value when sliding begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.model.friction.curves import smooth_sign
+from robot_identification.model.friction.curves import smooth_sign_by_width
+from robot_identification.model.friction.curves import static_share
+from robot_identification.model.friction.curves import static_share_by_shape
+from robot_identification.model.friction.law import check_between
+from robot_identification.model.friction.law import check_positive
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+
+
+@dataclass(frozen=True)
+class StribeckFriction(FrictionLaw):
+    """
+    Stribeck friction without its viscous part [1]_.
+
+    ``(fk + (fs - fk) exp(-abs(dq / velocity)^exponent)) tanh(dq / width)`` with the kinetic
+    friction fk and the static friction fs. Its columns add up to that of `coulomb`.
+
+    Attributes
+    ----------
+    velocity : float
+        Stribeck velocity [rad/s], where 1 / e of what static friction adds is left.
+    exponent : float
+        From 0.5 to 2; 2 is Gaussian.
+    width : float
+        Of the passage through zero [rad/s]; the static friction is seen between it and the
+        Stribeck velocity only, so it should be several times smaller.
+
+    References
+    ----------
+    .. [1] H. Olsson, K. J. Astrom, C. Canudas de Wit, M. Gafvert and P. Lischinsky, "Friction
+       models and friction compensation", European Journal of Control 4(3), 1998.
+
+    """
+
+    velocity: float = 0.1
+    exponent: float = 2.0
+    width: float = 0.01
+
+    name = 'stribeck'
+    symbols = ('fk', 'fs')
+    units = ('N m', 'N m')
+    shape = ('velocity', 'exponent', 'width')
+    excludes = ('coulomb', 'coulomb_sign', 'asymmetric')
+
+    def __post_init__(self) -> None:
+        check_positive(self.velocity, 'velocity of stribeck friction')
+        check_between(self.exponent, 0.5, 2.0, 'exponent of stribeck friction')
+        check_positive(self.width, 'width of stribeck friction')
+
+    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the kinetic and the static part; see `FrictionLaw.columns`."""
+        s = smooth_sign(motion.dq, self.width)
+        share = static_share(motion.dq, self.velocity, self.exponent)
+        return np.column_stack([(1.0 - share) * s, share * s]), state
+
+    def shape_jacobian(
+        self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
+    ) -> FloatArray:
+        """Return the derivative by the shape constants; see `FrictionLaw.shape_jacobian`."""
+        kinetic, static = coefficients
+        s = smooth_sign(motion.dq, self.width)
+        share = static_share(motion.dq, self.velocity, self.exponent)
+        by_velocity, by_exponent = static_share_by_shape(
+            motion.dq, self.velocity, self.exponent
+        )
+        return np.column_stack([
+            (static - kinetic) * by_velocity * s,
+            (static - kinetic) * by_exponent * s,
+            (kinetic + (static - kinetic) * share) * smooth_sign_by_width(motion.dq, self.width),
+        ])
+
+    def alternatives(self) -> tuple[FrictionLaw, ...]:
+        """Return the law with Stribeck velocities from a creep to a slow motion."""
+        return tuple(replace(self, velocity=velocity) for velocity in (0.03, 0.1, 0.3))

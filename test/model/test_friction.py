@@ -1,0 +1,430 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Each friction law by numbers computed by hand, its limits, and what it turns into."""
+
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.model.friction import exclude_each_other
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+from scipy.optimize import least_squares
+
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'friction.md'
+SQRT2 = 1.4142135623730951
+
+# Torques at -2 rad/s with -10 N m at 20 deg C, at rest with 20 N m at 25 deg C, and at 0.5 rad/s
+# with 30 N m at 35 deg C; the default temperature of reference is 25 deg C.
+BY_HAND = {
+    'coulomb': ([2.0], [-2.0, 0.0, 2.0]),
+    'coulomb_sign': ([2.0], [-2.0, 0.0, 2.0]),
+    'viscous': ([3.0], [-6.0, 0.0, 1.5]),
+    'offset': ([4.0], [4.0, 4.0, 4.0]),
+    'asymmetric': ([1.0, 2.0, 3.0, 4.0], [-2.0 - 8.0, 0.0, 1.0 + 1.5]),
+    'stribeck': ([1.0, 3.0], [-1.0, 0.0, 1.0]),
+    'power_viscous': ([2.0], [-2.0 * SQRT2, 0.0, SQRT2]),
+    'cubic_viscous': ([2.0], [-16.0, 0.0, 0.25]),
+    'load': ([0.1], [-1.0, 0.0, 3.0]),
+    'temperature_viscous': ([0.1], [1.0, 0.0, 0.5]),
+    'strain_wave': (
+        [1.0, 0.1, 2.0, 0.3, 0.4, 5.0, 0.6], [-(1.0 + 1.0) - 2.0 * 2.0, 0.0, 4.0 + 11.0 * 0.5]
+    ),
+}
+
+
+def motion_at(dq, *, tau_rigid=0.0, temperature=25.0):
+    """Return samples of one joint; load and temperature are the same for all or one for each."""
+    dq = np.asarray(dq, dtype=float)
+    like = np.zeros_like(dq)
+    return JointMotion(like, dq, like + tau_rigid, like + temperature)
+
+
+def torque_of(law, coefficients, motion):
+    """Return the torque of a law without memory."""
+    return law.evaluate(motion, np.asarray(coefficients, dtype=float), law.initial_state())[0]
+
+
+@pytest.mark.parametrize('name', FRICTION_LAWS)
+def test_every_law_by_hand(name):
+    """Static friction has ended at 0.5 rad/s up to exp(-25), 1e-11 of some N m."""
+    coefficients, expected = BY_HAND[name]
+    motion = motion_at(
+        [-2.0, 0.0, 0.5], tau_rigid=[-10.0, 20.0, 30.0], temperature=[20.0, 25.0, 35.0]
+    )
+    torque = torque_of(FRICTION_LAWS[name](), coefficients, motion)
+    np.testing.assert_allclose(torque, expected, atol=1e-9)
+
+
+@given(
+    coefficients=st.lists(st.floats(0.0, 10.0), min_size=7, max_size=7),
+    dq=st.floats(-3.0, 3.0), load=st.floats(-100.0, 100.0), warmth=st.floats(0.0, 40.0),
+)
+def test_friction_takes_energy(coefficients, dq, load, warmth):
+    """Above its reference temperature no law drives its joint; an offset is no friction."""
+    motion = motion_at([dq], tau_rigid=load, temperature=25.0 + warmth)
+    for name, law in FRICTION_LAWS.items():
+        torque = torque_of(law(), coefficients[: len(law.symbols)], motion)
+        assert name == 'offset' or torque[0] * dq >= 0.0
+
+
+class _Travel(FrictionLaw):
+    """A law with memory: its column is the sum of the velocities so far."""
+
+    name, symbols, units = 'travel', ('ft',), ('N m s/rad',)
+
+    def initial_state(self):
+        return np.zeros(1)
+
+    def columns(self, motion, state):
+        sums = np.cumsum(np.append(state, motion.dq))[1:]
+        return sums[:, None], sums[-1:]
+
+
+def test_torque_and_derivative_start_from_the_state():
+    """By hand: 5 and then 1, 2 and 3 rad/s, times 2."""
+    motion, coefficients = motion_at([1.0, 2.0, 3.0]), np.array([2.0])
+    torque, state = _Travel().evaluate(motion, coefficients, np.array([5.0]))
+    np.testing.assert_array_equal(torque, [12.0, 16.0, 22.0])
+    np.testing.assert_array_equal(state, [11.0])
+    jacobian = _Travel().jacobian(motion, coefficients, np.array([5.0]))
+    np.testing.assert_array_equal(jacobian, [[6.0], [8.0], [11.0]])
+
+
+# --- passage through rest ------------------------------------------------------------------
+
+
+def test_a_narrow_passage_is_a_sign():
+    """Raviola's width of 0.001 rad/s: from 0.02 rad/s on, tanh(20) is one to the last bit."""
+    dq = np.concatenate([np.linspace(-3.0, -0.02, 400), np.linspace(0.02, 3.0, 400)])
+    smooth, _ = FRICTION_LAWS['coulomb'](0.001).columns(motion_at(dq), np.zeros(0))
+    sharp, _ = FRICTION_LAWS['coulomb_sign']().columns(motion_at(dq), np.zeros(0))
+    np.testing.assert_array_equal(smooth, sharp)
+
+
+def test_a_sign_ignores_rounding_noise():
+    """Up to its zero velocity it is at rest, above it is not."""
+    column, _ = FRICTION_LAWS['coulomb_sign'](1e-3).columns(
+        motion_at([-1.1e-3, -1e-3, 1e-12, 1e-3, 1.1e-3]), np.zeros(0)
+    )
+    np.testing.assert_array_equal(column[:, 0], [-1.0, 0.0, 0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize('name', ['coulomb', 'asymmetric', 'stribeck', 'load', 'strain_wave'])
+def test_a_width_is_where_76_percent_are_reached(name):
+    """The value tanh(1) = 0.7615941559557649, for the torque of sliding alone."""
+    law = FRICTION_LAWS[name]()
+    law = replace(law, width=0.02, **({'velocity': 1e3} if 'velocity' in law.shape else {}))
+    coefficients = np.ones(len(law.symbols))
+    if name == 'asymmetric':
+        coefficients[2:] = 0.0
+    if name == 'strain_wave':
+        coefficients[5:] = 0.0
+    torque = torque_of(law, coefficients, motion_at([0.02, 2.0], tau_rigid=3.0))
+    assert torque[0] / torque[1] == pytest.approx(np.tanh(1.0), rel=1e-5)  # (2 / 1e3)^2
+
+
+# --- asymmetric ----------------------------------------------------------------------------
+
+
+@given(
+    fc=st.floats(0.0, 10.0), fv=st.floats(0.0, 10.0), width=st.floats(1e-3, 0.1),
+    dq=st.lists(st.floats(-3.0, 3.0), min_size=1, max_size=9),
+)
+def test_equal_directions_are_coulomb_and_viscous(fc, fv, width, dq):
+    """Equal to rounding of numbers up to 40, also within the passage through rest."""
+    motion = motion_at(dq)
+    both = torque_of(FRICTION_LAWS['asymmetric'](width), [fc, fc, fv, fv], motion)
+    coulomb = torque_of(FRICTION_LAWS['coulomb'](width), [fc], motion)
+    viscous = torque_of(FRICTION_LAWS['viscous'](), [fv], motion)
+    np.testing.assert_allclose(both, coulomb + viscous, atol=1e-13)
+
+
+@given(dq=st.lists(st.floats(-3.0, 3.0), min_size=1, max_size=9))
+def test_directions_change_places_with_the_sign(dq):
+    """The mirrored motion with exchanged coefficients has the opposite friction."""
+    law = FRICTION_LAWS['asymmetric']()
+    there = torque_of(law, [1.0, 2.0, 3.0, 4.0], motion_at(dq))
+    back = torque_of(law, [2.0, 1.0, 4.0, 3.0], motion_at(np.negative(dq)))
+    np.testing.assert_allclose(back, -there, atol=1e-13)
+
+
+# --- Stribeck ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('exponent', [0.5, 1.0, 2.0])
+@given(
+    kinetic=st.floats(0.0, 10.0), static=st.floats(0.0, 20.0), velocity=st.floats(0.01, 1.0)
+)
+def test_stribeck_goes_from_static_to_kinetic_friction(exponent, kinetic, static, velocity):
+    """
+    At its velocity 1 / e of the difference is left.
+
+    Near rest, but outside the passage, what is gone is at most ratio^exponent of it; far out what
+    is left is exp(-ratio^exponent). The passage is over at 20 widths.
+    """
+    law = FRICTION_LAWS['stribeck'](velocity, exponent, width=1e-6 * velocity)
+    near, far = 2e-5, 900.0
+    torque = torque_of(law, [kinetic, static], motion_at(velocity * np.array([near, 1.0, far])))
+    difference = static - kinetic
+    assert abs(torque[0] - static) <= abs(difference) * near**exponent + 1e-12
+    assert torque[1] == pytest.approx(kinetic + difference * 0.36787944117144233, abs=1e-12)
+    assert abs(torque[2] - kinetic) <= abs(difference) * np.exp(-(far**exponent)) + 1e-12
+
+
+def test_stribeck_falls_all_the_way():
+    """From breaking loose to sliding it never rises again, and each step is a fall."""
+    law = FRICTION_LAWS['stribeck'](width=1e-4)
+    torque = torque_of(law, [1.0, 3.0], motion_at(np.linspace(0.01, 0.4, 200)))
+    assert np.all(np.diff(torque) < 0.0)
+
+
+def test_stribeck_of_equal_friction_is_coulomb(rng):
+    motion = motion_at(rng.normal(scale=0.1, size=50))
+    stribeck = torque_of(FRICTION_LAWS['stribeck'](), [2.0, 2.0], motion)
+    coulomb = torque_of(FRICTION_LAWS['coulomb'](), [2.0], motion)
+    np.testing.assert_allclose(stribeck, coulomb, rtol=1e-14)
+
+
+# --- powers of velocity --------------------------------------------------------------------
+
+
+def test_powers_lie_between_coulomb_and_viscous_friction(rng):
+    """An exponent of one is viscous friction; 1e-9 is a sign to 20 times 1e-9 above 1e-8 rad/s."""
+    dq = rng.normal(size=50) + 1e-8
+    power = FRICTION_LAWS['power_viscous']
+    np.testing.assert_allclose(torque_of(power(1.0), [2.0], motion_at(dq)), 2.0 * dq, rtol=1e-15)
+    np.testing.assert_allclose(
+        torque_of(power(1e-9), [2.0], motion_at(dq)), 2.0 * np.sign(dq), rtol=2e-8
+    )
+    between = np.abs(torque_of(power(0.5), [1.0], motion_at(dq)))
+    assert np.all(between >= np.minimum(np.abs(dq), 1.0))
+    assert np.all(between <= np.maximum(np.abs(dq), 1.0))
+
+
+def test_cubic_bends_the_viscous_line():
+    """By hand at 1 and 2 rad/s: 3 dq - dq^3 / 4."""
+    motion = motion_at([1.0, 2.0])
+    line = torque_of(FRICTION_LAWS['viscous'](), [3.0], motion)
+    bend = torque_of(FRICTION_LAWS['cubic_viscous'](), [-0.25], motion)
+    np.testing.assert_array_equal(line + bend, [2.75, 4.0])
+
+
+# --- load and temperature ------------------------------------------------------------------
+
+
+def test_load_raises_coulomb_friction(rng):
+    """Under a constant load of either sign it is Coulomb friction of fc + fcl |load|."""
+    dq = rng.normal(scale=0.05, size=50)
+    for load in (-40.0, 40.0):
+        motion = motion_at(dq, tau_rigid=load)
+        torque = (
+            torque_of(FRICTION_LAWS['coulomb'](), [2.0], motion)
+            + torque_of(FRICTION_LAWS['load'](), [0.05], motion)
+        )
+        whole = torque_of(FRICTION_LAWS['coulomb'](), [2.0 + 0.05 * 40.0], motion)
+        np.testing.assert_allclose(torque, whole, rtol=1e-14)
+
+
+@pytest.mark.parametrize('reference', [0.0, 25.0])
+def test_temperature_makes_viscous_friction_linear(rng, reference):
+    """
+    With fv(T) = 12 - 0.1 T: whatever the reference, the sum of both laws is that.
+
+    Raviola et al. 2021 found it so; `viscous` takes up the reference.
+    """
+    dq, temperature = rng.normal(size=50), rng.uniform(22.0, 40.0, 50)
+    motion = motion_at(dq, temperature=temperature)
+    torque = (
+        torque_of(FRICTION_LAWS['viscous'](), [12.0 - 0.1 * reference], motion)
+        + torque_of(FRICTION_LAWS['temperature_viscous'](reference), [-0.1], motion)
+    )
+    np.testing.assert_allclose(torque, (12.0 - 0.1 * temperature) * dq, rtol=1e-12)
+
+
+# --- strain wave ---------------------------------------------------------------------------
+
+
+def test_strain_wave_at_its_stribeck_velocity():
+    """By hand: 4 of kinetic friction, 15 / e of static, 11 times 0.1 rad/s of viscous one."""
+    law = FRICTION_LAWS['strain_wave'](width=0.001)
+    motion = motion_at([0.1], tau_rigid=-30.0, temperature=35.0)
+    torque = torque_of(law, BY_HAND['strain_wave'][0], motion)
+    assert torque[0] == pytest.approx(4.0 + 15.0 * 0.36787944117144233 + 1.1, abs=1e-12)
+
+
+def test_strain_wave_contains_the_simpler_laws(rng):
+    """Without static load and temperature parts it is a sum of four others, to rounding."""
+    motion = motion_at(
+        rng.normal(scale=0.2, size=50), tau_rigid=rng.normal(scale=30.0, size=50),
+        temperature=rng.uniform(20.0, 40.0, 50),
+    )
+    torque = torque_of(
+        FRICTION_LAWS['strain_wave'](), [2.0, 0.05, 1.0, 0.0, 0.0, 12.0, -0.1], motion
+    )
+    parts = {'stribeck': [2.0, 3.0], 'load': [0.05], 'viscous': [12.0],
+             'temperature_viscous': [-0.1]}
+    whole = sum(torque_of(FRICTION_LAWS[name](), found, motion) for name, found in parts.items())
+    np.testing.assert_allclose(torque, whole, atol=1e-12)
+
+
+# --- shape constants -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('name', [name for name, law in FRICTION_LAWS.items() if law.shape])
+def test_shape_constants_are_found_from_a_sweep(name):
+    """
+    Coefficients and shape together, by the law's own derivative, from 25 % away.
+
+    Without noise a least-squares solver ends within 1e-6 of the truth.
+    """
+    default, rng = FRICTION_LAWS[name](), np.random.default_rng(3)
+    start = np.array([default.constants()[constant] for constant in default.shape]) * 0.6
+    dq = 10.0 ** rng.uniform(-3.5, 0.3, 400) * rng.choice([-1.0, 1.0], 400)
+    motion = motion_at(
+        dq, tau_rigid=rng.normal(scale=30.0, size=400), temperature=rng.uniform(20.0, 45.0, 400)
+    )
+    k, state = len(default.symbols), default.initial_state()
+    truth = np.concatenate([BY_HAND[name][0], start / 0.75])
+
+    def law_of(x):
+        shape = dict(zip(default.shape, map(float, x[k:]), strict=True))
+        return replace(default, **shape), x[:k]
+
+    def torque(x):
+        law, coefficients = law_of(x)
+        return law.evaluate(motion, coefficients, state)[0]
+
+    def jacobian(x):
+        law, coefficients = law_of(x)
+        return law.jacobian(motion, coefficients, state)
+
+    measured = torque(truth)
+    found = least_squares(
+        lambda x: torque(x) - measured, np.concatenate([0.75 * truth[:k], start]), jacobian,
+        bounds=(np.append([-np.inf] * k, 0.5 * start), np.append([np.inf] * k, start / 0.6)),
+        x_scale='jac', xtol=1e-14, ftol=1e-14, gtol=1e-14,
+    )
+    np.testing.assert_allclose(found.x, truth, rtol=1e-6)
+
+
+WRONG_CONSTANTS = [
+    (name, constant, value)
+    for name, law in FRICTION_LAWS.items()
+    for constant in law().constants()
+    for value in (
+        np.nan, np.inf, -np.inf, 'wide', None, True, [1.0],
+        *((298.15, -101.0) if constant == 'reference' else (0.0, -0.5)),
+        *((2.0001, 100.0) if 'exponent' in constant else ()),
+    )
+]
+
+
+@pytest.mark.parametrize(('name', 'constant', 'value'), WRONG_CONSTANTS)
+def test_wrong_constants_are_refused_by_law_and_name(name, constant, value):
+    """A room's 298.15 is in kelvin; an exponent beyond its limits is another law."""
+    message = rf'^{constant} of {name} friction.* is .*, it must be a .*number'
+    with pytest.raises(DescriptionError, match=message):
+        FRICTION_LAWS[name](**{constant: value})
+
+
+@pytest.mark.parametrize(('name', 'constant', 'limits'), [
+    ('stribeck', 'exponent', (0.5, 2.0)),
+    ('power_viscous', 'exponent', (5e-324, 1.0)),
+    ('strain_wave', 'exponent', (0.5, 2.0)),
+    ('strain_wave', 'viscous_exponent', (5e-324, 1.0)),
+    ('temperature_viscous', 'reference', (-100.0, 250.0)),
+])
+def test_limits_themselves_are_allowed(name, constant, limits):
+    """So that a fit with bounds may end there; the next number is refused. 5e-324 follows zero."""
+    for limit, beyond in zip(limits, (-np.inf, np.inf), strict=True):
+        assert FRICTION_LAWS[name](**{constant: limit}).constants()[constant] == limit
+        with pytest.raises(DescriptionError, match=constant):
+            FRICTION_LAWS[name](**{constant: float(np.nextafter(limit, beyond))})
+
+
+@pytest.mark.parametrize('name', FRICTION_LAWS)
+def test_alternatives_differ_in_the_shape_that_is_searched(name):
+    """Few, since all laws' alternatives are tried with each other; other constants are kept."""
+    law = FRICTION_LAWS[name]()
+    if 'width' in law.shape and name != 'coulomb':
+        law = replace(law, width=0.07)
+    searched = {'coulomb': 'width', 'stribeck': 'velocity', 'power_viscous': 'exponent'}.get(name)
+    assert (len(law.alternatives()) > 1) == (searched is not None)
+    assert len(law.alternatives()) <= 5
+    for other in law.alternatives():
+        changed = {} if searched is None else {searched: other.constants()[searched]}
+        assert other == replace(law, **changed)
+
+
+# --- lists of laws -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('pair', combinations(FRICTION_LAWS, 2), ids='-'.join)
+def test_lists_of_dependent_laws_are_refused_with_the_reason(pair):
+    """In either order, and whatever stands between."""
+    for first, second in (pair, pair[::-1]):
+        text = f'{first}, {second}'
+        if exclude_each_other(first, second):
+            with pytest.raises(UsageError, match=f'laws {first} and {second} cannot.*sliding'):
+                parse_friction(text)
+        else:
+            assert [law.name for law in parse_friction(text)] == [first, second]
+
+
+def test_dependent_laws_are_found_anywhere_in_a_list():
+    with pytest.raises(UsageError, match='laws viscous and asymmetric'):
+        parse_friction('power_viscous,viscous,load,asymmetric')
+
+
+# --- the page ------------------------------------------------------------------------------
+
+
+def page_rows():
+    """Return the rows of the page's table: cells by title, by law."""
+    lines = [line for line in PAGE.read_text(encoding='utf-8').splitlines() if line[:1] == '|']
+    titles, _, *rows = [[cell.strip() for cell in line[1:-1].split('|')] for line in lines]
+    assert all(len(row) == len(titles) for row in rows)
+    return {row[0].strip('`'): dict(zip(titles, row, strict=True)) for row in rows}
+
+
+def test_page_explains_every_law():
+    """Symbols with units, constants with defaults, needs and exclusions are those of the code."""
+    rows = page_rows()
+    assert list(rows) == list(FRICTION_LAWS)
+    for name, law in FRICTION_LAWS.items():
+        row = rows[name]
+        assert row['coefficients'].replace(' (at 1 rad/s)', '') == ', '.join(
+            f'`{symbol}` {unit}' for symbol, unit in zip(law.symbols, law.units, strict=True)
+        )
+        defaults = dict(re.findall(r'`(\w+)` (\S+)', row['constants, defaults'].replace(',', ' ')))
+        assert {key: float(value) for key, value in defaults.items()} == law().constants()
+        assert ('temperature' in row['needs']) == law.needs_temperature
+        assert ('rigid torque' in row['needs']) == law.needs_rigid_torque
+        assert re.findall(r'`(\w+)`', row['not beside']) == [
+            other for other in FRICTION_LAWS
+            if other != name and exclude_each_other(name, other)
+        ]
+        assert all(symbol in row['torque'] for symbol in law.symbols)
+        assert f'\n- `{name}`: ' in PAGE.read_text(encoding='utf-8')
