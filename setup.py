@@ -46,6 +46,7 @@ setup(
         (f'share/{package_name}', ['package.xml']),
         shared('launch', '*.launch.py'),
         shared('config/robots', '*.yaml'),
+        shared('config/link_tables', '*.yaml'),
         shared('config/experiments', '*.yaml'),
         shared('config/nodes', '*.yaml'),
         shared('config/rviz', '*.rviz'),
@@ -61,6 +62,7 @@ setup(
         'progress': ['rich'],
         'simulation': ['mujoco'],
         'test': ['pytest'],  # what makes `colcon test` run pytest
+        'xacro': ['xacro'],
     },
     zip_safe=False,  # report templates are read as files
     maintainer='robot_identification developers',

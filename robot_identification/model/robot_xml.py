@@ -1,0 +1,92 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""XML of robots from files and topics: nothing in it makes the parser read, grow or recurse."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import TreeBuilder
+
+from defusedxml import DefusedXmlException
+from defusedxml import DTDForbidden
+import defusedxml.ElementTree
+from robot_identification.errors import DescriptionError
+from robot_identification.model.xacro import MAXIMUM_URDF_CHARACTERS
+
+MAXIMUM_DEPTH = 100
+
+
+class _ShallowTreeBuilder(TreeBuilder):
+    """Builds a tree that is not deep: what walks over trees later does so by recursion."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self._source = source
+        self._depth = 0
+
+    def start(self, tag: str, attributes: dict[str, str], /) -> Element:
+        self._depth += 1
+        if self._depth > MAXIMUM_DEPTH:
+            raise DescriptionError(
+                f'{self._source}: element <{tag:.80}> is nested more than the {MAXIMUM_DEPTH} '
+                'levels allowed; links and joints stand side by side in a URDF'
+            )
+        return super().start(tag, attributes)
+
+    def end(self, tag: str, /) -> Element:
+        self._depth -= 1
+        return super().end(tag)
+
+
+def parse_robot_xml(text: str, source: str) -> Element:
+    """
+    Return the <robot> of a URDF text.
+
+    Raises
+    ------
+    DescriptionError
+        If the text is too long or too deep, has entities, is no XML, or xacro not expanded.
+
+    """
+    if len(text) > MAXIMUM_URDF_CHARACTERS:
+        raise DescriptionError(
+            f'{source}: {len(text)} characters, more than the {MAXIMUM_URDF_CHARACTERS} allowed'
+        )
+    try:
+        parser: Any = defusedxml.ElementTree.DefusedXMLParser(
+            target=_ShallowTreeBuilder(source), forbid_dtd=True
+        )
+        parser.feed(text)
+        root: Element = parser.close()
+    except DTDForbidden as error:
+        raise DescriptionError(
+            f'{source} is not a URDF that parses: it has a DOCTYPE {error.name!r:.80}, and '
+            'entities are not read; remove it'
+        ) from error
+    except (ParseError, ValueError, DefusedXmlException) as error:
+        raise DescriptionError(f'{source} is not a URDF that parses: {error}') from error
+    if root.tag != 'robot':
+        raise DescriptionError(
+            f'{source}: the root element is <{root.tag:.80}>, a URDF starts with <robot>'
+        )
+    for element in root.iter():
+        if element.tag.startswith('{') and 'xacro' in element.tag.partition('}')[0]:
+            raise DescriptionError(
+                f'{source}: <xacro:{element.tag.partition("}")[2]:.80}> is not expanded: a xacro '
+                'file is, if its name ends in .xacro; a topic must carry the URDF'
+            )
+    return root

@@ -1,0 +1,100 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Meshes and textures of a description: never opened, and refused where they point outside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from pathlib import PurePosixPath
+import re
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from robot_identification.errors import DescriptionError
+
+_SCHEME = re.compile(r'([A-Za-z][A-Za-z0-9+.-]*):')
+_PACKAGE_SCHEMES = ('package', 'model')
+_PACKAGE_FILE = re.compile(r'/share/[^/]+/+[^/]')
+
+
+def _resources(root: Element) -> Iterator[tuple[str, str]]:
+    """Yield where a mesh or texture is named, and its address."""
+    for part in root:
+        where = f'{part.tag} {part.get("name", "")!r:.80}'
+        for tag in ('mesh', 'texture'):
+            for element in part.iter(tag):
+                if 'filename' in element.attrib:
+                    yield f'{tag} of {where}', element.attrib['filename']
+
+
+def check_resources(root: Element, source: str, folder: Path | None) -> None:
+    """
+    Check that meshes and textures point into packages or below the description's folder.
+
+    Parameters
+    ----------
+    root : Element
+        The <robot>.
+    source : str
+        What errors call it.
+    folder : Path or None
+        Where it was read from.
+
+    Raises
+    ------
+    DescriptionError
+        With the link and the address that points elsewhere.
+
+    """
+    for what, address in _resources(root):
+        fault = _fault_of_address(address, folder)
+        if fault is not None:
+            raise DescriptionError(
+                f'{source}: {what} is {address!r:.200}, {fault}; name it as package://.. or '
+                'relative to the description'
+            )
+
+
+def _fault_of_address(address: str, folder: Path | None) -> str | None:
+    """Return why a mesh's address is refused, in words; None if it is not."""
+    decoded = unquote(address)
+    path = decoded.replace('\\', '/')
+    scheme = _SCHEME.match(path)
+    if scheme is not None:
+        path = path[scheme.end():]
+    if '..' in path.split('/'):
+        return 'which climbs out of its folder by ..'
+    kind = None if scheme is None else scheme[1].lower()
+    if kind in _PACKAGE_SCHEMES:
+        return None
+    if kind == 'file':
+        if path.startswith('//'):
+            host, _, path = path[2:].partition('/')
+            path = f'/{path}'
+            if host not in ('', 'localhost'):
+                return f'which lies on another machine, {host!r:.80}'
+    elif kind is not None:
+        return f'and {kind}: leads elsewhere'
+    elif decoded.startswith(('\\\\', '//')):
+        return 'which lies on another machine'
+    elif not path.startswith(('/', '~')):
+        return None
+    if _PACKAGE_FILE.search(path):
+        return None
+    own = () if folder is None else (folder.absolute(), folder.resolve())
+    if any(PurePosixPath(path).is_relative_to(place) for place in own):
+        return None
+    return "which lies in no package's share/<package>/ and not beside the description"

@@ -1,0 +1,508 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Broken and hostile descriptions: refused by name, or used with a warning that names what is odd.
+
+The cases are defined once, here; docs/errors.md holds them as a table that users read, and a test
+compares the two.
+"""
+
+from pathlib import Path
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+from builders import joint
+from builders import link
+from builders import panda_urdf_path
+from builders import robot_urdf
+from builders import run_command
+from builders import two_link_urdf
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.robot_xml import MAXIMUM_DEPTH
+from robot_identification.model.urdf import INERTIA_ROUNDING
+from robot_identification.model.urdf import MAXIMUM_JOINTS
+from robot_identification.model.urdf import MAXIMUM_LINKS
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.urdf import read_urdf
+from robot_identification.model.urdf import Urdf
+from robot_identification.model.xacro import MAXIMUM_URDF_CHARACTERS
+
+DOCUMENT = Path(__file__).resolve().parents[2] / 'docs' / 'errors.md'
+UR5 = share_directory() / 'urdf' / 'ur5.urdf'
+MASS = '<mass value="1.5"/>'
+INERTIA = '<inertia ixx="0.02" iyy="0.03" izz="0.025" ixy="0" ixz="0" iyz="0"/>'
+CENTRE = '<origin xyz="0.02 -0.03 0.1" rpy="0 0 0"/>'
+PLACE = '<origin xyz="0 0 0.3" rpy="0 0 0"/>'
+MAXIMUM_SECONDS = 10.0
+MAXIMUM_BYTES = 3 << 30
+
+
+class Case(NamedTuple):
+    """A description, the part of the message that the document holds, and more of it."""
+
+    title: str
+    text: str
+    message: str
+    more: tuple[str, ...] = ()
+
+
+def upper(old, new):
+    """Return the two-link arm with one replacement in its link 'upper' (after 'ground')."""
+    head, name, tail = two_link_urdf().partition('<link name="upper">')
+    assert old in tail
+    return head + name + tail.replace(old, new, 1)
+
+
+def with_mass(value):
+    """Return the arm whose link 'upper' has this mass."""
+    return upper(MASS, f'<mass value="{value}"/>')
+
+
+def with_inertia(ixx=0.02, iyy=0.03, izz=0.025, ixy=0, ixz=0, iyz=0):
+    """Return the arm whose link 'upper' has this inertia."""
+    return upper(INERTIA, f'<inertia ixx="{ixx}" iyy="{iyy}" izz="{izz}" ixy="{ixy}" '
+                          f'ixz="{ixz}" iyz="{iyz}"/>')
+
+
+def with_limit(**values):
+    """Return the arm whose joint 'one' has these limits."""
+    stated = {'lower': -1, 'upper': 1, 'velocity': 2, 'effort': 3, **values}
+    attributes = ' '.join(f'{key}="{value}"' for key, value in stated.items())
+    return two_link_urdf(limit=f'<limit {attributes}/>')
+
+
+def with_shape(shape, kind='collision', origin=''):
+    """Return the arm with a shape on its link 'upper'."""
+    return upper('</inertial>',
+                 f'</inertial><{kind}>{origin}<geometry>{shape}</geometry></{kind}>')
+
+
+def with_mesh(address, kind='collision'):
+    """Return the arm with a mesh at that address."""
+    return with_shape(f'<mesh filename="{address}"/>', kind)
+
+
+def chain(moving, fixed=0):
+    """Return a chain of moving joints, then fixed ones."""
+    count = moving + fixed
+    return robot_urdf(
+        *(link(f'l{i}') for i in range(count + 1)),
+        *(joint(f'j{i}', f'l{i}', f'l{i + 1}', 'revolute' if i < moving else 'fixed')
+          for i in range(count)),
+    )
+
+
+def with_mimic(mimic, other=''):
+    """Return an arm of two joints that may follow others."""
+    return robot_urdf(
+        link('ground'), link('a'), link('b'), joint('one', 'ground', 'a', more=other),
+        joint('two', 'a', 'b', axis=(0, 1, 0), more=mimic),
+    )
+
+
+ENTITIES = '<!DOCTYPE robot [<!ENTITY a0 "ha"> {}]>'.format(
+    ' '.join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 10))
+)
+OF_UPPER = "link 'upper'"
+
+CASES = (
+    Case('Mass `nan`', with_mass('nan'), "mass of link 'upper' is 'nan'"),
+    Case('Mass `inf`', with_mass('inf'), "mass of link 'upper' is 'inf'"),
+    Case('Mass with a comma', with_mass('1,5'), "mass of link 'upper' is '1,5'"),
+    Case('Mass that overflows', with_mass('1e400'), "mass of link 'upper' is '1e400'"),
+    Case('Mass of no robot', with_mass('1e99'), "mass of link 'upper' is '1e99'", ('SI units',)),
+    Case('Mass negative', with_mass('-1.5'), "mass of link 'upper' is -1.5 kg"),
+    Case('Mass empty', with_mass(''), "mass of link 'upper' is ''"),
+    Case('Mass without value', upper(MASS, '<mass kg="1"/>'), "mass of link 'upper' is None"),
+    Case('No mass', upper(MASS, ''), '<inertial> without mass', (OF_UPPER,)),
+    Case('Moment of inertia negative', with_inertia(izz=-0.025), "izz of link 'upper' is -0.025"),
+    Case('Moment of inertia `nan`', with_inertia(ixy='nan'), "ixy of link 'upper' is 'nan'"),
+    Case('Moment of inertia missing', upper('iyz="0"', ''), "iyz of link 'upper' is None"),
+    Case('Principal moment negative', with_inertia(ixy=0.03), 'none may be negative',
+         (OF_UPPER, '-0.00541381')),
+    Case('Principal moment above the sum of the others', with_inertia(izz=0.06),
+         'none may be larger than the sum of the other two', (OF_UPPER, '0.02, 0.03 and 0.06')),
+    Case('Inertia without mass', with_mass(0), 'it has no mass and the principal moments',
+         (OF_UPPER, '0.02, 0.025 and 0.03')),
+    Case('Centre of mass `nan`', upper(CENTRE, '<origin xyz="0 nan 0" rpy="0 0 0"/>'),
+         "inertial origin xyz of link 'upper' is 'nan'"),
+    Case('Centre of mass of two numbers', upper(CENTRE, '<origin xyz="0.02 0.1" rpy="0 0 0"/>'),
+         'three numbers are needed', ("inertial origin xyz of link 'upper' is '0.02 0.1'",)),
+    Case('Joint origin `inf`', upper(PLACE, '<origin xyz="0 0 inf" rpy="0 0 0"/>'),
+         "origin xyz of joint 'one' is 'inf'"),
+    Case('Joint origin with a comma', upper(PLACE, '<origin xyz="0 0 0" rpy="1,5 0 0"/>'),
+         "origin rpy of joint 'one' is '1,5'"),
+    Case('Origin of a shape `nan`',
+         with_shape('<sphere radius="1"/>', origin='<origin xyz="nan 0 0"/>'),
+         "collision origin xyz of link 'upper' is 'nan'"),
+    Case('Size of a shape negative', with_shape('<cylinder radius="-0.1" length="1"/>'),
+         "collision radius of link 'upper' is -0.1 m"),
+    Case('Limits crossed', with_limit(lower=2), 'above the upper limit',
+         ("joint 'one'", 'lower limit 2.0', 'upper limit 1.0')),
+    Case('Limit `nan`', with_limit(velocity='nan'), "velocity limit of joint 'one' is 'nan'"),
+    Case('Limit negative', with_limit(effort=-3), "effort limit of joint 'one' is -3.0"),
+    Case('Axis zero', two_link_urdf(axis=(0, 0, 0)), "axis of joint 'one' is [0.0, 0.0, 0.0]"),
+    Case('Axis of two numbers', two_link_urdf(axis=(0, 1)), "axis of joint 'one' is '0 1'"),
+    Case('Axis `nan`', two_link_urdf(axis=(0, 0, 'nan')), "axis of joint 'one' is 'nan'"),
+    Case('Child that does not exist', two_link_urdf(child='nobody'),
+         "joint 'one' names the link 'nobody'"),
+    Case('Joint without child', two_link_urdf().replace('<child link="upper"/>', ''),
+         "joint 'one' has no <child"),
+    Case('Two joints of one name', two_link_urdf(name='two'), "joint 'two' is given twice"),
+    Case('Two links of one name', two_link_urdf().replace('"lower"', '"upper"'),
+         "link 'upper' is given twice"),
+    Case('Link without name', two_link_urdf().replace('<link name="lower">', '<link>'),
+         'link number 3 has no name'),
+    Case('Link on two joints', two_link_urdf().replace('</robot>', joint(
+        'three', 'ground', 'lower') + '</robot>'), 'hangs on two joints', (
+            "link 'lower'", "'two' and 'three'")),
+    Case('Ring of links', robot_urdf(
+        link('ground'), link('a'), link('b'), joint('one', 'b', 'a'), joint('two', 'a', 'b'),
+    ), 'form a ring', ("link 'a'", "joint 'two'")),
+    Case('Two roots', two_link_urdf().replace('</robot>', link('alone') + '</robot>'),
+         '2 links hang on no joint (ground, alone)'),
+    Case('No moving joint', robot_urdf(link('a'), link('b'), joint('j', 'a', 'b', 'fixed')),
+         'no moving joint'),
+    Case('Floating joint', two_link_urdf(kind='floating'), "joint 'one' is of type 'floating'"),
+    Case('Planar joint', two_link_urdf(kind='planar'), "joint 'one' is of type 'planar'"),
+    Case('Joint of no known type', two_link_urdf(kind='revolut'),
+         "joint 'one' is of type 'revolut'"),
+    Case('Hundreds of joints', chain(400), '400 moving joints, more than the 64'),
+    Case('Thousands of links', chain(1, MAXIMUM_LINKS), '1002 links, more than the 1000'),
+    Case('Mimic of nobody', with_mimic('<mimic joint="nobody"/>'),
+         "joint 'two' mimics the joint 'nobody'"),
+    Case('Mimic of itself', with_mimic('<mimic joint="two"/>'), "joint 'two' mimics 'two'"),
+    Case('Ring of mimics', with_mimic('<mimic joint="one"/>', '<mimic joint="two"/>'),
+         "joint 'one' mimics 'two', and so in the end itself"),
+    Case('Mimic multiplier `nan`', with_mimic('<mimic joint="one" multiplier="nan"/>'),
+         "mimic multiplier of joint 'two' is 'nan'"),
+    Case('Mesh above its package', with_mesh('package://arm/../../etc/passwd'),
+         'climbs out of its folder', (OF_UPPER, 'package://arm/../../etc/passwd')),
+    Case('Mesh above, in disguise', with_mesh('meshes/%2e%2e/%2e%2e/a.stl'),
+         "'meshes/%2e%2e/%2e%2e/a.stl', which climbs", (OF_UPPER,)),
+    Case('Mesh of another folder', with_mesh('/etc/passwd', 'visual'),
+         "'/etc/passwd', which lies in no package", (OF_UPPER,)),
+    Case('Mesh of another folder, by file:', with_mesh('file:///home/somebody/arm.stl'),
+         "'file:///home/somebody/arm.stl', which lies in no package", (OF_UPPER,)),
+    Case('Mesh from the network', with_mesh('http://example.com/arm.stl'),
+         "'http://example.com/arm.stl', and http: leads elsewhere", (OF_UPPER,)),
+    Case('Mesh from another machine', with_mesh('file://server/share/arm/a.stl'),
+         'which lies on another machine', (OF_UPPER, "'server'")),
+    Case('Mesh from another machine, Windows style', with_mesh(r'\\server\share\arm\a.stl'),
+         'which lies on another machine', (OF_UPPER,)),
+    Case('Texture of another folder', two_link_urdf().replace(
+        '</robot>', '<material name="wood"><texture filename="/etc/wood.png"/></material></robot>',
+    ), "texture of material 'wood' is '/etc/wood.png'"),
+    Case('DOCTYPE', '<!DOCTYPE robot [<!ENTITY a "b">]>' + two_link_urdf(),
+         "it has a DOCTYPE 'robot'"),
+    Case('Nested entities', ENTITIES + two_link_urdf(name='&a9;'), "it has a DOCTYPE 'robot'"),
+    Case('External entity', '<!DOCTYPE robot SYSTEM "file:///etc/passwd">' + two_link_urdf(),
+         "it has a DOCTYPE 'robot'"),
+    Case('Elements nested a hundred deep',
+         upper('</inertial>', '</inertial>' + '<a>' * 100 + '</a>' * 100),
+         f'nested more than the {MAXIMUM_DEPTH} levels'),
+    Case('Xacro that is not expanded', two_link_urdf().replace(
+        '<robot ', '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ',
+    ).replace('</robot>', '<xacro:arm name="x"/></robot>'), '<xacro:arm> is not expanded'),
+    Case('Expression of xacro', with_mass('${mass}'), "mass of link 'upper' is '${mass}'"),
+    Case('No XML', 'this is no URDF', 'not a URDF that parses'),
+    Case('Empty text', '', 'not a URDF that parses: no element found'),
+    Case('Text cut short', two_link_urdf()[:-30], 'not a URDF that parses: unclosed token'),
+    Case('Other root', '<sdf version="1.9"/>', 'the root element is <sdf>'),
+    Case('More than 5 million characters', '<robot/>' + ' ' * MAXIMUM_URDF_CHARACTERS,
+         '5000008 characters, more than the 5000000'),
+)
+
+
+@pytest.mark.parametrize('case', CASES, ids=[case.title for case in CASES])
+def test_a_hostile_description_is_refused_by_name(case, tmp_path):
+    """By `doctor` and by commands that use it: exit code 4, the name and the value."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(case.text, encoding='utf-8')
+    examined = run_command('doctor', path)
+    used = run_command('base-parameters', '--urdf', path)
+    assert (examined.code, used.code) == (4, 4)
+    for output in (examined.out, used.err):
+        assert str(path) in output
+        for part in (case.message, *case.more):
+            assert part in output
+    assert 'Traceback' not in examined.err + used.err
+
+
+def test_the_document_holds_exactly_these_cases():
+    """Row by row: the fault and a part of the message."""
+    rows = []
+    for line in DOCUMENT.read_text(encoding='utf-8').splitlines():
+        cells = [cell.strip() for cell in line.strip('|').split('|')]
+        if line.startswith('| ') and len(cells) == 2 and cells[1].startswith('`'):
+            rows.append((cells[0], cells[1].strip('`')))
+    assert sorted(rows) == sorted((case.title, case.message) for case in CASES)
+    assert len({case.title for case in CASES}) == len(CASES)
+
+
+GHOST = robot_urdf(
+    '<link name="ground"/>', '<link name="ghost"/>', link('hand'),
+    joint('one', 'ground', 'ghost'), joint('two', 'ghost', 'hand', axis=(0, 1, 0)),
+)
+ODD = {
+    'no inertial': (GHOST, 'link ghost is moved by a joint and has no inertial'),
+    'zero inertial': (
+        upper(MASS + INERTIA, '<mass value="0"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" '
+                              'iyz="0"/>'),
+        'link upper is moved by a joint and has no inertial',
+    ),
+    'point mass': (with_inertia(0, 0, 0), 'link upper is a point mass'),
+    'placeholder at rest': (
+        two_link_urdf().replace(MASS, '<mass value="1e-6"/>', 1)
+        .replace('izz="0.025"', 'izz="0.9"', 1),
+        'link ground is no rigid body',
+    ),
+    'no velocity limit': (with_limit(velocity=0), 'joint one has no velocity limit'),
+}
+
+
+@pytest.mark.parametrize(('text', 'warning'), ODD.values(), ids=ODD)
+def test_an_odd_description_is_used_with_a_warning(text, warning, tmp_path):
+    """What may be meant is no error: exit code 0, and the warning names it."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(text)
+    found = run_command('doctor', path)
+    assert found.code == 0
+    assert f'warning: {warning}' in found.out
+    assert found.out.count('warning:') == 1
+
+
+def test_a_placeholder_that_moves_is_refused():
+    """What nothing depends on may be made up; torque depends on what moves."""
+    text = upper(MASS, '<mass value="1e-6"/>').replace('izz="0.025"', 'izz="0.9"')
+    with pytest.raises(DescriptionError, match="link 'upper' is no rigid body"):
+        parse_urdf(text.replace('izz="0.9"', 'izz="0.025"', 1), 'arm.urdf')
+
+
+def test_frames_without_mass_are_no_surprise(tmp_path):
+    """Tool and base frames are links without inertial on fixed joints; every URDF has them."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(two_link_urdf().replace('</robot>', ''.join((
+        '<link name="tool"/>', '<link name="zero"><inertial><mass value="0"/>'
+        '<inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial></link>',
+        joint('weld', 'lower', 'tool', 'fixed'), joint('glue', 'tool', 'zero', 'fixed'),
+        '</robot>',
+    ))))
+    found = run_command('doctor', path)
+    assert found.code == 0
+    assert 'warning' not in found.out
+    assert 'total mass 4.5 kg, 3 kg of it moved by joints' in found.out
+
+
+@pytest.mark.parametrize(('excess', 'refused'), [(0.9, False), (1.1, True)])
+def test_rounded_inertias_are_let_pass(excess, refused):
+    """A flat plate, Izz = Ixx + Iyy, may miss it by INERTIA_ROUNDING of Izz, and no more."""
+    izz = 0.05 / (1.0 - excess * INERTIA_ROUNDING)
+    text = with_inertia(0.02, 0.03, izz)
+    if refused:
+        with pytest.raises(DescriptionError, match='sum of the other two'):
+            parse_urdf(text, 'arm.urdf')
+    else:
+        assert parse_urdf(text, 'arm.urdf').links[1].fault is None
+
+
+@pytest.mark.parametrize('kind', ['visual', 'collision'])
+@pytest.mark.parametrize('address', [
+    'package://arm_description/meshes/a.stl',
+    'package:///meshes/a.stl',
+    'meshes/a..b.stl',
+    'a.stl',
+    '/opt/ros/jazzy/share/arm_description/meshes/a.stl',
+    'file:///opt/ros/jazzy/share/arm_description/meshes/a.stl',
+    'file://localhost/opt/ros/jazzy/share/arm_description/a.stl',
+])
+def test_meshes_of_packages_are_no_offence(address, kind):
+    assert 'mesh' not in parse_urdf(with_mesh(address, kind), 'arm.urdf').text
+
+
+@pytest.mark.parametrize('scheme', ['', 'file://'])
+def test_meshes_beside_the_file_are_no_offence(scheme, tmp_path):
+    """The text of a topic has no folder, so the same address is refused there."""
+    path = tmp_path / 'arm.urdf'
+    text = with_mesh(f'{scheme}{tmp_path}/meshes/a.stl')
+    path.write_text(text)
+    assert isinstance(read_urdf(path), Urdf)
+    with pytest.raises(DescriptionError, match="link 'upper'"):
+        parse_urdf(text, 'robot_description')
+    with pytest.raises(DescriptionError, match="link 'upper'"):
+        parse_urdf(text, 'other', tmp_path.parent / 'other')
+
+
+LIMITED = """
+import resource
+import sys
+
+resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
+from robot_identification.cli.main import main
+
+sys.exit(main(sys.argv[2:]))
+"""
+HEAVY = {
+    'hundreds of joints': (chain(400), '400 moving joints'),
+    'nesting': ('<robot>' + '<a>' * 100_000 + '</a>' * 100_000 + '</robot>', 'is nested'),
+    'entity bomb': (ENTITIES + two_link_urdf(name='&a9;'), 'DOCTYPE'),
+    'many small elements': ('<robot>' + '<a/>' * 1_200_000 + '</robot>', 'no moving joint'),
+    'one long name': (two_link_urdf(name='x' * 4_000_000, child='nobody'), 'does not exist'),
+    'too long': ('<robot/>' + ' ' * MAXIMUM_URDF_CHARACTERS, 'characters'),
+    'far too long': ('<robot/>' + ' ' * 30_000_000, 'bytes'),
+    'xacro bomb': (
+        '<robot name="x" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<link name="${9**9**9}"/></robot>', 'computing',
+    ),
+}
+
+
+@pytest.mark.parametrize('title', HEAVY)
+def test_a_heavy_description_is_refused_before_it_weighs(title, tmp_path):
+    """In less than 10 s and 3 GB, those of Python and its libraries included."""
+    text, message = HEAVY[title]
+    if title == 'xacro bomb':
+        pytest.importorskip('xacro', reason='xacro is not installed: pip install xacro')
+    path = tmp_path / ('arm.xacro' if title == 'xacro bomb' else 'arm.urdf')
+    path.write_text(text)
+    start = time.monotonic()
+    completed = subprocess.run(
+        [sys.executable, '-c', LIMITED, str(MAXIMUM_BYTES), 'doctor', str(path)],
+        capture_output=True, text=True, timeout=MAXIMUM_SECONDS,
+    )
+    assert time.monotonic() - start < MAXIMUM_SECONDS
+    assert completed.returncode == 4, completed.stderr
+    assert message in completed.stdout
+    assert len(completed.stdout) < 3000
+
+
+def example(name):
+    """Return a published description of the PyPI package example-robot-data."""
+    panda = panda_urdf_path()
+    if panda is None:
+        pytest.skip('example-robot-data is not installed')
+    return panda.parents[2] / name
+
+
+ARMS = [
+    'asr_twodof_description/urdf/TwoDofs.urdf',
+    'b1_description/urdf/b1-z1.urdf',
+    'double_pendulum_description/urdf/double_pendulum.urdf',
+    'kinova_description/robots/kinova.urdf',
+    'panda_description/urdf/panda.urdf',
+    'panda_description/urdf/panda_collision.urdf',
+    'so_arm_description/urdf/so100.urdf',
+    'so_arm_description/urdf/so101.urdf',
+    'talos_data/robots/talos_left_arm.urdf',
+    'tiago_description/robots/tiago.urdf',
+    'tiago_description/robots/tiago_no_hand.urdf',
+    'tiago_pro_description/robots/tiago_pro.urdf',
+    'ur_description/urdf/ur10_robot.urdf',
+    'ur_description/urdf/ur3_gripper.urdf',
+    'ur_description/urdf/ur3_robot.urdf',
+    'ur_description/urdf/ur5_gripper.urdf',
+    'ur_description/urdf/ur5_joint_limited_robot.urdf',
+    'xarm_description/urdf/xarm7.urdf',
+    'z1_description/urdf/z1.urdf',
+]
+PUBLISHED_FAULTS = {
+    'allegro_hand_description/urdf/allegro_left_hand.urdf': "'link_11.0' is no rigid body",
+    'bolt_description/robots/bolt.urdf': "'FL_FOOT' is no rigid body: it has no mass",
+    'pr2_description/urdf/pr2.urdf': "'sensor_mount_link' is no rigid body",
+    'romeo_description/urdf/romeo_small.urdf': "'RShoulderYawLink' is no rigid body",
+    'tiago_description/robots/tiago_dual.urdf': f'more than the {MAXIMUM_JOINTS} supported',
+}
+
+
+@pytest.mark.parametrize('name', ARMS)
+def test_published_arms_are_read(name):
+    """Suspicion must not hit those who did nothing: rounded, padded and dusty, but right."""
+    assert len(read_urdf(example(name)).joints) > 0
+
+
+@pytest.mark.parametrize('path', sorted(UR5.parent.glob('*.urdf')), ids=lambda path: path.stem)
+def test_the_robots_of_the_catalogue_are_above_suspicion(path):
+    found = run_command('doctor', path)
+    assert found.code == 0
+    assert 'warning' not in found.out
+
+
+@pytest.mark.parametrize(('name', 'message'), PUBLISHED_FAULTS.items())
+def test_published_faults_are_found(name, message):
+    """These files state bodies that cannot be, by more than rounding."""
+    with pytest.raises(DescriptionError, match=message):
+        read_urdf(example(name))
+
+
+UR5_TEXT = UR5.read_text(encoding='utf-8')
+PIECES = [
+    'nan', 'inf', '-', '1e999', '-1e300', '0', ' ', '"', '<', '>', '/>', '&', '&#0;', '&#x1F916;',
+    ']]>', '<!--', '<?x?>', '<a>', '</link>', '</robot>', '<link name="a"/>', 'xyz="0 0 0"', '\0',
+    '\ud800', '\u0661', 'fixed', 'floating', 'base_link', '<mimic joint="elbow_joint"/>',
+    '<mesh filename="file://["/>', '<!DOCTYPE a>', 'xmlns:xacro="xacro"', '<xacro:a/>', '\r\n',
+]
+
+
+@st.composite
+def mutations(draw):
+    """Draw the UR5's text with up to eight cuts, insertions, exchanges and repetitions."""
+    text = UR5_TEXT
+    for _ in range(draw(st.integers(1, 8))):
+        begin = draw(st.integers(0, max(len(text) - 1, 0)))
+        end = begin + draw(st.sampled_from([0, 0, 1, 3, 10, 100, 2000]))
+        piece = draw(st.one_of(
+            st.sampled_from(PIECES), st.text(max_size=5), st.just(text[begin:end] * 2),
+        ))
+        text = text[:begin] + piece + text[end:]
+    return text
+
+
+@settings(max_examples=300, deadline=None)
+@given(mutations())
+def test_any_mutation_is_read_or_refused(text):
+    """Nothing but a description or one kind of error comes out, and the text is then settled."""
+    try:
+        urdf = parse_urdf(text, 'arm.urdf')
+    except DescriptionError as error:
+        assert str(error).startswith('arm.urdf')
+    else:
+        assert parse_urdf(urdf.text, 'again') == urdf
+
+
+NUMBERS = st.one_of(
+    st.floats(), st.floats(0, 1), st.sampled_from([0.0, 1e-320, 1e9, -1e9, 1e-160])
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(NUMBERS, min_size=7, max_size=7))
+def test_any_inertial_is_read_or_refused(values):
+    """Also where squares overflow or vanish."""
+    mass, *tensor = values
+    text = with_inertia(*tensor).replace(MASS, f'<mass value="{mass}"/>')
+    try:
+        link_of_upper = parse_urdf(text, 'arm.urdf').links[1]
+    except DescriptionError as error:
+        assert "link '" in str(error)
+    else:
+        assert link_of_upper.mass == mass >= 0.0
+        assert link_of_upper.fault is None
