@@ -33,8 +33,9 @@ from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.experiment.simulated_run import simulate
+from robot_identification.model.catalogue import known_robots
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.identified_model import dump_identified_model
+from robot_identification.model.model_file import dump_identified_model
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import parse_urdf
@@ -68,7 +69,7 @@ def rng():
 def robots():
     """Return the arms that identities are checked on, by name."""
     return {
-        **{name: load_robot(name) for name in ('ur5', 'ur10', 'ur5e')},
+        **{known.name: load_robot(known.name) for known in known_robots()},
         'mixed': make_robot_model(parse_urdf(mixed_urdf(), 'mixed')),
     }
 

@@ -16,8 +16,8 @@
 Base parameters: the combinations of standard parameters that motion can show.
 
 The structure is decided on random samples of the model, never on measured data. Columns are taken
-greedily in a stated order of preference, which makes the result the set of Gautier and Khalil for
-arms in modified Denavit-Hartenberg frames.
+greedily in a stated order of preference; the default makes the result the set of Gautier and
+Khalil for arms in modified Denavit-Hartenberg frames. Singular values cross-check the number.
 
 References
 ----------
@@ -29,23 +29,39 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import field
 
 import numpy as np
 from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.link_frames import LinkFrames
 from robot_identification.model.parameters import INERTIAL_SYMBOLS
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import RobotModel
 
-# Base to tip; inside a link the parameters that are most often identifiable alone come first.
-PREFERENCE = ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mx', 'my', 'Iyy', 'mz', 'm')
-# Part of a unit column that the ones before it leave unexplained: rounding is 1e-15, and the
-# smallest independent part seen on the shipped arms is 0.1, so the limit is not delicate.
-INDEPENDENCE_TOLERANCE = 1.0e-8
-# A coefficient below this is rounding.
+# Which parameters lead the combinations, inside a link; links go from base to tip.
+PREFERENCES = {
+    # Inertias first: the set of Gautier and Khalil, and of Tika et al. 2020.
+    'gautier_khalil': ('Izz', 'Ixx', 'Ixy', 'Ixz', 'Iyz', 'mx', 'my', 'Iyy', 'mz', 'm'),
+    # Masses first: the set of Raviola et al. 2021 and Porcelli 2020.
+    'mass_first': ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz'),
+}
+DEFAULT_PREFERENCE = 'gautier_khalil'
+# Part of a unit column that the ones before it leave unexplained. On arms whose axes are exactly
+# parallel, perpendicular or neither it is over 0.2 or rounding (1e-15). In between lie angles
+# rounded in a file (1.5708) and calibrated ones: such a column is no parameter a motor can show.
+INDEPENDENCE_TOLERANCE = 1.0e-2
+# A column smaller than this part of the largest one of its unit is nothing.
+NULL_TOLERANCE = 1.0e-3
+ROUNDING = 1.0e-10
+# A coefficient below this is rounding; in an arm whose axes are a little off the parallel or
+# perpendicular, one below the second is nothing a motor can show.
 COEFFICIENT_TOLERANCE = 1.0e-9
+CALIBRATED_TOLERANCE = 1.0e-3
 
 
 @dataclass(frozen=True)
@@ -63,6 +79,15 @@ class BaseReduction:
         The columns of the observation matrix that stay: ``W_base = W[:, independent]``.
     gap : float
         Smallest accepted over largest rejected part of a column: how clear the rank is.
+    frames : {'joint', 'dh', 'mdh'}
+        Link frames that the standard parameters are stated in.
+    preference : str
+        Key of PREFERENCES.
+    singular_values : ndarray, shape (c,)
+        Of the observation matrix with unit columns, null ones left out, descending.
+    neglected : tuple of str
+        Parameters that only a geometry a little off the parallel or perpendicular shows, by less
+        than INDEPENDENCE_TOLERANCE; counted as dependent.
 
     """
 
@@ -70,6 +95,10 @@ class BaseReduction:
     K: FloatArray
     independent: np.ndarray
     gap: float
+    frames: str = 'joint'
+    preference: str = DEFAULT_PREFERENCE
+    singular_values: FloatArray = field(default_factory=lambda: np.zeros(0))
+    neglected: tuple[str, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -86,44 +115,35 @@ class BaseReduction:
         """SI units of the base parameters, length b."""
         return tuple(self.parameters.units[index] for index in self.independent)
 
+    @property
+    def significant(self) -> np.ndarray:
+        """Where K holds more than rounding and a calibration's deviations, bool, shape (b, p)."""
+        tolerance = CALIBRATED_TOLERANCE if self.neglected else COEFFICIENT_TOLERANCE
+        mask: np.ndarray = np.abs(self.K) > tolerance
+        return mask
+
+    @property
+    def cumulative_energy(self) -> FloatArray:
+        """
+        Part of the sum of singular values that the largest k hold, k from 1; shape (c,).
+
+        Its knee, where it reaches one, is at the rank (Raviola et al. 2021).
+        """
+        total = np.cumsum(self.singular_values)
+        energy: FloatArray = total / total[-1]
+        return energy
+
     def expression(self, index: int) -> str:
         """Return base parameter `index` as a sum of standard parameters."""
         names = self.parameters.names
         leading = self.independent[index]
         text: str = names[leading]
-        for column in np.flatnonzero(np.abs(self.K[index]) > COEFFICIENT_TOLERANCE):
+        for column in np.flatnonzero(self.significant[index]):
             if column != leading:
                 value = self.K[index, column]
                 factor = '' if abs(abs(value) - 1.0) < 1e-9 else f'{_clean(abs(value)):.6g} '
                 text += f' {"-" if value < 0 else "+"} {factor}{names[column]}'
         return text
-
-    def classes(self) -> dict[str, tuple[str, ...]]:
-        """
-        Return the names of the standard parameters by identifiability (linear convention).
-
-        Returns
-        -------
-        dict
-            'identifiable': alone; 'combined': only in a combination; 'unidentifiable': no motion
-            shows them.
-
-        """
-        used = np.abs(self.K) > COEFFICIENT_TOLERANCE
-        alone = {
-            int(leading)
-            for row, leading in zip(used, self.independent, strict=True)
-            if row.sum() == 1
-        }
-        classes: dict[str, list[str]] = {'identifiable': [], 'combined': [], 'unidentifiable': []}
-        for column, name in enumerate(self.parameters.names):
-            kind = (
-                'identifiable'
-                if column in alone
-                else 'combined' if used[:, column].any() else 'unidentifiable'
-            )
-            classes[kind].append(name)
-        return {kind: tuple(names) for kind, names in classes.items()}
 
 
 def _clean(value: float) -> float:
@@ -131,12 +151,55 @@ def _clean(value: float) -> float:
     return float(f'{value:.10g}')
 
 
+def map_base_parameters(
+    source: BaseReduction, target: BaseReduction, frames: FloatArray | None = None
+) -> FloatArray:
+    """
+    Return how the base parameters of one set follow from those of another of the same arm.
+
+    Parameters
+    ----------
+    source, target : BaseReduction
+        Two sets of base parameters.
+    frames : ndarray, shape (10 n, 10 n), optional
+        Inertial parameters in the target's link frames from those in the source's; by default
+        both are stated in the same frames.
+
+    Returns
+    -------
+    ndarray, shape (b_target, b_source)
+        M of ``theta_target = M @ theta_source``; square and invertible where both see the same
+        columns in the same mounting.
+
+    Raises
+    ------
+    UsageError
+        If the two have different standard parameters.
+
+    """
+    if source.parameters != target.parameters:
+        raise UsageError('the two sets of base parameters have different standard parameters')
+    if frames is None and source.frames != target.frames:
+        raise UsageError(
+            f'the sets are stated in {source.frames} and {target.frames} frames: give the change '
+            'of frames'
+        )
+    lift = np.zeros((source.parameters.size, source.rank))
+    lift[source.independent, np.arange(source.rank)] = 1.0
+    if frames is not None:
+        inertial = slice(0, len(frames))
+        lift[inertial] = frames @ lift[inertial]
+    M: FloatArray = target.K @ lift
+    return M
+
+
 def random_motion(robot: RobotModel, samples: int, rng: np.random.Generator) -> Motion:
     """
     Return unrelated random samples for structural questions.
 
     Positions within the limits or half a turn, velocities up to 3 rad/s, accelerations up to
-    5 rad/s^2: numbers of one size keep the columns comparable; they are not meant to be executed.
+    5 rad/s^2, temperatures from 20 to 50 deg C: numbers of one size keep the columns comparable;
+    they are not meant to be executed.
     """
     lower = np.clip(robot.limits.lower, -np.pi, np.pi)
     upper = np.clip(robot.limits.upper, -np.pi, np.pi)
@@ -145,21 +208,42 @@ def random_motion(robot: RobotModel, samples: int, rng: np.random.Generator) -> 
         rng.uniform(lower, upper, shape),
         rng.uniform(-3.0, 3.0, shape),
         rng.uniform(-5.0, 5.0, shape),
+        rng.uniform(20.0, 50.0, shape),
     )
 
 
-def preference_order(parameters: StandardParameters) -> list[int]:
-    """Return the column indices in order of preference: links base to tip, friction, rotors."""
+def preference_order(
+    parameters: StandardParameters, preference: str = DEFAULT_PREFERENCE
+) -> list[int]:
+    """
+    Return the column indices in order of preference: links base to tip, friction, rotors.
+
+    Raises
+    ------
+    UsageError
+        If the preference is unknown.
+
+    """
+    if preference not in PREFERENCES:
+        raise UsageError(
+            f'unknown preference {preference!r}: known are {", ".join(PREFERENCES)}'
+        )
     inertial = [
         10 * link + INERTIAL_SYMBOLS.index(symbol)
         for link in range(parameters.n)
-        for symbol in PREFERENCE
+        for symbol in PREFERENCES[preference]
     ]
     return inertial + list(range(10 * parameters.n, parameters.size))
 
 
 def reduce_to_base(
-    robot: RobotModel, parameters: StandardParameters, *, samples: int = 200, seed: int = 0
+    robot: RobotModel,
+    parameters: StandardParameters,
+    *,
+    frames: LinkFrames | None = None,
+    preference: str = DEFAULT_PREFERENCE,
+    samples: int = 200,
+    seed: int = 0,
 ) -> BaseReduction:
     """
     Find the base parameters of an arm [1]_.
@@ -170,6 +254,10 @@ def reduce_to_base(
         The arm, in its mounting.
     parameters : StandardParameters
         The columns to consider.
+    frames : LinkFrames, optional
+        Where the inertial parameters are stated; by default the joint frames.
+    preference : str
+        Key of PREFERENCES: which parameters lead.
     samples : int
         Random samples; 100 are ample for 6 joints.
     seed : int
@@ -178,46 +266,110 @@ def reduce_to_base(
     Raises
     ------
     DescriptionError
-        If the rank is not clear (a gap below 1000 between accepted and rejected columns), or the
+        If the rank is not clear (accepted and rejected columns less than tenfold apart), or the
         singular values disagree with it.
 
     """
     rng = np.random.default_rng(seed)
     motion = random_motion(robot, samples, rng)
     tau_rigid = rng.normal(size=(samples, robot.n))
-    W = observation_matrix(robot, parameters, motion, None, tau_rigid)
+    W: FloatArray = observation_matrix(robot, parameters, motion, None, tau_rigid)
+    if frames is not None:
+        inertial = slice(0, 10 * robot.n)
+        W[:, inertial] = W[:, inertial] @ frames.to_joint_frames()
     scale = np.linalg.norm(W, axis=0)
-    null = scale <= 1e-9 * scale.max()
+    null = _null_columns(scale, parameters)
     unit = W / np.where(null, 1.0, scale)
-    basis = np.zeros((len(W), 0))
-    independent: list[int] = []
-    smallest_accepted, largest_rejected = np.inf, 1e-16
-    for column in preference_order(parameters):
-        if null[column]:
-            continue
-        rest = unit[:, column]
-        for _ in range(2):  # once more: orthogonal to rounding
-            rest = rest - basis @ (basis.T @ rest)
-        size = float(np.linalg.norm(rest))
-        if size > INDEPENDENCE_TOLERANCE:
-            independent.append(column)
-            basis = np.column_stack([basis, rest / size])
-            smallest_accepted = min(smallest_accepted, size)
-        else:
-            largest_rejected = max(largest_rejected, size)
-    chosen = np.array(sorted(independent))
-    gap = smallest_accepted / largest_rejected
-    singular = np.linalg.svd(unit[:, ~null], compute_uv=False)
-    rank = int(np.sum(singular > 1e-10 * singular[0]))
-    if gap < 1e3 or rank != len(chosen):
+    order = [column for column in preference_order(parameters, preference) if not null[column]]
+    independent, rests = _take_independent(unit, order)
+    rejected = [rests[column] for column in order if column not in independent]
+    gap = min(rests[column] for column in independent) / max([*rejected, 1e-16])
+    names = parameters.names
+    neglected = tuple(
+        names[column] for column in range(parameters.size)
+        if column not in independent and (
+            rests[column] > ROUNDING if column in rests else scale[column] > ROUNDING * scale.max()
+        )
+    )
+    singular = np.asarray(np.linalg.svd(unit[:, ~null], compute_uv=False), dtype=float)
+    rank = int(np.sum(singular > ROUNDING * singular[0]))
+    if gap < 10.0 or rank < len(independent) or (rank > len(independent) and not neglected):
         raise DescriptionError(
             f'{robot.name}: the number of base parameters is not clear '
-            f'({len(chosen)} by QR, {rank} by singular values, gap {gap:.1e}); '
+            f'({len(independent)} by QR, {rank} by singular values, gap {gap:.1e}); '
             'check the URDF for links of extreme size'
         )
-    K = np.zeros((len(chosen), parameters.size))
-    solution = np.linalg.lstsq(unit[:, chosen], unit, rcond=None)[0]
-    K[:, :] = solution * np.where(null, 0.0, scale) / scale[chosen][:, None]
+    chosen = np.array(sorted(independent))
+    K = np.asarray(np.linalg.lstsq(unit[:, chosen], unit, rcond=None)[0], dtype=float)
+    K *= np.where(null, 0.0, scale) / scale[chosen][:, None]
     K[np.abs(K) < COEFFICIENT_TOLERANCE] = 0.0
     K[:, chosen] = np.eye(len(chosen))
-    return BaseReduction(parameters, K, chosen, gap)
+    return BaseReduction(
+        parameters, K, chosen, gap, 'joint' if frames is None else frames.name, preference,
+        singular, neglected,
+    )
+
+
+def _null_columns(scale: FloatArray, parameters: StandardParameters) -> np.ndarray:
+    """Return which columns are nothing beside those of the same unit, bool, shape (p,)."""
+    units = np.array(parameters.units)
+    largest = {unit: scale[units == unit].max() for unit in set(parameters.units)}
+    return np.array([
+        size <= NULL_TOLERANCE * largest[unit]
+        for size, unit in zip(scale, parameters.units, strict=True)
+    ])
+
+
+def _take_independent(
+    unit: FloatArray, order: list[int]
+) -> tuple[set[int], dict[int, float]]:
+    """
+    Take columns in order where those taken before leave enough of them unexplained.
+
+    Returns
+    -------
+    independent : set of int
+        Columns taken.
+    rests : dict
+        Unexplained part of every column.
+
+    """
+    basis = np.zeros((len(unit), len(order)))
+    independent: set[int] = set()
+    rests = {}
+    for column in order:
+        taken = basis[:, : len(independent)]
+        rest = unit[:, column]
+        for _ in range(2):  # once more: orthogonal to rounding
+            rest = rest - taken @ (taken.T @ rest)
+        rests[column] = float(np.linalg.norm(rest))
+        if rests[column] > INDEPENDENCE_TOLERANCE:
+            basis[:, len(independent)] = rest / rests[column]
+            independent.add(column)
+    return independent, rests
+
+
+def upper_bound(robot: RobotModel) -> int:
+    """
+    Return the most inertial base parameters a serial arm with these joints can have.
+
+    Khalil's ``7 n_r + 4 n_p - 3 - s - 2 g`` with s = 1 for a first joint that turns, g = 1 if
+    its axis is along gravity. It is reached where the first two joints turn about axes that are
+    not parallel.
+
+    Returns
+    -------
+    int
+        An upper bound of the rank without friction and rotors.
+
+    """
+    _, directions, prismatic = joint_axes(robot.pinocchio)
+    revolute_first = not prismatic[0]
+    along = np.linalg.norm(np.cross(directions[0], robot.gravity)) < 1e-9 * (
+        1.0 + np.linalg.norm(robot.gravity)
+    )
+    turning = int(np.sum(~prismatic))
+    return int(
+        7 * turning + 4 * (robot.n - turning) - 3 - revolute_first
+        - 2 * (revolute_first and bool(along))
+    )

@@ -20,6 +20,7 @@ Docs: docs/formats/robot.md.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
@@ -28,24 +29,34 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
 from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
 from robot_identification.files import read_yaml
+from robot_identification.model.denavit_hartenberg import CONVENTIONS
+from robot_identification.model.denavit_hartenberg import DenavitHartenberg
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.link_table import read_link_table
+from robot_identification.model.link_table import urdf_of_link_table
 from robot_identification.model.robot_model import Drives
 from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.model.robot_model import JointEncoders
 from robot_identification.model.robot_model import JointLimits
 from robot_identification.model.robot_model import limits_of_urdf
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.robot_model import STANDARD_GRAVITY
+from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf import read_urdf
+from robot_identification.model.urdf import read_urdf_text
 from robot_identification.model.urdf import Urdf
 
 SCHEMA_VERSION = 1
 _JOINT_KEYS = {'position', 'velocity', 'acceleration', 'effort'}
 _DRIVE_KEYS = {'gear_ratio', 'torque_constant', 'rotor_inertia'}
+_TABLE_KEYS = {'convention', 'a', 'alpha', 'd', 'theta'}
 
 
 def share_directory() -> Path:
@@ -114,7 +125,8 @@ def load_robot(
     robot : str, optional
         A known name or the path of a robot YAML.
     urdf : Path or Urdf, optional
-        Alone: an arm nothing else is known of. With `robot`: that robot's YAML with this URDF.
+        A URDF, a xacro or a link table. Alone: an arm nothing else is known of. With `robot`:
+        that robot's YAML with this URDF.
     joints : sequence of str, optional
         Joints that move, in kinematic order; the others are locked.
     gravity : sequence of float, length 3, optional
@@ -142,14 +154,48 @@ def load_robot(
         content,
         source,
         {'schema_version', 'name', 'urdf', 'joints'},
-        {'description', 'effort_unit', 'sampling_rate'},
+        {'description', 'effort_unit', 'sampling_rate', 'locked', 'denavit_hartenberg'},
     )
     description = _checked(urdf or _urdf_path(content, path))
     return _robot_from_yaml(content, source, description, joints, gravity)
 
 
+def find_urdf(robot: str) -> Path:
+    """Return the description that a known robot or a robot YAML names."""
+    path = _robot_yaml(robot)
+    return _urdf_path(read_yaml(path), path)
+
+
+def read_description(path: Path, arguments: Mapping[str, str] | None = None) -> str:
+    """
+    Return the URDF text of a file: a URDF, an expanded xacro, or one written from a link table.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    arguments : mapping of str to str, optional
+        Of a xacro, by name.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If it cannot be read or expanded.
+
+    """
+    if path.suffix in ('.yaml', '.yml'):
+        return urdf_of_link_table(read_link_table(path))
+    return read_urdf_text(path, arguments)
+
+
 def _checked(urdf: Path | Urdf) -> Urdf:
-    return urdf if isinstance(urdf, Urdf) else read_urdf(urdf)
+    if isinstance(urdf, Urdf):
+        return urdf
+    if urdf.suffix in ('.yaml', '.yml'):
+        return parse_urdf(read_description(urdf), str(urdf))
+    return read_urdf(urdf)
 
 
 def _robot_yaml(robot: str) -> Path:
@@ -174,7 +220,10 @@ def _robot_from_yaml(
     if not isinstance(entries, dict) or not entries:
         raise DescriptionError(f'{source}: `joints` must map joint names to their limits')
     wanted = list(joints) if joints is not None else [str(name) for name in entries]
-    model = make_robot_model(urdf, name=str(content['name']), joints=wanted, gravity=gravity)
+    model = make_robot_model(
+        urdf, name=str(content['name']), joints=wanted, gravity=gravity,
+        locked=_locked(content.get('locked', {}), source),
+    )
     stated = limits_of_urdf(urdf, wanted)
     values = [_joint_values(entries.get(name, {}), f'{source}: joint {name}') for name in wanted]
 
@@ -206,7 +255,72 @@ def _robot_from_yaml(
         ),
         effort_unit=effort_unit,
         sampling_rate=_sampling_rate(content, source),
+        encoders=JointEncoders(
+            column('encoder_sign', np.ones(len(wanted))),
+            column('encoder_zero', np.zeros(len(wanted))),
+        ),
+        denavit_hartenberg=_table(content, source, urdf, model),
     )
+
+
+def _locked(entry: Any, source: str) -> dict[str, float]:
+    if not isinstance(entry, dict):
+        raise DescriptionError(f'{source}: `locked` must map joint names to positions')
+    return {
+        str(joint): _required(position, f'{source}: locked position of {joint}')
+        for joint, position in entry.items()
+    }
+
+
+def _table(
+    content: dict[str, Any], source: str, urdf: Urdf, model: RobotModel
+) -> DenavitHartenberg | None:
+    """Return the table of `denavit_hartenberg`; one row for every joint of the YAML."""
+    entry = content.get('denavit_hartenberg')
+    if entry is None:
+        return None
+    where = f'{source}: denavit_hartenberg'
+    if not isinstance(entry, dict):
+        raise DescriptionError(f'{where} must be a mapping')
+    check_keys(entry, where, _TABLE_KEYS, {'base'})
+    if entry['convention'] not in CONVENTIONS:
+        raise DescriptionError(
+            f'{where}: convention is {entry["convention"]!r}, it must be '
+            f'{" or ".join(CONVENTIONS)}'
+        )
+    names = [str(joint) for joint in content['joints']]
+    kinds = {joint.name: joint.kind for joint in urdf.joints}
+    columns = {
+        key: _numbers(entry[key], len(names), f'{where}: {key}')
+        for key in ('a', 'alpha', 'd', 'theta')
+    }
+    base = entry.get('base', {})
+    if not isinstance(base, dict):
+        raise DescriptionError(f'{where}: base must be a mapping of xyz and rpy')
+    check_keys(base, f'{where}: base', set(), {'xyz', 'rpy'})
+    xyz, rpy = (
+        _numbers(base.get(key, [0.0] * 3), 3, f'{where}: base {key}') for key in ('xyz', 'rpy')
+    )
+    return DenavitHartenberg(
+        convention=entry['convention'],
+        **columns,
+        prismatic=np.array([kinds.get(name) == 'prismatic' for name in names]),
+        locked=np.array([model.locked.get(name, math.nan) for name in names]),
+        base=pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz).homogeneous,
+    )
+
+
+def _numbers(values: Any, count: int, where: str) -> FloatArray:
+    if not isinstance(values, list) or len(values) != count:
+        raise DescriptionError(f'{where} must be a list of {count} numbers, got {values!r}')
+    return np.array([_required(value, where) for value in values])
+
+
+def _required(value: Any, where: str) -> float:
+    number = _number(value, where)
+    if number is None or not math.isfinite(number):
+        raise DescriptionError(f'{where} is {value!r}, a finite number is needed')
+    return number
 
 
 def _sampling_rate(content: dict[str, Any], source: str) -> float:
@@ -221,7 +335,7 @@ def _sampling_rate(content: dict[str, Any], source: str) -> float:
 def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
     if not isinstance(entry, dict):
         raise DescriptionError(f'{where}: must be a mapping of limits and drive data')
-    check_keys(entry, where, set(), _JOINT_KEYS | _DRIVE_KEYS)
+    check_keys(entry, where, set(), _JOINT_KEYS | _DRIVE_KEYS | {'encoder'})
     position = entry.get('position', [None, None])
     if not isinstance(position, list) or len(position) != 2:
         raise DescriptionError(f'{where}: position must be [lower, upper], got {position!r}')
@@ -239,6 +353,7 @@ def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
             f'{where}: position is [{lower}, {upper}], lower must be below upper'
         )
     values['lower'], values['upper'] = lower, upper
+    values |= _encoder(entry.get('encoder', {}), f'{where}: encoder')
     rotor = values['rotor_inertia']
     if rotor is not None and rotor < 0.0:
         raise DescriptionError(f'{where}: rotor_inertia is {rotor}, it must not be negative')
@@ -246,6 +361,19 @@ def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
         if values[key] == 0.0:
             raise DescriptionError(f'{where}: {key} is 0; write null where it is not known')
     return values
+
+
+def _encoder(entry: Any, where: str) -> dict[str, float | None]:
+    if not isinstance(entry, dict):
+        raise DescriptionError(f'{where} must be a mapping of sign and zero, got {entry!r}')
+    check_keys(entry, where, set(), {'sign', 'zero'})
+    sign = _required(entry.get('sign', 1.0), f'{where}: sign')
+    if abs(sign) != 1.0:
+        raise DescriptionError(f'{where}: sign is {sign}, it must be 1 or -1')
+    return {
+        'encoder_sign': sign,
+        'encoder_zero': _required(entry.get('zero', 0.0), f'{where}: zero'),
+    }
 
 
 def _number(value: Any, where: str) -> float | None:

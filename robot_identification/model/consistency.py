@@ -19,6 +19,8 @@ References
 ----------
 .. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically consistent
    inertial parameter identification", IEEE RA-L 3(1), 2018.
+.. [2] C. Rucker, P. Wensing, "Smooth parameterization of rigid-body inertia", IEEE RA-L 7(2),
+   2022.
 
 """
 
@@ -26,7 +28,11 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+from robot_identification.errors import DescriptionError
 from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.regressor import inertial_regressor
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
 
 
 def pseudo_inertia(parameters: FloatArray) -> FloatArray:
@@ -68,3 +74,99 @@ def smallest_eigenvalues(inertial: FloatArray) -> FloatArray:
     return np.array([
         np.linalg.eigvalsh(pseudo_inertia(link))[0] for link in np.reshape(inertial, (-1, 10))
     ])
+
+
+def log_cholesky(parameters: FloatArray) -> FloatArray:
+    """
+    Return coordinates in which every ten numbers are a possible rigid body [2]_.
+
+    Parameters
+    ----------
+    parameters : ndarray, shape (10,)
+        Inertial parameters in Pinocchio's order, physically consistent.
+
+    Returns
+    -------
+    ndarray, shape (10,)
+        alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3: logarithm of the scale and entries of the
+        upper triangular U of ``pseudo_inertia = U U'``.
+
+    Raises
+    ------
+    DescriptionError
+        If the pseudo-inertia is not positive definite.
+
+    """
+    matrix = pseudo_inertia(parameters)
+    try:
+        # U U' with U upper triangular is L L' of the matrix read backwards.
+        U = np.linalg.cholesky(matrix[::-1, ::-1])[::-1, ::-1]
+    except np.linalg.LinAlgError as error:
+        raise DescriptionError(
+            'no rigid body has these inertial parameters: the smallest pseudo-inertia eigenvalue '
+            f'is {np.linalg.eigvalsh(matrix)[0]:.3g}, it must be positive'
+        ) from error
+    scale = U[3, 3]
+    V = U / scale
+    return np.array([
+        np.log(scale), *np.log(np.diag(V)[:3]), V[0, 1], V[1, 2], V[0, 2], *V[:3, 3],
+    ])
+
+
+def from_log_cholesky(coordinates: FloatArray) -> FloatArray:
+    """Return the inertial parameters of log-Cholesky coordinates, shape (10,) each [2]_."""
+    parameters: FloatArray = pin.LogCholeskyParameters(
+        np.asarray(coordinates, dtype=float)
+    ).toDynamicParameters()
+    return parameters
+
+
+def smallest_mass_matrix_eigenvalue(
+    robot: RobotModel,
+    inertial: FloatArray,
+    reflected_inertia: FloatArray | None = None,
+    *,
+    samples: int = 1000,
+    seed: int = 0,
+) -> tuple[float, FloatArray]:
+    """
+    Look over the workspace for the pose in which the arm has least inertia.
+
+    A mass matrix that is not positive definite makes a simulation run away, whatever the torques
+    of the model look like along one motion.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    inertial : ndarray, shape (10 n,)
+        Inertial parameters, Pinocchio's order, joint frames.
+    reflected_inertia : ndarray, shape (n,), optional
+        Of the rotors on the joint's side [kg m^2]; by default none.
+    samples : int
+        Random poses within the limits.
+    seed : int
+        Of the poses.
+
+    Returns
+    -------
+    eigenvalue : float
+        Smallest one found [kg m^2, and kg for prismatic joints].
+    q : ndarray, shape (n,)
+        Where.
+
+    """
+    floating = robot.with_gravity((0.0, 0.0, 0.0))
+    rotors = np.zeros(robot.n) if reflected_inertia is None else np.asarray(reflected_inertia)
+    lower, upper = (
+        np.clip(limits, -np.pi, np.pi) for limits in (robot.limits.lower, robot.limits.upper)
+    )
+    poses = np.random.default_rng(seed).uniform(lower, upper, (samples, robot.n))
+    # Without gravity and speed, the torque of a unit acceleration is a column of the matrix.
+    still = np.repeat(poses, robot.n, axis=0)
+    columns = Motion(still, np.zeros_like(still), np.tile(np.eye(robot.n), (samples, 1)))
+    tau = inertial_regressor(floating, columns) @ np.asarray(inertial, dtype=float)
+    matrices = tau.reshape(samples, robot.n, robot.n) + np.diag(rotors)
+    smallest = np.linalg.eigvalsh(matrices)[:, 0]
+    worst = int(np.argmin(smallest))
+    return float(smallest[worst]), poses[worst]

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
+from robot_identification.errors import DataError
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.parameters import StandardParameters
@@ -68,7 +69,9 @@ class Motion:
         return Motion(self.q[rows], self.dq[rows], self.ddq[rows], temperature)
 
 
-def inertial_regressor(robot: RobotModel, motion: Motion) -> FloatArray:
+def inertial_regressor(
+    robot: RobotModel, motion: Motion, out: FloatArray | None = None
+) -> FloatArray:
     """
     Return the inertial columns of the observation matrix.
 
@@ -78,20 +81,74 @@ def inertial_regressor(robot: RobotModel, motion: Motion) -> FloatArray:
         The arm.
     motion : Motion
         N samples.
+    out : ndarray, shape (N, n, p), p >= 10 n, optional
+        Where to write; columns after the first 10 n are left as they are.
 
     Returns
     -------
     ndarray, shape (N n, 10 n)
-        ``tau.ravel() = W @ theta`` for the rigid arm without friction [N m per parameter].
+        ``tau.ravel() = W @ theta`` for the rigid arm without friction [N m per parameter]; a view
+        of `out` where that was given and is contiguous.
 
     """
     model, n = robot.pinocchio, robot.n
     data = model.createData()
-    W = np.empty((len(motion), n, 10 * n))
+    blocks = np.empty((len(motion), n, 10 * n)) if out is None else out[:, :, : 10 * n]
     compute = pin.computeJointTorqueRegressor
     for k, (q, dq, ddq) in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
-        W[k] = compute(model, data, q, dq, ddq)
-    return W.reshape(-1, 10 * n)
+        blocks[k] = compute(model, data, q, dq, ddq)
+    return blocks.reshape(-1, 10 * n)
+
+
+def static_regressor(robot: RobotModel, q: FloatArray) -> FloatArray:
+    """
+    Return the inertial columns of arms at rest: gravity alone.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    q : ndarray, shape (N, n)
+        Poses [rad or m].
+
+    Returns
+    -------
+    ndarray, shape (N n, 10 n)
+        ``tau.ravel() = W @ theta`` of static poses [N m per parameter].
+
+    """
+    rest = np.zeros_like(q)
+    return inertial_regressor(robot, Motion(q, rest, rest))
+
+
+def energy_regressor(robot: RobotModel, motion: Motion) -> tuple[FloatArray, FloatArray]:
+    """
+    Return kinetic and potential energy as linear functions of the inertial parameters.
+
+    Along a motion the work of the joint torques is the change of their sum, so that parameters
+    can be estimated without accelerations.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    motion : Motion
+        N samples; accelerations are not used.
+
+    Returns
+    -------
+    kinetic, potential : ndarray, shape (N, 10 n)
+        Energies are ``kinetic @ theta`` and ``potential @ theta`` [J]; the second is zero at the
+        root frame's origin.
+
+    """
+    model = robot.pinocchio
+    data = model.createData()
+    kinetic, potential = (np.empty((len(motion), 10 * robot.n)) for _ in range(2))
+    for k, (q, dq) in enumerate(zip(motion.q, motion.dq, strict=True)):
+        kinetic[k] = pin.computeKineticEnergyRegressor(model, data, q, dq)
+        potential[k] = pin.computePotentialEnergyRegressor(model, data, q)
+    return kinetic, potential
 
 
 def observation_matrix(
@@ -116,22 +173,32 @@ def observation_matrix(
         State of every friction term before the first sample; replaced in place by the state
         after the last one, so that the next block can go on from it. By default initial states.
     tau_rigid : ndarray, shape (N, n), optional
-        Rigid torque for load-dependent laws [N m]; by default zero.
+        Rigid torque for load-dependent laws [N m]; by default the URDF's, which training and
+        prediction share.
 
     Returns
     -------
     ndarray, shape (N n, p)
         ``tau.ravel() = W @ theta_standard``.
 
+    Raises
+    ------
+    DataError
+        If a law needs temperatures and there are none.
+
     """
     N, n = motion.q.shape
     W = np.zeros((N, n, parameters.size))
-    W[:, :, : 10 * n] = inertial_regressor(robot, motion).reshape(N, n, 10 * n)
+    inertial_regressor(robot, motion, W)
+    if tau_rigid is None and any(t.law.needs_rigid_torque for t in parameters.friction):
+        tau_rigid = rigid_torque(robot, motion)
     states = initial_friction_states(parameters) if friction_states is None else friction_states
     for index, (term, columns) in enumerate(
         zip(parameters.friction, parameters.friction_slices, strict=True)
     ):
         joint = term.joint
+        if term.law.needs_temperature:
+            _check_temperature(robot.joint_names[joint], motion, joint, term.law.name)
         seen = JointMotion(
             q=motion.q[:, joint],
             dq=motion.dq[:, joint],
@@ -146,6 +213,24 @@ def observation_matrix(
         for joint in range(n):
             W[:, joint, start + joint] = motion.ddq[:, joint]
     return W.reshape(N * n, parameters.size)
+
+
+def _check_temperature(name: str, motion: Motion, joint: int, law: str) -> None:
+    if motion.temperature is None or not np.all(np.isfinite(motion.temperature[:, joint])):
+        raise DataError(
+            f'friction law {law} of {name} needs joint temperatures and the recording has none: '
+            'record them, or choose laws without temperature'
+        )
+
+
+def rigid_torque(robot: RobotModel, motion: Motion) -> FloatArray:
+    """Return the torques of the URDF's rigid bodies along a motion [N m], shape (N, n)."""
+    model = robot.pinocchio
+    data = model.createData()
+    tau = np.empty(motion.q.shape)
+    for k, (q, dq, ddq) in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
+        tau[k] = pin.rnea(model, data, q, dq, ddq)
+    return tau
 
 
 def initial_friction_states(parameters: StandardParameters) -> list[FloatArray]:

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
@@ -29,8 +30,9 @@ from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
-from robot_identification.model.urdf import for_pinocchio
+from robot_identification.model.denavit_hartenberg import DenavitHartenberg
 from robot_identification.model.urdf import Urdf
+from robot_identification.model.urdf_variants import for_pinocchio
 
 FloatArray = NDArray[np.float64]
 
@@ -91,10 +93,51 @@ class Drives:
         """Rotor inertia on the joint's side [kg m^2], shape (n,)."""
         return self.gear_ratio**2 * self.rotor_inertia
 
+    def to_torque(self, current: FloatArray) -> FloatArray:
+        """Return joint torques [N m] of motor currents [A], shape (.., n); NaN where unknown."""
+        return current * self.drive_gain
+
+    def to_current(self, tau: FloatArray) -> FloatArray:
+        """Return motor currents [A] of joint torques [N m], shape (.., n); NaN where unknown."""
+        return tau / self.drive_gain
+
 
 def unknown_drives(n: int) -> Drives:
     """Return the drives of an arm nothing is known about."""
     return Drives(*(np.full(n, np.nan) for _ in range(3)))
+
+
+@dataclass(frozen=True)
+class JointEncoders:
+    """
+    How a driver's readings relate to the model: ``q = sign * reading - zero``.
+
+    Velocity and effort change by the sign alone.
+
+    Attributes
+    ----------
+    sign : ndarray, shape (n,)
+        1, or -1 where the driver counts against the model's axis.
+    zero : ndarray, shape (n,)
+        Signed reading at the model's zero position [rad or m].
+
+    """
+
+    sign: FloatArray
+    zero: FloatArray
+
+    def to_model(self, reading: FloatArray) -> FloatArray:
+        """Return the model's positions of readings, shape (.., n)."""
+        return self.sign * reading - self.zero
+
+    def to_reading(self, q: FloatArray) -> FloatArray:
+        """Return the readings of the model's positions, shape (.., n)."""
+        return self.sign * (q + self.zero)
+
+
+def plain_encoders(n: int) -> JointEncoders:
+    """Return the encoders of a driver that reads the model's positions."""
+    return JointEncoders(np.ones(n), np.zeros(n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +163,12 @@ class RobotModel:
         What the driver publishes as effort, 'A' or 'Nm'; None if not known.
     sampling_rate : float
         Rate of the driver's joint states [Hz]; NaN if not known.
+    encoders : JointEncoders
+        How the driver's positions relate to the model's.
+    locked : mapping of str to float
+        Where the joints stand that do not move [rad or m].
+    denavit_hartenberg : DenavitHartenberg, optional
+        The published table; None where there is none.
 
     """
 
@@ -131,7 +180,10 @@ class RobotModel:
     drives: Drives
     effort_unit: str | None
     sampling_rate: float
+    encoders: JointEncoders
+    locked: Mapping[str, float]
     pinocchio: Any = field(repr=False)
+    denavit_hartenberg: DenavitHartenberg | None = None
 
     @property
     def n(self) -> int:
@@ -212,6 +264,8 @@ def make_robot_model(
     drives: Drives | None = None,
     effort_unit: str | None = None,
     sampling_rate: float = math.nan,
+    encoders: JointEncoders | None = None,
+    locked: Mapping[str, float] | None = None,
 ) -> RobotModel:
     """
     Build the model of an arm from its URDF.
@@ -223,8 +277,8 @@ def make_robot_model(
     name : str, optional
         Name of the robot; by default the URDF's.
     joints : sequence of str, optional
-        Joints that move, in kinematic order; the others are locked at neutral, clipped to their
-        limits. By default all.
+        Joints that move, in kinematic order; the others are locked. By default all but mimic
+        joints and the joints these follow: a coupling has one motor and two axes.
     gravity : sequence of float, length 3
         In the URDF's root frame [m/s^2].
     limits : JointLimits, optional
@@ -235,13 +289,19 @@ def make_robot_model(
         What the driver publishes as effort.
     sampling_rate : float
         Of the driver's joint states [Hz].
+    encoders : JointEncoders, optional
+        By default the driver reads the model's positions.
+    locked : mapping of str to float, optional
+        Where locked joints stand [rad or m]; the others stand at neutral, clipped to their
+        limits.
 
     Raises
     ------
     UsageError
-        If a joint does not exist, the order is not the kinematic one, or gravity is no vector.
+        If a joint does not exist or is coupled, the order is not the kinematic one, or gravity
+        is no vector.
     DescriptionError
-        If Pinocchio refuses the URDF.
+        If Pinocchio refuses the URDF, or a locked joint stands outside its limits.
 
     """
     vector = _checked_gravity(gravity)
@@ -250,21 +310,21 @@ def make_robot_model(
     except (ValueError, RuntimeError, MemoryError) as error:
         raise DescriptionError(f'Pinocchio refuses the URDF {urdf.name!r}: {error}') from error
     kinematic_order = tuple(full.names[1:])
-    wanted = tuple(joints) if joints is not None else kinematic_order
-    unknown = [joint for joint in wanted if joint not in kinematic_order]
-    if unknown:
-        raise UsageError(
-            f'no joint {", ".join(unknown)} in the URDF {urdf.name!r}; its moving joints are '
-            f'{", ".join(kinematic_order)}'
+    coupled = {joint.name: joint.mimic for joint in urdf.joints if joint.mimic is not None}
+    coupled |= {leader: follower for follower, leader in coupled.items() if leader not in coupled}
+    if joints is None:
+        joints = [joint for joint in kinematic_order if joint not in coupled]
+    wanted = tuple(joints)
+    _check_joints(wanted, kinematic_order, coupled, urdf.name)
+    positions = _locked_positions(urdf, kinematic_order, wanted, locked or {})
+    model = full
+    if positions:
+        reference = pin.neutral(full)
+        for joint, position in positions.items():
+            reference[full.joints[full.getJointId(joint)].idx_q] = position
+        model = pin.buildReducedModel(
+            full, [full.getJointId(joint) for joint in positions], reference
         )
-    ordered = tuple(joint for joint in kinematic_order if joint in wanted)
-    if ordered != wanted:
-        raise UsageError(
-            f'joints must be given once each and in kinematic order: {" ".join(ordered)}'
-        )
-    locked = [full.getJointId(joint) for joint in kinematic_order if joint not in wanted]
-    reference = np.clip(pin.neutral(full), full.lowerPositionLimit, full.upperPositionLimit)
-    model = pin.buildReducedModel(full, locked, reference) if locked else full
     # Reflected inertia is a column of ours; in Pinocchio it would be in rnea only.
     model.armature = np.zeros(model.nv)
     model.gravity.linear = vector
@@ -277,8 +337,70 @@ def make_robot_model(
         drives=drives or unknown_drives(len(wanted)),
         effort_unit=effort_unit,
         sampling_rate=sampling_rate,
+        encoders=encoders or plain_encoders(len(wanted)),
+        locked=positions,
         pinocchio=model,
     )
+
+
+def _check_joints(
+    wanted: tuple[str, ...], kinematic_order: tuple[str, ...], coupled: Mapping[str, str],
+    source: str,
+) -> None:
+    if not wanted:
+        raise UsageError(f'no joint of the URDF {source!r} moves: name the joints that do')
+    unknown = [joint for joint in wanted if joint not in kinematic_order]
+    if unknown:
+        raise UsageError(
+            f'no joint {", ".join(unknown)} in the URDF {source!r}; its moving joints are '
+            f'{", ".join(kinematic_order)}'
+        )
+    for joint in wanted:
+        if joint in coupled:
+            raise UsageError(
+                f'joint {joint} of the URDF {source!r} is coupled with {coupled[joint]} (mimic): '
+                'one motor moves two axes, which this package does not identify; leave both out '
+                'and they are locked where they stand'
+            )
+    ordered = tuple(joint for joint in kinematic_order if joint in wanted)
+    if ordered != wanted:
+        raise UsageError(
+            f'joints must be given once each and in kinematic order: {" ".join(ordered)}'
+        )
+
+
+def _locked_positions(
+    urdf: Urdf, kinematic_order: tuple[str, ...], wanted: tuple[str, ...],
+    locked: Mapping[str, float],
+) -> dict[str, float]:
+    """Return where every joint stands that does not move."""
+    unknown = [joint for joint in locked if joint not in kinematic_order]
+    if unknown:
+        raise UsageError(f'no joint {", ".join(unknown)} in the URDF {urdf.name!r} to lock')
+    # The URDF's, not Pinocchio's: there a joint without stated limits can stand at zero only.
+    limits = {joint.name: joint.position for joint in urdf.joints}
+    by_name = {joint.name: joint for joint in urdf.joints}
+    positions: dict[str, float] = {}
+
+    def standing(joint: str) -> float:
+        """Return where a joint stands that nobody locked elsewhere: a follower with its leader."""
+        leader = by_name[joint].mimic if joint in by_name else None
+        if leader is None:
+            return 0.0
+        return by_name[joint].mimic_position(locked.get(leader, standing(leader)))
+
+    for joint in kinematic_order:
+        if joint in wanted:
+            continue
+        lower, upper = limits[joint]
+        position = float(locked.get(joint, np.clip(standing(joint), lower, upper)))
+        if not lower <= position <= upper:
+            raise DescriptionError(
+                f'joint {joint} of the URDF {urdf.name!r} is locked at {position}, its limits are '
+                f'{lower} and {upper}'
+            )
+        positions[joint] = position
+    return positions
 
 
 def _checked_gravity(gravity: Sequence[float] | FloatArray) -> FloatArray:

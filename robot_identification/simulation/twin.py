@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UsageError
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.urdf import for_simulation
+from robot_identification.model.urdf_variants import for_simulation
 from robot_identification.simulation.truth import Truth
 
 FloatArray = NDArray[np.float64]
@@ -201,7 +201,7 @@ def _import_mujoco() -> Any:
 
 
 def _build_model(mujoco: Any, robot: RobotModel, truth: Truth) -> Any:
-    text = for_simulation(robot.urdf.text, robot.joint_names)
+    text = for_simulation(robot.urdf.text, robot.locked)
     try:
         model = mujoco.MjModel.from_xml_string(text)
     except ValueError as error:

@@ -36,6 +36,11 @@ UR_JOINTS = (
     'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint',
     'wrist_1_joint', 'wrist_2_joint', 'wrist_3_joint',
 )
+DRIVERS = {
+    'youbot': (tuple(f'arm_joint_{i}' for i in range(1, 6)), 'Nm', (50.0,)),
+    'ur5_porcelli_bse': (UR_JOINTS[:3], 'A', (125.0,)),
+    'ur5_porcelli_wrist': (UR_JOINTS[3:], 'A', (125.0,)),
+}
 # Standard Denavit-Hartenberg lengths [m] as the vendor publishes them (numbers.md A1, A12, A13).
 DH = {
     'ur5': ([0.089159, 0, 0, 0.10915, 0.09465, 0.0823], [0, -0.425, -0.39225, 0, 0, 0]),
@@ -79,12 +84,13 @@ def test_flange_of_the_ur5_at_zero():
 
 @pytest.mark.parametrize('known', known_robots(), ids=lambda known: known.name)
 def test_every_known_robot_is_complete(known):
-    """Names, order, limits and unit as the UR driver has them; nothing needs a mesh."""
+    """Names, order, limits and unit as its driver has them; nothing needs a mesh."""
     robot = load_robot(known.name)
     assert robot.name == known.name
-    assert robot.joint_names == UR_JOINTS
-    assert robot.effort_unit == 'A'
-    assert robot.sampling_rate in (125.0, 500.0)
+    joints, unit, rates = DRIVERS.get(known.name, (UR_JOINTS, 'A', (125.0, 500.0)))
+    assert robot.joint_names == joints
+    assert robot.effort_unit == unit
+    assert robot.sampling_rate in rates
     np.testing.assert_array_equal(robot.gravity, STANDARD_GRAVITY)
     limits = robot.limits
     for values in (limits.velocity, limits.acceleration, limits.effort, limits.upper):
@@ -94,8 +100,11 @@ def test_every_known_robot_is_complete(known):
     assert 'mesh' not in known.urdf.read_text()
 
 
-def test_the_catalogue_has_the_three_arms():
-    assert [known.name for known in known_robots()] == ['ur10', 'ur5', 'ur5e']
+def test_the_catalogue_has_the_arms_that_are_promised():
+    assert [known.name for known in known_robots()] == sorted([
+        'ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'youbot', 'ur5_porcelli', 'ur5_tika',
+        'ur5_porcelli_bse', 'ur5_porcelli_wrist',
+    ])
 
 
 def test_drive_gains_are_gear_times_torque_constant(ur5):
@@ -176,7 +185,7 @@ def test_some_joints_alone(ur5):
 
 
 def test_unknown_arms_are_refused_by_name():
-    with pytest.raises(UsageError, match=r"unknown robot 'ur55': known are ur10, ur5, ur5e"):
+    with pytest.raises(UsageError, match=r"unknown robot 'ur55': known are ur10, ur10e, ur3, "):
         load_robot('ur55')
     with pytest.raises(UsageError, match='name an arm'):
         load_robot()
@@ -230,6 +239,22 @@ def test_what_the_yaml_leaves_out_is_the_urdfs(robot_file):
 
 
 WRONG = {
+    'a table of three rows': (
+        (('denavit_hartenberg', 'a', [0.0] * 3),), 'denavit_hartenberg: a must be a list of 6'
+    ),
+    'a table without angles': (
+        (('denavit_hartenberg', 'alpha', DELETE),), 'denavit_hartenberg: missing alpha'
+    ),
+    'a table of an unknown kind': (
+        (('denavit_hartenberg', 'convention', 'mixed'),), "convention is 'mixed'"
+    ),
+    'a base that is a number': ((('denavit_hartenberg', 'base', 3),), 'base must be a mapping'),
+    'an encoder that is a number': (((*ELBOW, 'encoder', 1),), 'elbow_joint: encoder must be'),
+    'an encoder that scales': (((*ELBOW, 'encoder', {'sign': 2.0}),), 'sign is 2.0'),
+    'an encoder at nan': (
+        ((*ELBOW, 'encoder', {'zero': float('nan')}),), 'elbow_joint: encoder: zero'
+    ),
+    'a list of locks': ((('locked', [1]),), '`locked` must map joint names'),
     'unknown key': ((('colour', 'blue'),), 'unknown key colour'),
     'unknown key of a joint': (((*ELBOW, 'velocitiy', 1.0),), 'elbow_joint.*velocitiy'),
     'no name': ((('name', DELETE),), 'missing name'),

@@ -16,9 +16,16 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.model.consistency import from_log_cholesky
+from robot_identification.model.consistency import log_cholesky
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.consistency import smallest_eigenvalues
+from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
 from robot_identification.model.regressor import prior_inertial_parameters
 
 
@@ -82,3 +89,114 @@ def test_shipped_arms_are_bodies(robots):
         values = smallest_eigenvalues(prior_inertial_parameters(robot))
         assert values.shape == (robot.n,)
         assert np.all(values > 0.0), robot.name
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_log_cholesky_round_trip_of_bodies(seed):
+    """
+    Ten numbers of a body, its coordinates, the body again.
+
+    Going back multiplies what was divided, so that even a flat cloud loses little: 1e-12.
+    """
+    rng = np.random.default_rng(seed)
+    theta = parameters_of(rng.uniform(0.1, 2.0, 5), rng.normal(size=(5, 3)))
+    np.testing.assert_allclose(
+        from_log_cholesky(log_cholesky(theta)), theta, rtol=0, atol=1e-12 * np.abs(theta).max()
+    )
+
+
+@given(coordinates=hnp.arrays(float, 10, elements=st.floats(-2.0, 2.0)))
+def test_any_ten_numbers_are_a_body(coordinates):
+    """
+    And are its coordinates: the map is one to one.
+
+    With numbers up to 2 the eigenvalues of U U' spread over less than 1e9: their sign is certain,
+    and the way back keeps seven digits of sixteen.
+    """
+    theta = from_log_cholesky(coordinates)
+    assert smallest_eigenvalues(theta)[0] > 0.0
+    assert theta[0] > 0.0
+    np.testing.assert_allclose(log_cholesky(theta), coordinates, rtol=0, atol=1e-7)
+
+
+def test_log_cholesky_coordinates_are_those_of_the_paper():
+    """
+    Rucker and Wensing 2022: P = U U', where U is e^alpha times an upper triangle.
+
+    alpha is then the logarithm of the square root of the mass, t the centre in a body without
+    shear; 1e-12 is rounding.
+    """
+    rng = np.random.default_rng(1)
+    theta = parameters_of(rng.uniform(0.1, 2.0, 5), rng.normal(size=(5, 3)))
+    alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3 = log_cholesky(theta)
+    U = np.exp(alpha) * np.array([
+        [np.exp(d1), s12, s13, t1], [0, np.exp(d2), s23, t2], [0, 0, np.exp(d3), t3],
+        [0, 0, 0, 1],
+    ])
+    np.testing.assert_allclose(U @ U.T, pseudo_inertia(theta), rtol=0, atol=1e-12)
+    np.testing.assert_allclose([t1, t2, t3], theta[1:4] / theta[0], rtol=0, atol=1e-12)
+    assert alpha == pytest.approx(0.5 * np.log(theta[0]))
+
+
+@pytest.mark.parametrize(('index', 'value'), [(0, -1.0), (0, 0.0), (9, 0.06), (1, 0.5)])
+def test_what_is_no_body_has_no_coordinates(index, value):
+    theta = np.array([1.0, 0, 0, 0, 0.02, 0, 0.03, 0, 0, 0.025])
+    theta[index] = value
+    with pytest.raises(DescriptionError, match=r'smallest pseudo-inertia eigenvalue is -?[0-9]'):
+        log_cholesky(theta)
+
+
+@pytest.mark.parametrize('name', ['ur5', 'mixed'])
+@pytest.mark.parametrize('rotors', [False, True])
+def test_smallest_mass_matrix_eigenvalue_is_pinocchios(robots, rng, name, rotors):
+    """
+    At the pose that is returned, from the regressor and from Pinocchio's algorithm for bodies.
+
+    1e-10 of the largest entry is rounding of six accelerations. Gravity must not enter, and no
+    pose of a hundred others has less than half of the least of a thousand.
+    """
+    robot = robots[name].with_gravity([3.0, -4.0, -9.0])
+    inertia = rng.uniform(0.01, 0.1, robot.n) if rotors else np.zeros(robot.n)
+
+    def matrix(q):
+        full = pin.crba(robot.pinocchio, robot.pinocchio.createData(), q)
+        return np.triu(full) + np.triu(full, 1).T + np.diag(inertia)
+
+    eigenvalue, q = smallest_mass_matrix_eigenvalue(
+        robot, prior_inertial_parameters(robot), inertia if rotors else None
+    )
+    M = matrix(q)
+    assert eigenvalue == pytest.approx(np.linalg.eigvalsh(M)[0], abs=1e-10 * np.abs(M).max())
+    lower, upper = (np.clip(each, -np.pi, np.pi)
+                    for each in (robot.limits.lower, robot.limits.upper))
+    assert np.all((lower <= q) & (q <= upper))
+    others = [np.linalg.eigvalsh(matrix(pose))[0] for pose in rng.uniform(lower, upper,
+                                                                          (100, robot.n))]
+    assert 0.0 < eigenvalue <= 2.0 * min(others)
+
+
+def test_more_poses_find_no_more_inertia(ur5):
+    """Poses of one seed come in one order, so that the least of more is less or the same."""
+    theta = prior_inertial_parameters(ur5)
+    found = [
+        smallest_mass_matrix_eigenvalue(ur5, theta, samples=samples, seed=3)[0]
+        for samples in (1, 10, 100)
+    ]
+    assert found[0] >= found[1] >= found[2] > 0.0
+    assert found[0] > found[2]
+    again = smallest_mass_matrix_eigenvalue(ur5, theta, samples=100, seed=3)[0]
+    assert again == found[2], 'the same seed, the same poses'
+
+
+def test_a_mass_matrix_that_is_not_positive_is_found(ur5):
+    """
+    A wrist with negative inertia about its axis: the least eigenvalue is no more than it.
+
+    The entry (6, 6) of the mass matrix is that moment, and no entry of the diagonal is below the
+    smallest eigenvalue.
+    """
+    theta = prior_inertial_parameters(ur5)
+    theta[59] = -0.001
+    assert smallest_mass_matrix_eigenvalue(ur5, theta, samples=20)[0] <= -0.001
+    held = smallest_mass_matrix_eigenvalue(ur5, theta, np.full(6, 0.2), samples=20)[0]
+    assert held > 0.1

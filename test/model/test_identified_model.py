@@ -29,16 +29,17 @@ from robot_identification.files import read_yaml
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import dump_identified_model
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.identified_model import KinematicFilter
-from robot_identification.model.identified_model import load_identified_model
 from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.model.parameters import FrictionTerm
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.robot_model import JointEncoders
 
 
 def make_model(robot, parameters=None, *, seed=0, **changes):
@@ -77,7 +78,10 @@ def saved(small_model, tmp_path):
 
 def motion_of(rng, n, samples=20):
     """Return random samples."""
-    return Motion(*(rng.normal(size=(samples, n)) for _ in range(3)))
+    return Motion(
+        *(rng.normal(size=(samples, n)) for _ in range(3)),
+        temperature=rng.uniform(20.0, 40.0, (samples, n)),
+    )
 
 
 @pytest.mark.parametrize('friction', [*FRICTION_LAWS, 'none', 'coulomb,viscous,offset'])
@@ -85,7 +89,10 @@ def motion_of(rng, n, samples=20):
 def test_round_trip_predicts_the_same_bits(robots, tmp_path, rng, friction, rotors):
     """Text holds every number to the last bit, and the second file is the first."""
     robot = robots['mixed'].with_drive_gains([1.0 / 3.0, 2.0, 1e-3])
-    robot = robot.with_gravity([0.1, 2.0 / 3.0, -9.0])
+    robot = replace(
+        robot.with_gravity([0.1, 2.0 / 3.0, -9.0]),
+        encoders=JointEncoders(np.array([1.0, -1.0, 1.0]), np.array([0.1, 1.0 / 3.0, -2.0])),
+    )
     model = make_model(robot, make_standard_parameters(3, parse_friction(friction), rotors))
     text = dump_identified_model(model)
     (tmp_path / 'model.yaml').write_text(text)
@@ -98,6 +105,8 @@ def test_round_trip_predicts_the_same_bits(robots, tmp_path, rng, friction, roto
     np.testing.assert_array_equal(loaded.covariance, model.covariance)
     np.testing.assert_array_equal(loaded.theta_consistent, model.theta_consistent)
     np.testing.assert_array_equal(loaded.reduction.K, model.reduction.K)
+    np.testing.assert_array_equal(loaded.robot.encoders.sign, robot.encoders.sign)
+    np.testing.assert_array_equal(loaded.robot.encoders.zero, robot.encoders.zero)
     assert loaded.source == model.source
     assert loaded.parameters == model.parameters
     assert (loaded.consistency_note, loaded.provenance, loaded.quality) == (
@@ -240,6 +249,18 @@ def test_a_missing_part_is_refused_by_name(saved, key):
     path.write_text(dump_yaml(change(content, [key], DELETE)))
     with pytest.raises(DescriptionError, match=key):
         load_identified_model(path)
+
+
+def test_files_of_version_1_are_read(saved):
+    """They had no encoders and no locked positions: plain readings, locks at neutral."""
+    path, content = saved
+    old = {**content, 'schema_version': 1, 'robot': dict(content['robot'])}
+    del old['robot']['encoders'], old['robot']['locked']
+    path.write_text(dump_yaml(old))
+    assert read_yaml(path)['schema_version'] == 1
+    model = load_identified_model(path)
+    np.testing.assert_array_equal(model.robot.encoders.to_model(np.ones(model.robot.n)), 1.0)
+    assert dump_identified_model(model) == dump_yaml(content)
 
 
 def test_every_missing_key_is_refused(saved):

@@ -23,20 +23,26 @@ from hypothesis.extra.numpy import arrays
 import numpy as np
 import pinocchio as pin
 import pytest
+from robot_identification.errors import DataError
 from robot_identification.model import regressor
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import known_robots
 from robot_identification.model.catalogue import share_directory
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import energy_regressor
 from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.regressor import initial_friction_states
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_blocks
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor import rigid_torque
 from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import static_regressor
 
-NAMES = ('ur5', 'ur10', 'ur5e', 'mixed')
+NAMES = (*(known.name for known in known_robots()), 'mixed')
 
 
 def vectors(bound):
@@ -93,6 +99,80 @@ def test_mujoco_finds_the_same_inverse_dynamics(robots, name, rng):
     parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
     tau = standard_torque(robot, parameters, prior_inertial_parameters(robot), motion)
     np.testing.assert_allclose(tau, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', ['ur5', 'youbot', 'mixed'])
+def test_energy_is_the_work_of_the_torques(robots, name, rng):
+    """
+    Along a smooth motion the change of kinetic and potential energy is the work done.
+
+    Work is integrated by the trapezoidal rule over 4000 steps of 0.5 ms: 1e-5 of it is its error,
+    which grows with the square of the step.
+    """
+    robot = robots[name]
+    t = np.linspace(0.0, 2.0, 4001)[:, None]
+    phase, rate = rng.uniform(0, 6, robot.n), rng.uniform(1, 3, robot.n)
+    angle = rate * t + phase
+    motion = Motion(0.5 * np.sin(angle), 0.5 * rate * np.cos(angle),
+                    -0.5 * rate**2 * np.sin(angle))
+    theta = prior_inertial_parameters(robot)
+    parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
+    power = np.sum(standard_torque(robot, parameters, theta, motion) * motion.dq, axis=1)
+    kinetic, potential = energy_regressor(robot, motion)
+    energy = (kinetic + potential) @ theta
+    work = np.concatenate([[0.0], np.cumsum(0.5 * (power[1:] + power[:-1]) * np.diff(t[:, 0]))])
+    np.testing.assert_allclose(energy - energy[0], work, atol=1e-5 * np.ptp(energy))
+    assert np.ptp(kinetic @ theta) > 1e-3
+    assert np.ptp(potential @ theta) > 1e-3
+
+
+def test_static_regressor_is_the_gravity_torque(ur5, rng):
+    """Pinocchio's own generalized gravity, to rounding of torques up to 1e2 N m."""
+    q = rng.uniform(-3, 3, (6, 6))
+    tau = (static_regressor(ur5, q) @ prior_inertial_parameters(ur5)).reshape(-1, 6)
+    data = ur5.pinocchio.createData()
+    expected = [pin.computeGeneralizedGravity(ur5.pinocchio, data, pose) for pose in q]
+    np.testing.assert_allclose(tau, expected, atol=1e-11)
+
+
+def test_regressor_is_written_into_blocks_that_are_there(ur5, rng):
+    """The same numbers, in the caller's memory; columns behind them are left alone."""
+    motion = random_motion(rng, 7, 6)
+    blocks = np.full((7, 6, 65), 3.0)
+    W = inertial_regressor(ur5, motion, blocks)
+    np.testing.assert_array_equal(W, inertial_regressor(ur5, motion))
+    np.testing.assert_array_equal(blocks[:, :, :60].reshape(-1, 60), W)
+    np.testing.assert_array_equal(blocks[:, :, 60:], 3.0)
+
+
+def test_load_is_the_torque_of_the_description(ur5, rng):
+    """Where none is given, training and prediction both use what the URDF says."""
+    motion = random_motion(rng, 9, 6)
+    parameters = make_standard_parameters(6, parse_friction('load'), False)
+    W = observation_matrix(ur5, parameters, motion)
+    tau = rigid_torque(ur5, motion)
+    np.testing.assert_array_equal(W, observation_matrix(ur5, parameters, motion, None, tau))
+    columns = np.array([np.diag(block) for block in W.reshape(9, 6, -1)[:, :, 60:]])
+    width = parameters.friction[0].law.width
+    np.testing.assert_allclose(columns, np.abs(tau) * np.tanh(motion.dq / width), rtol=1e-12)
+    reduction = reduce_to_base(ur5, parameters)
+    assert reduction.rank == 36 + 6
+
+
+def test_a_law_that_needs_temperatures_is_refused_without(ur5, rng):
+    """No temperature at all, and one missing value: the joint and the law are named."""
+    parameters = make_standard_parameters(6, parse_friction('viscous,temperature_viscous'), False)
+    motion = random_motion(rng, 5, 6)
+    message = 'temperature_viscous of shoulder_pan_joint needs joint temperatures'
+    with pytest.raises(DataError, match=message):
+        observation_matrix(ur5, parameters, motion)
+    temperature = np.full((5, 6), 30.0)
+    assert np.all(np.isfinite(
+        observation_matrix(ur5, parameters, replace(motion, temperature=temperature))
+    ))
+    temperature[3, 0] = np.nan
+    with pytest.raises(DataError, match=message):
+        observation_matrix(ur5, parameters, replace(motion, temperature=temperature))
 
 
 def test_gravity_torque_of_the_ur5_is_the_published_one(ur5):

@@ -18,7 +18,6 @@ from builders import FINGERS
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.robot_model import gravity_of_mounting
@@ -35,7 +34,7 @@ from robot_identification.simulation.twin import Twin
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
-NAMES = ('ur5', 'ur10', 'ur5e', 'mixed')
+NAMES = ('ur5', 'ur10e', 'ur5e', 'youbot', 'mixed')
 
 
 def arm(robots, name):
@@ -225,14 +224,22 @@ def test_some_joints_locked(ur5):
     np.testing.assert_allclose(found, whole[:3], rtol=1e-9, atol=1e-9)
 
 
-def test_an_arm_that_cannot_be_locked_at_zero_is_refused(panda_urdf):
-    """The Panda's fourth joint never reaches zero; Pinocchio locks it at its limit."""
+@pytest.mark.parametrize('locked', [{}, {'panda_joint4': -1.9}])
+def test_a_joint_locked_away_from_zero(panda_urdf, locked):
+    """The Panda's fourth joint never reaches zero: it stands at its limit, or where it is told."""
     urdf = read_urdf(panda_urdf)
     names = [joint.name for joint in urdf.joints if joint.name not in FINGERS]
-    robot = make_robot_model(urdf, joints=[name for name in names if name != 'panda_joint4'])
+    robot = make_robot_model(
+        urdf, joints=[name for name in names if name != 'panda_joint4'], locked=locked
+    )
+    assert robot.locked['panda_joint4'] == locked.get('panda_joint4', -0.0698)
     robot = robot.with_drive_gains(np.ones(6))
-    with pytest.raises(DescriptionError, match='panda_joint4'):
-        Twin(robot, prior_truth(robot), NOISE_FREE, np.zeros(6))
+    q = np.array([0.1, -0.4, 0.3, 0.5, 1.0, -0.2])
+    found = Twin(robot, prior_truth(robot), NOISE_FREE, q).true_sample().effort
+    model = robot.pinocchio
+    expected = pin.computeGeneralizedGravity(model, model.createData(), q)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert np.abs(expected).max() > 1.0
 
 
 def test_fingers_locked_as_pinocchio_locks_them(panda_urdf):

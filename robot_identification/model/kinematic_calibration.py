@@ -1,0 +1,296 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Kinematic calibration of a Universal Robot: the arm's own geometry instead of the nominal one.
+
+Two files hold it: the controller's ``calibration.conf`` (corrections of the Denavit-Hartenberg
+table) and the YAML that the ROS driver's calibration tool writes (a pose for each joint).
+
+The corrections are fitted to flange poses alone. Where axes are nearly parallel, the point at
+which a frame sits on its axis is then arbitrary: lengths of hundreds of metres that cancel. The
+axes themselves are those of the arm, so frames are put back beside the nominal ones. Where even
+the axes are nowhere near the arm, the file is refused: no link hangs on such an axis.
+"""
+
+from __future__ import annotations
+
+import configparser
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import SubElement
+from xml.etree.ElementTree import tostring
+
+import defusedxml.ElementTree
+import numpy as np
+import pinocchio as pin
+from robot_identification.errors import DescriptionError
+from robot_identification.files import read_text
+from robot_identification.files import read_yaml
+from robot_identification.model.denavit_hartenberg import joint_axes
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.link_frames import check_table
+from robot_identification.model.robot_model import RobotModel
+
+# Published factory calibrations reach 4 mm and 10 mrad.
+LARGEST_SHIFT = 0.02
+LARGEST_TILT = 0.05
+_CORRECTIONS = ('theta', 'a', 'd', 'alpha')
+_POSE_KEYS = ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
+
+
+@dataclass(frozen=True)
+class DhCorrections:
+    """
+    What is added to the rows of a standard Denavit-Hartenberg table.
+
+    Attributes
+    ----------
+    theta, alpha : ndarray, shape (n,)
+        Angles [rad].
+    a, d : ndarray, shape (n,)
+        Lengths [m].
+
+    """
+
+    theta: FloatArray
+    a: FloatArray
+    d: FloatArray
+    alpha: FloatArray
+
+
+@dataclass(frozen=True)
+class JointPoses:
+    """Pose of each joint frame in the one before it, by the name of the link it moves."""
+
+    poses: dict[str, pin.SE3]
+
+
+def read_calibration(path: Path) -> DhCorrections | JointPoses:
+    """
+    Read a calibration file: the controller's or the ROS driver's.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If it is neither.
+
+    """
+    if path.suffix in ('.yaml', '.yml'):
+        return _read_joint_poses(read_yaml(path), str(path))
+    return _read_corrections(read_text(path), str(path))
+
+
+def _read_corrections(text: str, source: str) -> DhCorrections:
+    parser = configparser.ConfigParser(inline_comment_prefixes=('#',), interpolation=None)
+    try:
+        parser.read_string(text)
+        section = parser['mounting']
+        columns = [
+            np.array([float(part) for part in section[f'delta_{key}'].strip(' []').split(',')])
+            for key in _CORRECTIONS
+        ]
+    except (configparser.Error, KeyError, ValueError) as error:
+        raise DescriptionError(
+            f'{source} is no calibration of a Universal Robot: it needs a section [mounting] with '
+            f'delta_theta, delta_a, delta_d and delta_alpha ({error})'
+        ) from error
+    if len({column.size for column in columns}) != 1 or not np.all(np.isfinite(columns)):
+        raise DescriptionError(f'{source}: the corrections must be finite, one for each joint')
+    return DhCorrections(*columns)
+
+
+def _read_joint_poses(content: dict[str, Any], source: str) -> JointPoses:
+    entries = content.get('kinematics')
+    if not isinstance(entries, dict):
+        raise DescriptionError(f'{source} is no calibration of the ROS driver: no `kinematics`')
+    poses = {}
+    for name, entry in entries.items():
+        if not isinstance(entry, dict):
+            continue  # the hash of the calibration
+        try:
+            x, y, z, roll, pitch, yaw = (float(entry[key]) for key in _POSE_KEYS)
+        except (KeyError, TypeError, ValueError) as error:
+            raise DescriptionError(
+                f'{source}: {name} must have {", ".join(_POSE_KEYS)} ({error!r})'
+            ) from error
+        if not np.all(np.isfinite([x, y, z, roll, pitch, yaw])):
+            raise DescriptionError(f'{source}: the pose of {name} is not finite')
+        poses[f'{name}_link'] = pin.SE3(pin.rpy.rpyToMatrix(roll, pitch, yaw),
+                                        np.array([x, y, z]))
+    return JointPoses(poses)
+
+
+def calibrate(
+    robot: RobotModel, text: str, calibration: DhCorrections | JointPoses, source: str
+) -> str:
+    """
+    Return a URDF with the arm's own geometry.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The nominal arm, no joint locked.
+    text : str
+        Its URDF.
+    calibration : DhCorrections or JointPoses
+        What its controller or driver knows.
+    source : str
+        Names the calibration in errors.
+
+    Raises
+    ------
+    DescriptionError
+        If the arm has no standard Denavit-Hartenberg table to correct, the file does not fit it,
+        or its axes are not those of the arm, so that no dynamics can be built on them.
+
+    """
+    frames = (
+        _frames_of_corrections(robot, calibration, source)
+        if isinstance(calibration, DhCorrections)
+        else _frames_of_poses(robot, calibration, source)
+    )
+    _check_physical(robot, frames, source)
+    return _write_frames(robot, text, frames)
+
+
+def _nominal_frames(model: pin.Model) -> list[pin.SE3]:
+    """Return the joint frames in the root frame at zero, length n."""
+    data = model.createData()
+    pin.forwardKinematics(model, data, np.zeros(model.nq))
+    return [data.oMi[joint].copy() for joint in range(1, model.njoints)]
+
+
+def _frames_of_corrections(
+    robot: RobotModel, corrections: DhCorrections, source: str
+) -> list[pin.SE3]:
+    """Return the calibrated joint frames at zero, each beside the nominal one on its axis."""
+    table = robot.denavit_hartenberg
+    if table is None or table.convention != 'standard' or not table.moving.all():
+        raise DescriptionError(
+            f'{source} corrects a standard Denavit-Hartenberg table; {robot.name} has none in its '
+            'robot YAML, or joints are locked'
+        )
+    if corrections.d.size != table.d.size:
+        raise DescriptionError(
+            f'{source} has corrections for {corrections.d.size} joints, {robot.name} has '
+            f'{table.d.size}'
+        )
+    if corrections.a[-1] != 0.0 or corrections.alpha[-1] != 0.0:
+        raise DescriptionError(
+            f'{source} corrects a or alpha of the last row of {robot.name}, behind its last axis, '
+            'where no joint frame can take it up; a calibration of the controller has zeros there'
+        )
+    check_table(robot, table)
+    corrected = replace(
+        table,
+        **{key: getattr(table, key) + getattr(corrections, key) for key in _CORRECTIONS},
+    )
+    nominal = _nominal_frames(robot.pinocchio)
+    before, after = (_nominal_frames(each.build('mdh')[0]) for each in (table, corrected))
+    _, directions, _ = joint_axes(robot.pinocchio)
+    frames = [
+        _seat(frame, z, axis) for frame, z, axis in zip(nominal, directions, after, strict=True)
+    ]
+    # The flange hangs on the last frame, whose place along its axis therefore matters.
+    frames[-1] = after[-1] * before[-1].actInv(nominal[-1])
+    return frames
+
+
+def _seat(frame: pin.SE3, z: FloatArray, axis: pin.SE3) -> pin.SE3:
+    """Return a frame turned least so that its joint's z is along an axis, moved least onto it."""
+    direction = axis.rotation[:, 2]
+    turn = pin.Quaternion.FromTwoVectors(z, direction).toRotationMatrix()
+    along = direction @ (frame.translation - axis.translation)
+    return pin.SE3(turn @ frame.rotation, axis.translation + along * direction)
+
+
+def _frames_of_poses(robot: RobotModel, calibration: JointPoses, source: str) -> list[pin.SE3]:
+    """Return the calibrated joint frames at zero; poses are those of URDF joints."""
+    joints = _joint_elements(defusedxml.ElementTree.fromstring(robot.urdf.text))
+    frames: list[pin.SE3] = []
+    for joint, between in zip(robot.joint_names, _parent_links(robot, joints), strict=True):
+        link = str(joints[joint].find('child').get('link'))
+        if link not in calibration.poses:
+            raise DescriptionError(
+                f'{source} has no pose of {link.removesuffix("_link")}; it has '
+                f'{", ".join(name.removesuffix("_link") for name in calibration.poses)}'
+            )
+        parent = frames[-1] if frames else pin.SE3.Identity()
+        frames.append(parent * between * calibration.poses[link])
+    return frames
+
+
+def _joint_elements(root: Any) -> dict[str, Any]:
+    return {str(element.get('name')): element for element in root.findall('joint')}
+
+
+def _parent_links(robot: RobotModel, joints: dict[str, Any]) -> list[pin.SE3]:
+    """Return the pose of each joint's parent link in the joint frame before, length n."""
+    placements = list(robot.pinocchio.jointPlacements)[1:]
+    return [
+        placement * _origin(joints[joint]).inverse()
+        for joint, placement in zip(robot.joint_names, placements, strict=True)
+    ]
+
+
+def _origin(joint: Any) -> pin.SE3:
+    origin = joint.find('origin')
+    texts = ('0 0 0', '0 0 0') if origin is None else (
+        origin.get('xyz', '0 0 0'), origin.get('rpy', '0 0 0')
+    )
+    xyz, rpy = (np.array([float(part) for part in text.split()]) for text in texts)
+    return pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz)
+
+
+def _write_frames(robot: RobotModel, text: str, frames: list[pin.SE3]) -> str:
+    """Return the URDF with the origins of its moving joints changed, nothing else."""
+    root = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    joints = _joint_elements(root)
+    parent = pin.SE3.Identity()
+    for joint, between, frame in zip(
+        robot.joint_names, _parent_links(robot, joints), frames, strict=True
+    ):
+        pose = (parent * between).actInv(frame)
+        origin = joints[joint].find('origin')
+        if origin is None:
+            origin = SubElement(joints[joint], 'origin')
+        origin.set('xyz', ' '.join(repr(float(value)) for value in pose.translation))
+        origin.set('rpy', ' '.join(repr(float(value)) for value in
+                                   pin.rpy.matrixToRpy(pose.rotation)))
+        parent = frame
+    return f'<?xml version="1.0"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _check_physical(robot: RobotModel, frames: list[pin.SE3], source: str) -> None:
+    _, directions, _ = joint_axes(robot.pinocchio)
+    for joint, z, nominal, frame in zip(
+        robot.joint_names, directions, _nominal_frames(robot.pinocchio), frames, strict=True
+    ):
+        shift = float(np.linalg.norm(frame.translation - nominal.translation))
+        turned = frame.rotation @ nominal.rotation.T @ z
+        tilt = float(np.linalg.norm(np.cross(turned, z)))
+        if shift > LARGEST_SHIFT or tilt > LARGEST_TILT:
+            raise DescriptionError(
+                f'{source}: it puts the axis of {joint} {shift:.3g} m and {np.degrees(tilt):.3g} '
+                f'deg from its nominal place in {robot.name} (at most {LARGEST_SHIFT} m and '
+                f'{np.degrees(LARGEST_TILT):.2g} deg are credible). Is it the file of this '
+                'arm, with all its digits? Corrections that fit flange poses and nothing else put '
+                'links where no robot has them. Use the nominal URDF for dynamics, or the YAML of '
+                "the ROS driver's calibration tool"
+            )

@@ -1,0 +1,309 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Link tables: an arm given by its frames instead of a URDF.
+
+Frames are a Denavit-Hartenberg table (standard or modified, with offsets) or fixed ZYX angles as
+the KUKA youBot's data are; masses, centres and inertias are stated in those frames. A URDF is
+written from it, and everything else goes on with the URDF. Docs: docs/formats/link_table.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import indent
+from xml.etree.ElementTree import SubElement
+from xml.etree.ElementTree import tostring
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.errors import DescriptionError
+from robot_identification.files import check_keys
+from robot_identification.files import check_schema_version
+from robot_identification.files import read_yaml
+from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.denavit_hartenberg import CONVENTIONS
+from robot_identification.model.denavit_hartenberg import DenavitHartenberg
+from robot_identification.model.friction.law import FloatArray
+
+SCHEMA_VERSION = 1
+FIXED_ANGLES = 'fixed_angles'
+_DH_KEYS = {'a', 'alpha', 'd', 'theta'}
+_JOINT_KEYS = {'type', 'position', 'velocity', 'effort'}
+_LINK_KEYS = {'mass', 'center_of_mass', 'inertia'}
+_INERTIA_KEYS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+ABOUT = ('center_of_mass', 'frame')
+
+
+@dataclass(frozen=True)
+class LinkTableRow:
+    """
+    A joint and the link it moves.
+
+    Attributes
+    ----------
+    joint : str
+        Name of the joint.
+    prismatic : bool
+        Whether it slides along z of its frame; otherwise it turns about z.
+    placement : pinocchio.SE3
+        Joint frame in the one before it, at zero.
+    link_frame : pinocchio.SE3
+        Frame of the link's data in the joint frame.
+    position : tuple of float or None
+        Limits [rad or m].
+    velocity, effort : float or None
+        Limits [rad/s or m/s] and [N m or N].
+    inertia : pinocchio.Inertia
+        Of the link, in the joint frame.
+
+    """
+
+    joint: str
+    prismatic: bool
+    placement: pin.SE3
+    link_frame: pin.SE3
+    position: tuple[float, float] | None
+    velocity: float | None
+    effort: float | None
+    inertia: pin.Inertia
+
+
+@dataclass(frozen=True)
+class LinkTable:
+    """An arm as rows from base to tip, and what people should know of it."""
+
+    name: str
+    comment: str
+    rows: tuple[LinkTableRow, ...]
+
+
+def read_link_table(path: Path) -> LinkTable:
+    """
+    Read a link table.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If it is no link table, or a link cannot be a rigid body; the message names it.
+
+    """
+    content, source = read_yaml(path), str(path)
+    check_schema_version(content, source, SCHEMA_VERSION)
+    check_keys(content, source, {'schema_version', 'name', 'convention', 'inertia_about', 'links'},
+               {'comment'})
+    convention, about, entries = (
+        content[key] for key in ('convention', 'inertia_about', 'links')
+    )
+    if convention not in (*CONVENTIONS, FIXED_ANGLES):
+        raise DescriptionError(
+            f'{source}: convention is {convention!r}, known are '
+            f'{", ".join((*CONVENTIONS, FIXED_ANGLES))}'
+        )
+    if about not in ABOUT:
+        raise DescriptionError(
+            f'{source}: inertia_about is {about!r}, it must be {" or ".join(ABOUT)}: papers are '
+            'not always right about it, and a wrong reading makes impossible bodies'
+        )
+    if not isinstance(entries, dict) or not entries:
+        raise DescriptionError(f'{source}: `links` must map joint names to rows')
+    for joint, entry in entries.items():
+        if not isinstance(entry, dict):
+            raise DescriptionError(f'{source}: joint {joint}: must be a mapping')
+        geometry = {'xyz', 'zyx'} if convention == FIXED_ANGLES else _DH_KEYS
+        check_keys(entry, f'{source}: joint {joint}', geometry | _LINK_KEYS, _JOINT_KEYS)
+    placements, frames = _frames(convention, entries, source)
+    rows = tuple(
+        _row(str(joint), entry, placement, frame, about, f'{source}: joint {joint}')
+        for (joint, entry), placement, frame in zip(
+            entries.items(), placements, frames, strict=True
+        )
+    )
+    return LinkTable(str(content['name']), str(content.get('comment', '')), rows)
+
+
+def _frames(
+    convention: str, entries: dict[str, Any], source: str
+) -> tuple[list[pin.SE3], list[pin.SE3]]:
+    """Return the joint frames, each in the one before it, and the link frames in them."""
+    if convention == FIXED_ANGLES:
+        placements = [
+            fixed_angles(_vector(entry['zyx'], f'{source}: joint {joint}: zyx'),
+                         _vector(entry['xyz'], f'{source}: joint {joint}: xyz'))
+            for joint, entry in entries.items()
+        ]
+        return placements, [pin.SE3.Identity() for _ in placements]
+    columns = {
+        key: np.array([
+            _number(entry[key], f'{source}: joint {joint}: {key}')
+            for joint, entry in entries.items()
+        ])
+        for key in _DH_KEYS
+    }
+    table = DenavitHartenberg(
+        convention,
+        **columns,
+        prismatic=np.array([
+            _is_prismatic(entry, f'{source}: joint {joint}') for joint, entry in entries.items()
+        ]),
+        locked=np.full(len(entries), np.nan),
+        base=np.eye(4),
+    )
+    return table.joint_placements(), table.link_placements(
+        'dh' if convention == 'standard' else 'mdh'
+    )
+
+
+def fixed_angles(zyx: FloatArray, xyz: FloatArray) -> pin.SE3:
+    """
+    Return the pose of a frame turned about the fixed axes z, then y, then x, of its parent.
+
+    Parameters
+    ----------
+    zyx : ndarray, shape (3,)
+        Angles about fixed z, y and x [rad], in that order: R = Rx Ry Rz (Rajagopal 2017, eq. 3.6).
+    xyz : ndarray, shape (3,)
+        Position [m].
+
+    """
+    z, y, x = zyx
+    R = pin.utils.rotate('x', x) @ pin.utils.rotate('y', y) @ pin.utils.rotate('z', z)
+    return pin.SE3(R, xyz)
+
+
+def _row(
+    joint: str, entry: dict[str, Any], placement: pin.SE3, frame: pin.SE3, about: str, where: str
+) -> LinkTableRow:
+    position = entry.get('position')
+    limits = None if position is None else tuple(_vector(position, f'{where}: position', 2))
+    velocity, effort = (
+        None if entry.get(key) is None else _number(entry[key], f'{where}: {key}')
+        for key in ('velocity', 'effort')
+    )
+    return LinkTableRow(
+        joint, _is_prismatic(entry, where), placement, frame, limits, velocity, effort,
+        frame.act(_inertia(entry, about, where)),
+    )
+
+
+def _is_prismatic(entry: dict[str, Any], where: str) -> bool:
+    kind = entry.get('type', 'revolute')
+    if kind not in ('revolute', 'prismatic'):
+        raise DescriptionError(f'{where}: type is {kind!r}, it must be revolute or prismatic')
+    return bool(kind == 'prismatic')
+
+
+def _inertia(entry: dict[str, Any], about: str, where: str) -> pin.Inertia:
+    """Return the link's inertia in its own frame."""
+    mass = _number(entry['mass'], f'{where}: mass')
+    if not mass > 0.0:
+        raise DescriptionError(f'{where}: mass is {mass} kg, it must be positive')
+    centre = _vector(entry['center_of_mass'], f'{where}: center_of_mass')
+    xx, xy, xz, yy, yz, zz = _vector(entry['inertia'], f'{where}: inertia', 6)
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    skew = pin.skew(centre)
+    if about == 'frame':
+        tensor = tensor + mass * skew @ skew
+    about_frame = tensor - mass * skew @ skew
+    # Before Pinocchio sees it, which refuses such a tensor without a name.
+    smallest = float(np.linalg.eigvalsh(pseudo_inertia(np.concatenate([
+        [mass], mass * centre, about_frame[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]],
+    ])))[0])
+    if not smallest > 0.0:
+        other = ABOUT[1 - ABOUT.index(about)]
+        raise DescriptionError(
+            f'{where}: mass {mass} kg and inertia about the {about} cannot be those of a rigid '
+            f'body (smallest pseudo-inertia eigenvalue {smallest:.2g}, it must be positive); '
+            f'check whether the source means inertia_about: {other}'
+        )
+    return pin.Inertia(mass, centre, tensor)
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
+        raise DescriptionError(f'{where} is {value!r}, a finite number is needed')
+    return float(value)
+
+
+def _vector(values: Any, where: str, size: int = 3) -> FloatArray:
+    if not isinstance(values, list) or len(values) != size:
+        raise DescriptionError(f'{where} must be a list of {size} numbers, got {values!r}')
+    return np.array([_number(value, where) for value in values])
+
+
+def urdf_of_link_table(table: LinkTable) -> str:
+    """
+    Write the URDF of a link table.
+
+    Joint frames become the URDF's; in standard Denavit-Hartenberg the link's data are moved
+    from the link frame into the joint frame, with numbers to the last bit.
+
+    Returns
+    -------
+    str
+        XML with links and joints, no shapes.
+
+    """
+    robot = Element('robot', name=table.name)
+    SubElement(robot, 'link', name='base_link')
+    parent, taken = 'base_link', {'base_link'}
+    for row in table.rows:
+        link = f'{row.joint.removesuffix("_joint")}_link'
+        if link in taken:  # of a base_joint, say
+            link = f'{row.joint}_link'
+        taken.add(link)
+        _write_joint(robot, row, parent, link)
+        _write_link(robot, link, row.inertia)
+        parent = link
+    indent(robot)
+    return f'<?xml version="1.0"?>\n{tostring(robot, encoding="unicode")}\n'
+
+
+def _write_joint(robot: Element, row: LinkTableRow, parent: str, link: str) -> None:
+    kind = 'prismatic' if row.prismatic else 'continuous'
+    if row.position is not None and not row.prismatic:
+        kind = 'revolute'
+    joint = SubElement(robot, 'joint', name=row.joint, type=kind)
+    SubElement(joint, 'parent', link=parent)
+    SubElement(joint, 'child', link=link)
+    SubElement(
+        joint, 'origin', xyz=_text(row.placement.translation),
+        rpy=_text(pin.rpy.matrixToRpy(row.placement.rotation)),
+    )
+    SubElement(joint, 'axis', xyz='0 0 1')
+    limit = SubElement(joint, 'limit')
+    if row.position is not None:
+        limit.set('lower', repr(float(row.position[0])))
+        limit.set('upper', repr(float(row.position[1])))
+    limit.set('velocity', repr(row.velocity or 0.0))
+    limit.set('effort', repr(row.effort or 0.0))
+
+
+def _write_link(robot: Element, name: str, inertia: pin.Inertia) -> None:
+    inertial = SubElement(SubElement(robot, 'link', name=name), 'inertial')
+    SubElement(inertial, 'origin', xyz=_text(inertia.lever), rpy='0 0 0')
+    SubElement(inertial, 'mass', value=repr(float(inertia.mass)))
+    tensor = inertia.inertia[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    SubElement(inertial, 'inertia', dict(zip(_INERTIA_KEYS, _text(tensor).split(), strict=True)))
+
+
+def _text(values: FloatArray) -> str:
+    """Return numbers without the rounding noise of rotations by right angles."""
+    return ' '.join(repr(float(value)) for value in np.where(np.abs(values) < 1e-15, 0.0, values))

@@ -1,0 +1,332 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The file of an identified model.
+
+Format: docs/formats/model.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.files import check_keys
+from robot_identification.files import check_schema_version
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.files import to_plain
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import COEFFICIENT_TOLERANCE
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import FrictionTerm
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.robot_model import Drives
+from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.model.robot_model import JointEncoders
+from robot_identification.model.robot_model import JointLimits
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.urdf import parse_urdf
+
+SCHEMA_VERSION = 2
+_KEYS = {
+    'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',
+    'standard_parameters', 'reflected_inertia', 'kinematics', 'temperature', 'payload',
+    'provenance', 'quality',
+}
+
+
+def dump_identified_model(model: IdentifiedModel) -> str:
+    """Return the text of the model file."""
+    robot, names = model.robot, model.reduction.names
+    friction_columns = _friction_columns(model.reduction)
+    errors = model.standard_errors
+    base = [
+        {
+            'name': names[row],
+            'value': model.theta_base[row],
+            'standard_error': errors[row],
+            'unit': model.reduction.units[row],
+            'combination': _combination(model.reduction, row),
+        }
+        for row in range(model.reduction.rank)
+        if model.reduction.independent[row] not in friction_columns
+    ]
+    content = {
+        'schema_version': SCHEMA_VERSION,
+        'robot': {
+            'name': robot.name,
+            'joints': list(robot.joint_names),
+            'gravity': robot.gravity,
+            'limits': {
+                'lower': robot.limits.lower,
+                'upper': robot.limits.upper,
+                'velocity': robot.limits.velocity,
+                'acceleration': robot.limits.acceleration,
+                'effort': robot.limits.effort,
+            },
+            'sampling_rate': robot.sampling_rate,
+            'encoders': {'sign': robot.encoders.sign, 'zero': robot.encoders.zero},
+            'locked': dict(robot.locked),
+            'urdf_sha256': robot.urdf_sha256,
+            'urdf': robot.urdf.text,
+        },
+        'effort': {
+            'unit': model.effort_unit,
+            'drive_gains': robot.drives.drive_gain,
+            'relative_scale': model.relative_scale,
+        },
+        'base_parameters': base,
+        'friction': {
+            joint: [
+                _friction_entry(model, index)
+                for index, term in enumerate(model.parameters.friction)
+                if term.joint == number
+            ]
+            for number, joint in enumerate(robot.joint_names)
+        },
+        'covariance': {'names': list(names), 'matrix': model.covariance},
+        'standard_parameters': {
+            'note': model.consistency_note,
+            'values': (
+                None
+                if model.theta_consistent is None
+                else dict(zip(model.parameters.names, model.theta_consistent, strict=True))
+            ),
+        },
+        'reflected_inertia': model.parameters.reflected_inertia,
+        'kinematics': {
+            'topic': model.source.topic,
+            'joint_names': dict(model.source.joint_names),
+            'filter': {
+                'kind': model.source.kinematic_filter.kind,
+                'order': model.source.kinematic_filter.order,
+                'cutoff': model.source.kinematic_filter.cutoff,
+            },
+            'delay': model.source.delay,
+        },
+        'temperature': None,
+        'payload': None,
+        'provenance': model.provenance,
+        'quality': model.quality,
+    }
+    return dump_yaml(to_plain(content))
+
+
+def _friction_columns(reduction: BaseReduction) -> set[int]:
+    return {
+        column
+        for columns in reduction.parameters.friction_slices
+        for column in range(columns.start, columns.stop)
+    }
+
+
+def _combination(reduction: BaseReduction, row: int) -> dict[str, float]:
+    names = reduction.parameters.names
+    columns = np.flatnonzero(np.abs(reduction.K[row]) > COEFFICIENT_TOLERANCE)
+    return {names[column]: float(reduction.K[row, column]) for column in columns}
+
+
+def _friction_entry(model: IdentifiedModel, index: int) -> dict[str, Any]:
+    term = model.parameters.friction[index]
+    columns = model.parameters.friction_slices[index]
+    row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
+    rows = [row_of.get(column) for column in range(columns.start, columns.stop)]
+    errors = model.standard_errors
+    return {
+        'law': term.law.name,
+        'constants': term.law.constants(),
+        # Null where the data do not determine the coefficient; it then counts as zero.
+        'coefficients': [None if row is None else model.theta_base[row] for row in rows],
+        'standard_errors': [None if row is None else errors[row] for row in rows],
+        'units': list(term.law.units),
+    }
+
+
+def load_identified_model(path: Path) -> IdentifiedModel:
+    """
+    Read a model file.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If it is not a model file of this version, or its parts contradict each other.
+
+    """
+    content, source = read_yaml(path), str(path)
+    if content.get('schema_version') == 1:
+        content = _from_version_1(content)
+    check_schema_version(content, source, SCHEMA_VERSION)
+    check_keys(content, source, _KEYS, set())
+    try:
+        return _model_from_content(content)
+    except DescriptionError as error:
+        raise DescriptionError(f'{source}: {error}') from error
+    except (
+        KeyError, IndexError, TypeError, ValueError, AttributeError, UsageError
+    ) as error:
+        raise DescriptionError(
+            f'{source} is damaged or was edited: {type(error).__name__}: {error}'
+        ) from error
+
+
+def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a file whose driver read the model's positions, and whose locks were at neutral."""
+    robot = content.get('robot')
+    if not isinstance(robot, dict) or not isinstance(robot.get('joints'), list):
+        return content
+    n = len(robot['joints'])
+    added = {'encoders': {'sign': [1.0] * n, 'zero': [0.0] * n}, 'locked': {}}
+    return {**content, 'schema_version': SCHEMA_VERSION, 'robot': {**added, **robot}}
+
+
+def _finite(values: Any, shape: tuple[int, ...], what: str) -> FloatArray:
+    array = np.array(values, dtype=float)
+    if array.shape != shape or not np.all(np.isfinite(array)):
+        raise DescriptionError(f'{what} must be finite numbers of shape {shape}')
+    return array
+
+
+def _true_or_false(value: Any, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise DescriptionError(f'{what} is {value!r}, it must be true or false')
+    return value
+
+
+def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
+    robot = _robot_from_content(content)
+    friction = _friction_from_content(content, robot)
+    parameters = StandardParameters(
+        robot.n,
+        tuple(term for term, _ in friction),
+        _true_or_false(content['reflected_inertia'], 'reflected_inertia'),
+    )
+    names = list(content['covariance']['names'])
+    independent = np.array([parameters.names.index(name) for name in names])
+    K = np.zeros((len(names), parameters.size))
+    K[np.arange(len(names)), independent] = 1.0
+    theta = np.full(len(names), np.nan)
+    for entry in content['base_parameters']:
+        row = names.index(entry['name'])
+        theta[row] = entry['value']
+        for name, value in entry['combination'].items():
+            K[row, parameters.names.index(name)] = value
+    for (_, coefficients), columns in zip(friction, parameters.friction_slices, strict=True):
+        for column, value in zip(range(columns.start, columns.stop), coefficients, strict=True):
+            if value is not None:
+                theta[names.index(parameters.names[column])] = value
+    _finite(theta, (len(names),), 'base parameters and friction coefficients')
+    _finite(K, K.shape, 'combinations of the base parameters')
+    covariance = _finite(
+        content['covariance']['matrix'], (len(names), len(names)), 'the covariance'
+    )
+    consistent = content['standard_parameters']['values']
+    kinematics = content['kinematics']
+    filter_options = kinematics['filter']
+    check_keys(filter_options, 'the filter', {'kind', 'order', 'cutoff'}, set())
+    if kinematics['delay'] != 0.0:
+        raise DescriptionError(
+            f'a delay of {kinematics["delay"]} s is not compensated by this version'
+        )
+    return IdentifiedModel(
+        robot=robot,
+        effort_unit=content['effort']['unit'],
+        reduction=BaseReduction(parameters, K, independent, gap=np.inf),
+        theta_base=theta,
+        covariance=covariance,
+        theta_consistent=(
+            None
+            if consistent is None
+            else _finite(
+                [consistent[name] for name in parameters.names],
+                (parameters.size,),
+                'standard parameters',
+            )
+        ),
+        consistency_note=str(content['standard_parameters']['note']),
+        source=SignalSource(
+            topic=str(kinematics['topic']),
+            joint_names=dict(kinematics['joint_names']),
+            kinematic_filter=KinematicFilter(**filter_options),
+            delay=float(kinematics['delay']),
+        ),
+        provenance=content['provenance'],
+        quality=content['quality'],
+        relative_scale=_true_or_false(content['effort']['relative_scale'], 'relative_scale'),
+    )
+
+
+def _robot_from_content(content: Mapping[str, Any]) -> RobotModel:
+    entry, effort = content['robot'], content['effort']
+    if effort['unit'] not in EFFORT_UNITS:
+        raise DescriptionError(f'effort unit {effort["unit"]!r} is unknown')
+    n = len(entry['joints'])
+    gains = np.array(effort['drive_gains'], dtype=float)
+    # With effort in N m the gains are not used, and may be unknown.
+    if gains.shape != (n,) or np.any(gains == 0.0) or (
+        effort['unit'] == 'A' and not np.all(np.isfinite(gains))
+    ):
+        raise DescriptionError(
+            f'drive gains {gains.tolist()} for {n} joints; one for each is needed, not zero'
+        )
+    limits = {key: np.array(value, dtype=float) for key, value in entry['limits'].items()}
+    if any(values.shape != (n,) or np.any(np.isnan(values)) for values in limits.values()):
+        raise DescriptionError(f'limits must have {n} values each')
+    sign, zero = (
+        _finite(entry['encoders'][key], (n,), f'encoder {key}') for key in ('sign', 'zero')
+    )
+    if not np.all(np.abs(sign) == 1.0):
+        raise DescriptionError(f'encoder signs are {sign.tolist()}, each must be 1 or -1')
+    robot = make_robot_model(
+        parse_urdf(entry['urdf'], 'its urdf'),
+        name=str(entry['name']),
+        joints=list(entry['joints']),
+        gravity=np.array(entry['gravity'], dtype=float),
+        limits=JointLimits(**limits),
+        drives=Drives(np.ones(gains.size), gains, np.full(gains.size, np.nan)),
+        effort_unit=effort['unit'],
+        sampling_rate=float(entry['sampling_rate']),
+        encoders=JointEncoders(sign, zero),
+        locked={str(joint): float(at) for joint, at in entry['locked'].items()},
+    )
+    if robot.urdf_sha256 != entry['urdf_sha256']:
+        raise DescriptionError('the URDF inside does not match its hash')
+    return robot
+
+
+def _friction_from_content(
+    content: Mapping[str, Any], robot: RobotModel
+) -> list[tuple[FrictionTerm, list[float | None]]]:
+    """Return the friction terms by kind, joints inner, as `make_standard_parameters` orders."""
+    by_joint = [content['friction'][joint] for joint in robot.joint_names]
+    terms = []
+    for position in range(max((len(entries) for entries in by_joint), default=0)):
+        for number, entries in enumerate(by_joint):
+            if position < len(entries):
+                entry = entries[position]
+                law = FRICTION_LAWS[entry['law']](**entry['constants'])
+                terms.append((FrictionTerm(number, law), list(entry['coefficients'])))
+    return terms

@@ -1,0 +1,192 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Which standard parameters motion shows: alone, in a combination, or not at all; and why not.
+
+Two conventions are in use. The linear one asks for the parameters the torque is linear in (first
+moments ``m c``). The physical one asks for masses and centres of mass themselves; a centre is
+then never known alone. The counts of Raviola et al. 2021 are those of the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import random_motion
+from robot_identification.model.denavit_hartenberg import joint_axes
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.link_frames import joint_frames
+from robot_identification.model.link_frames import LinkFrames
+from robot_identification.model.parameters import INERTIAL_SYMBOLS
+from robot_identification.model.regressor import inertial_regressor
+from robot_identification.model.robot_model import RobotModel
+
+IDENTIFIABLE, COMBINED, UNIDENTIFIABLE = 'identifiable', 'combined', 'unidentifiable'
+CLASSES = (IDENTIFIABLE, COMBINED, UNIDENTIFIABLE)
+FIRST_MOMENTS = ('mx', 'my', 'mz')
+# Column of a generic gravity beside the largest one: rounding is 1e-15.
+ROUNDING = 1.0e-9
+
+
+def linear_classes(reduction: BaseReduction) -> dict[str, tuple[str, ...]]:
+    """
+    Return the standard parameters by identifiability, first moments as they are.
+
+    Returns
+    -------
+    dict
+        'identifiable': alone; 'combined': only in a combination; 'unidentifiable': no motion
+        shows them.
+
+    """
+    return _by_class(_linear_class(reduction))
+
+
+def physical_classes(reduction: BaseReduction) -> dict[str, tuple[str, ...]]:
+    """
+    Return masses, centres of mass, inertias and drive parameters by identifiability.
+
+    A centre of mass (cx for mx) is known alone only if its mass is too; a mass is seen wherever
+    one of its first moments is.
+    """
+    linear = _linear_class(reduction)
+    kinds = {}
+    for name, kind in linear.items():
+        symbol, link = _split(name)
+        if symbol in FIRST_MOMENTS:
+            alone = kind == linear[f'm{link}'] == IDENTIFIABLE
+            kinds[f'c{symbol[1]}{link}'] = (
+                COMBINED if kind == IDENTIFIABLE and not alone else kind
+            )
+        elif symbol == 'm' and kind == UNIDENTIFIABLE:
+            moments = {linear[f'{moment}{link}'] for moment in FIRST_MOMENTS}
+            kinds[name] = UNIDENTIFIABLE if moments == {UNIDENTIFIABLE} else COMBINED
+        else:
+            kinds[name] = kind
+    return _by_class(kinds)
+
+
+def _linear_class(reduction: BaseReduction) -> dict[str, str]:
+    used = reduction.significant
+    alone = {
+        int(leading)
+        for row, leading in zip(used, reduction.independent, strict=True)
+        if row.sum() == 1
+    }
+    return {
+        name: IDENTIFIABLE if column in alone
+        else COMBINED if used[:, column].any() else UNIDENTIFIABLE
+        for column, name in enumerate(reduction.parameters.names)
+    }
+
+
+def _by_class(kinds: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {
+        wanted: tuple(name for name, kind in kinds.items() if kind == wanted)
+        for wanted in CLASSES
+    }
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Return symbol and number of a parameter's name."""
+    symbol = name.rstrip('0123456789')
+    return symbol, name[len(symbol):]
+
+
+def unidentifiable_reasons(
+    robot: RobotModel, reduction: BaseReduction, frames: LinkFrames | None = None
+) -> dict[str, str]:
+    """
+    Say why no motion shows a parameter, in words.
+
+    Each reason is tried out on the model: with gravity across joint 1's axis, and with how the
+    link really turns and moves in random motions.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm in its mounting.
+    reduction : BaseReduction
+        Its base parameters.
+    frames : LinkFrames, optional
+        The frames of `reduction`; by default joint frames.
+
+    Returns
+    -------
+    dict
+        Reason by name of the unidentifiable parameter.
+
+    """
+    names = linear_classes(reduction)[UNIDENTIFIABLE]
+    frames = joint_frames(robot.n) if frames is None else frames
+    motion = random_motion(robot, 60, np.random.default_rng(1))
+    tilted = robot.with_gravity([5.7, 4.1, -6.8])
+    W = inertial_regressor(tilted, motion) @ frames.to_joint_frames()
+    scale = np.linalg.norm(W, axis=0)
+    seen_tilted = scale > ROUNDING * scale.max()
+    spin = _axes_of_rotation(robot)
+    reasons = {}
+    for name in names:
+        symbol, number = _split(name)
+        if symbol not in INERTIAL_SYMBOLS:
+            reasons[name] = 'its column is zero in every motion'
+            continue
+        link = int(number) - 1
+        column = 10 * link + INERTIAL_SYMBOLS.index(symbol)
+        reasons[name] = _reason(
+            symbol, link, robot, spin[link], bool(seen_tilted[column]), name in reduction.neglected
+        )
+    return reasons
+
+
+def _axes_of_rotation(robot: RobotModel) -> list[FloatArray]:
+    """Return the different directions about which each link can turn at zero, root frame."""
+    axes: list[FloatArray] = []
+    found = np.zeros((0, 3))
+    _, directions, prismatic = joint_axes(robot.pinocchio)
+    for direction, slides in zip(directions, prismatic, strict=True):
+        parallel = [np.linalg.norm(np.cross(direction, other)) < ROUNDING for other in found]
+        if not slides and not any(parallel):
+            found = np.vstack([found, direction])
+        axes.append(found)
+    return axes
+
+
+def _reason(
+    symbol: str, link: int, robot: RobotModel, axes: FloatArray, seen_tilted: bool,
+    neglected: bool,
+) -> str:
+    body = f'link {link + 1}'
+    axis = "joint 1's axis" if link == 0 else f'the direction of joints 1 to {link + 1}'
+    if neglected:
+        return (f'{body} shows it only by how little axes and gravity miss being parallel or '
+                'perpendicular')
+    if seen_tilted:
+        weight = "joint 1's axis is parallel to gravity"
+        if not np.any(robot.gravity):
+            weight = 'there is no gravity'
+        return f'{weight}: the weight of {body} makes no torque that depends on it'
+    if not len(axes):
+        return f'{body} only slides: it never turns, so nothing but its mass works'
+    if symbol == 'm':
+        return (f"the origin of {body}'s frame never moves: a mass there is neither lifted nor "
+                'accelerated')
+    if len(axes) > 1:
+        return 'its forces reach no joint in any motion'
+    if symbol in FIRST_MOMENTS:
+        return f'it lies along {axis}, the only one {body} turns about: it has no lever'
+    return f'{body} turns about {axis} only: inertia about other directions never works'

@@ -1,0 +1,154 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Plausibility: which link breaks which rule, in words.
+
+Least squares gives numbers that predict torque and belong to no body. That is no error of a
+prediction model, but a simulator, a feed-forward and a person must be told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.robot_model import RobotModel
+
+# Rajagopal 2017, section 4.3: masses further from the maker's are implausible [kg].
+MASS_TOLERANCE = 0.1
+# Relative to the trace: what is smaller is rounding of a file's digits.
+ROUNDING = 1.0e-9
+
+
+@dataclass(frozen=True)
+class Implausibility:
+    """
+    A rule that parameters break.
+
+    Attributes
+    ----------
+    link : str
+        Which link, by the joint that moves it; 'arm' for the arm as a whole.
+    rule : str
+        'mass', 'inertia', 'triangle', 'pseudo-inertia', 'maker' or 'mass matrix'.
+    value, limit : float
+        What was found, and what it must not fall below (for 'maker': not exceed); SI units.
+    text : str
+        The same as a sentence.
+
+    """
+
+    link: str
+    rule: str
+    value: float
+    limit: float
+    text: str
+
+
+def find_implausibilities(
+    robot: RobotModel,
+    inertial: FloatArray,
+    *,
+    maker: FloatArray | None = None,
+    mass_tolerance: float = MASS_TOLERANCE,
+    reflected_inertia: FloatArray | None = None,
+) -> tuple[Implausibility, ...]:
+    """
+    Check inertial parameters against what a body, an arm and its maker allow.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    inertial : ndarray, shape (10 n,)
+        Inertial parameters, Pinocchio's order, joint frames.
+    maker : ndarray, shape (10 n,), optional
+        The maker's, for the masses.
+    mass_tolerance : float
+        Largest credible difference of a mass from the maker's [kg].
+    reflected_inertia : ndarray, shape (n,), optional
+        Of the rotors on the joint's side [kg m^2], for the mass matrix.
+
+    Returns
+    -------
+    tuple of Implausibility
+        Link by link, then the arm; empty if there is nothing to say.
+
+    """
+    found = []
+    for index, joint in enumerate(robot.joint_names):
+        parameters = np.asarray(inertial[10 * index:10 * index + 10], dtype=float)
+        found += _check_link(f'link {index + 1} (moved by {joint})', parameters)
+        if maker is not None:
+            difference = float(parameters[0] - maker[10 * index])
+            if abs(difference) > mass_tolerance:
+                link = f'link {index + 1} (moved by {joint})'
+                found.append(Implausibility(
+                    link, 'maker', abs(difference), mass_tolerance,
+                    f'{link}: mass {parameters[0]:.4g} kg is {difference:+.4g} kg from the '
+                    f"maker's {maker[10 * index]:.4g} kg, credible are {mass_tolerance:g} kg",
+                ))
+    eigenvalue, q = smallest_mass_matrix_eigenvalue(robot, inertial, reflected_inertia)
+    if eigenvalue <= 0.0:
+        pose = ', '.join(f'{value:.2f}' for value in q)
+        found.append(Implausibility(
+            'arm', 'mass matrix', eigenvalue, 0.0,
+            f'the mass matrix has the eigenvalue {eigenvalue:.3g} at q = ({pose}): it must be '
+            'positive everywhere, or a simulation runs away',
+        ))
+    return tuple(found)
+
+
+def _check_link(link: str, parameters: FloatArray) -> list[Implausibility]:
+    """Return the rules that ten parameters break, the plainest first."""
+    mass = float(parameters[0])
+    found = []
+
+    def add(rule: str, value: float, text: str) -> None:
+        found.append(Implausibility(link, rule, value, 0.0, f'{link}: {text}'))
+
+    if mass <= 0.0:
+        add('mass', mass, f'mass is {mass:.4g} kg, it must be positive')
+    for name, position in (('Ixx', 4), ('Iyy', 6), ('Izz', 9)):
+        value = float(parameters[position])
+        if value < 0.0:
+            add('inertia', value, f'{name} is {value:.4g} kg m^2, it must not be negative')
+    if mass > 0.0:
+        a, b, c = np.linalg.eigvalsh(_about_centre(parameters))
+        excess = float(a + b - c)
+        if a < -ROUNDING * (a + b + c):
+            add('inertia', float(a), f'a moment of inertia about the centre of mass is {a:.4g} '
+                'kg m^2, it must not be negative')
+        elif excess < -ROUNDING * (a + b + c):
+            add('triangle', excess, f'its moments of inertia about the centre of mass ({a:.4g}, '
+                f'{b:.4g}, {c:.4g} kg m^2) break the triangle rule: the largest exceeds the sum '
+                f'of the others by {-excess:.3g}')
+    eigenvalue = float(np.linalg.eigvalsh(pseudo_inertia(parameters))[0])
+    if eigenvalue <= 0.0:
+        add('pseudo-inertia', eigenvalue, f'no rigid body has its parameters: the smallest '
+            f'pseudo-inertia eigenvalue is {eigenvalue:.3g}, it must be positive')
+    return found
+
+
+def _about_centre(parameters: FloatArray) -> FloatArray:
+    """Return the tensor about the centre of mass, shape (3, 3) [kg m^2]."""
+    mass, centre = parameters[0], parameters[1:4] / parameters[0]
+    xx, xy, yy, xz, yz, zz = parameters[4:]
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    shifted: FloatArray = tensor - mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+    return shifted

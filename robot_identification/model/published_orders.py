@@ -1,0 +1,202 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The orders and frames in which papers list their parameters, and the way there and back.
+
+Names alone do not say what a number is: the same tensor is stated in frames at either end of a
+link, and six inertias come in four orders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.link_frames import link_frames
+from robot_identification.model.parameters import INERTIAL_SYMBOLS
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.robot_model import RobotModel
+
+_UPPER_ROWS = ('Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
+_MOMENTS = ('mx', 'my', 'mz')
+
+
+@dataclass(frozen=True)
+class PublishedOrder:
+    """
+    How one work lists standard and base parameters.
+
+    Attributes
+    ----------
+    source : str
+        The work.
+    frames : {'joint', 'dh', 'mdh'}
+        Its link frames.
+    preference : str
+        Key of PREFERENCES that gives its base parameters.
+    inertial : tuple of str, length 10
+        Our symbols in the order of its link vector, inertias about the link frame's origin.
+    drive : tuple of str
+        Our symbols of friction and reflected inertia in its order.
+    drive_by_link : bool
+        True: after the inertial parameters of each link; False: after all links, by kind.
+    reconstructed : bool
+        True where the work itself could not be read and the order is that of its references.
+
+    """
+
+    source: str
+    frames: str
+    preference: str
+    inertial: tuple[str, ...]
+    drive: tuple[str, ...]
+    drive_by_link: bool = False
+    reconstructed: bool = False
+
+
+PUBLISHED_ORDERS = {
+    'porcelli': PublishedOrder(
+        'G. Porcelli, master thesis, Politecnico di Torino 2020, eq. 3.20 ff.',
+        'dh', 'mass_first', ('m', *_MOMENTS, *_UPPER_ROWS), ('fv', 'fc', 'Ia'),
+    ),
+    'rajagopal': PublishedOrder(
+        'J. Rajagopal, R&D report, Bonn-Rhein-Sieg 2017, section 3.3',
+        'joint', 'mass_first', ('m', *_MOMENTS, *_UPPER_ROWS), (),
+    ),
+    'tika': PublishedOrder(
+        'A. Tika, J. Ulmen, N. Bajcinca 2020, eq. 11 and table II',
+        'mdh', 'gautier_khalil', (*_UPPER_ROWS, *_MOMENTS, 'm'), ('fc', 'fv', 'Ia'), True,
+    ),
+    'raviola': PublishedOrder(
+        'A. Raviola et al., Robotics 10(3), 83, 2021, appendix A',
+        'dh', 'mass_first',
+        ('m', *_MOMENTS, 'Ixx', 'Iyy', 'Izz', 'Iyz', 'Ixz', 'Ixy'), ('fc', 'fv', 'Ia'),
+    ),
+    'madsen': PublishedOrder(
+        'E. Madsen et al. 2020; its equations are lost, the order is that of its reference Khalil',
+        'mdh', 'gautier_khalil', (*_UPPER_ROWS, *_MOMENTS, 'm'), (), reconstructed=True,
+    ),
+}
+
+
+def find_order(name: str) -> PublishedOrder:
+    """
+    Return a published order by name.
+
+    Raises
+    ------
+    UsageError
+        If it is not known.
+
+    """
+    if name not in PUBLISHED_ORDERS:
+        raise UsageError(
+            f'unknown published order {name!r}: known are {", ".join(PUBLISHED_ORDERS)}'
+        )
+    return PUBLISHED_ORDERS[name]
+
+
+def permutation(parameters: StandardParameters, order: PublishedOrder) -> np.ndarray:
+    """
+    Return where the parameters of a published vector stand in ours, int, shape (p,).
+
+    Drive parameters that the work does not have follow at the end, in our order.
+    """
+    drive = [symbol for symbol in order.drive if f'{symbol}1' in parameters.names]
+    joints = range(1, parameters.n + 1)
+    if order.drive_by_link:
+        names = [f'{symbol}{i}' for i in joints for symbol in (*order.inertial, *drive)]
+    else:
+        names = [f'{symbol}{i}' for i in joints for symbol in order.inertial]
+        names += [f'{symbol}{i}' for symbol in drive for i in joints]
+    known = set(names)
+    names += [name for name in parameters.names if name not in known]
+    return np.array([parameters.names.index(name) for name in names])
+
+
+def to_published(
+    robot: RobotModel, parameters: StandardParameters, theta: FloatArray, order: PublishedOrder
+) -> FloatArray:
+    """
+    Return standard parameters in the order and the link frames of a work.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    parameters : StandardParameters
+        Meaning of `theta`.
+    theta : ndarray, shape (p,)
+        Standard parameters in joint frames, SI units.
+    order : PublishedOrder
+        The work's.
+
+    Returns
+    -------
+    ndarray, shape (p,)
+        The same, as the work would list them.
+
+    """
+    stated = np.array(theta, dtype=float)
+    T = link_frames(robot, order.frames).to_joint_frames()
+    stated[: len(T)] = np.linalg.solve(T, stated[: len(T)])
+    published: FloatArray = stated[permutation(parameters, order)]
+    return published
+
+
+def from_published(
+    robot: RobotModel, parameters: StandardParameters, published: FloatArray,
+    order: PublishedOrder,
+) -> FloatArray:
+    """Return standard parameters in joint frames of a work's vector; see `to_published`."""
+    theta = np.empty(parameters.size)
+    theta[permutation(parameters, order)] = published
+    T = link_frames(robot, order.frames).to_joint_frames()
+    theta[: len(T)] = T @ theta[: len(T)]
+    return theta
+
+
+def published_rows(reduction: BaseReduction, order: PublishedOrder) -> list[int]:
+    """
+    Return the base parameters in the order of a work's table: links, then drives by kind.
+
+    Raises
+    ------
+    UsageError
+        If the set is not the work's: other frames, or others lead.
+
+    """
+    if (reduction.frames, reduction.preference) != (order.frames, order.preference):
+        raise UsageError(
+            f'{order.source} lists base parameters in {order.frames} frames, '
+            f'{order.preference}; these are in {reduction.frames} frames, {reduction.preference}'
+        )
+    symbols = [name.rstrip('0123456789') for name in reduction.names]
+    numbers = [
+        int(name[len(symbol):]) for name, symbol in zip(reduction.names, symbols, strict=True)
+    ]
+
+    def place(row: int) -> tuple[int, int, int]:
+        symbol, number = symbols[row], numbers[row]
+        if symbol in INERTIAL_SYMBOLS:
+            return 0, number, order.inertial.index(symbol)
+        # What the work does not have stays behind, in our order.
+        kinds = (*order.drive, *dict.fromkeys(symbols))
+        return 1, kinds.index(symbol), number
+
+    return sorted(range(reduction.rank), key=place)

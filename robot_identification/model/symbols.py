@@ -1,0 +1,389 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Base parameters in symbols: coefficients as products of the arm's lengths.
+
+No computer algebra and no matching of decimals: every length is redrawn at random many times, the
+reduction is calculated each time, and monomials of the lengths are fitted to what comes out. The
+coefficients must then be whole numbers (or sines and cosines of the arm's twists), and draws that
+were held out must be predicted to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import replace
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import random_motion
+from robot_identification.model.denavit_hartenberg import DenavitHartenberg
+from robot_identification.model.denavit_hartenberg import MEETING
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.link_frames import LinkFrames
+from robot_identification.model.link_frames import table_of
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.robot_model import RobotModel
+
+# Held-out draws must be predicted so well, in units of the coefficient; exact laws reach 1e-12.
+LARGEST_ERROR = 1.0e-8
+# A fitted factor this near to a whole number is one.
+WHOLE = 1.0e-6
+HELD_OUT = 4
+SPARE = 4
+# Negative powers are tried up to so many lengths: there are 4 c^2 / 2 such monomials.
+MOST_RECIPROCALS = 10
+
+_Build = Callable[[dict[str, float]], tuple[pin.Model, tuple[pin.SE3, ...]]]
+
+
+@dataclass(frozen=True)
+class Monomial:
+    """A number times powers of lengths: `powers` is ((name, exponent), ...), by name."""
+
+    factor: float
+    powers: tuple[tuple[str, int], ...]
+
+    def evaluate(self, constants: dict[str, float]) -> float:
+        """Return the value for given lengths [m]."""
+        value = self.factor
+        for name, exponent in self.powers:
+            value *= constants[name] ** exponent
+        return value
+
+
+@dataclass(frozen=True)
+class Term:
+    """
+    A standard parameter and what multiplies it.
+
+    Attributes
+    ----------
+    parameter : str
+        Name of the standard parameter.
+    value : float
+        The coefficient as a number.
+    coefficient : tuple of Monomial
+        The same as a sum; empty where no law in the lengths was found.
+
+    """
+
+    parameter: str
+    value: float
+    coefficient: tuple[Monomial, ...]
+
+
+@dataclass(frozen=True)
+class SymbolicBase:
+    """
+    Base parameters as expressions.
+
+    Attributes
+    ----------
+    constants : dict of str to float
+        The arm's lengths by symbol [m].
+    expressions : tuple of tuple of Term
+        One for each base parameter; the leading parameter comes first, with coefficient 1.
+    error : float
+        Largest error on held-out lengths, relative to the coefficient or one.
+    numeric : int
+        Coefficients that no law in the lengths was found for, given as numbers.
+
+    """
+
+    constants: dict[str, float]
+    expressions: tuple[tuple[Term, ...], ...]
+    error: float
+    numeric: int
+
+
+def find_symbols(
+    robot: RobotModel, reduction: BaseReduction, frames: LinkFrames, *, seed: int = 0
+) -> SymbolicBase:
+    """
+    Explain the coefficients of base parameters by the arm's lengths.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm in its mounting.
+    reduction : BaseReduction
+        Its base parameters.
+    frames : LinkFrames
+        The frames of `reduction`. In joint frames the lengths are x, y and z of a joint's origin
+        in the joint frame before; in Denavit-Hartenberg frames the table's a and d.
+    seed : int
+        Of the random lengths.
+
+    """
+    rng = np.random.default_rng(seed)
+    constants, build = _geometry(robot, frames)
+    names = sorted(constants, key=lambda name: (int(name[1:]), name[0]))
+    rows, columns = np.nonzero(reduction.significant)
+    actual = reduction.K[rows, columns]
+    draws = _Draws(robot, reduction, build, names, rng)
+    found: dict[int, tuple[Monomial, ...]] = {}
+    error = 0.0
+    for reciprocal in (False, True):
+        missing = np.array([entry for entry in range(rows.size) if entry not in found], dtype=int)
+        if not missing.size or (reciprocal and len(names) > MOST_RECIPROCALS):
+            break
+        exponents = _exponents(len(names), reciprocal)
+        lengths, values = draws.take(len(exponents) + SPARE + HELD_OUT)
+        factors, errors = _fit(exponents, lengths, values[:, rows[missing], columns[missing]])
+        for position, entry in enumerate(missing):
+            coefficient = _monomials(factors[:, position], exponents, names)
+            fitted = sum(part.evaluate(constants) for part in coefficient)
+            if max(errors[position], abs(fitted - actual[entry])) < LARGEST_ERROR:
+                found[int(entry)] = coefficient
+                error = max(error, float(errors[position]))
+    terms: list[list[Term]] = [[] for _ in range(reduction.rank)]
+    for entry, (row, column) in enumerate(zip(rows, columns, strict=True)):
+        term = Term(
+            reduction.parameters.names[column], float(actual[entry]), found.get(entry, ())
+        )
+        leads = column == reduction.independent[row]
+        terms[row].insert(0 if leads else len(terms[row]), term)
+    return SymbolicBase(
+        {name: constants[name] for name in names}, tuple(tuple(row) for row in terms), error,
+        rows.size - len(found),
+    )
+
+
+def _geometry(robot: RobotModel, frames: LinkFrames) -> tuple[dict[str, float], _Build]:
+    """Return the arm's lengths, and what builds it with others."""
+    if frames.name != 'joint':
+        table = table_of(robot)
+        return table.constants(), _builder_of_table(table, frames.name)
+    placements = list(robot.pinocchio.jointPlacements)[1:]
+    constants = {
+        f'{axis}{joint}': float(placements[joint - 1].translation[index])
+        for joint in range(2, robot.n + 1)
+        for index, axis in enumerate('xyz')
+        if abs(placements[joint - 1].translation[index]) > MEETING
+    }
+
+    def build(lengths: dict[str, float]) -> tuple[pin.Model, tuple[pin.SE3, ...]]:
+        model = robot.pinocchio.copy()
+        for name, value in lengths.items():
+            joint, index = int(name[1:]), 'xyz'.index(name[0])
+            placement = model.jointPlacements[joint].copy()
+            translation = placement.translation.copy()
+            translation[index] = value
+            model.jointPlacements[joint] = pin.SE3(placement.rotation, translation)
+        return model, frames.placements
+
+    return constants, build
+
+
+def _builder_of_table(table: DenavitHartenberg, frames: str) -> _Build:
+    def build(lengths: dict[str, float]) -> tuple[pin.Model, tuple[pin.SE3, ...]]:
+        model, placements = table.with_constants(lengths).build(frames)
+        return model, tuple(placements)
+
+    return build
+
+
+class _Draws:
+    """Coefficients for random lengths, calculated when they are asked for."""
+
+    def __init__(
+        self, robot: RobotModel, reduction: BaseReduction, build: _Build, names: list[str],
+        rng: np.random.Generator,
+    ) -> None:
+        self._robot, self._reduction, self._build = robot, reduction, build
+        self._names, self._rng = names, rng
+        samples = 2 * reduction.parameters.size // robot.n + 20
+        self._motion = random_motion(robot, samples, rng)
+        self._tau_rigid = rng.normal(size=(samples, robot.n))
+        self._lengths: list[FloatArray] = []
+        self._values: list[FloatArray] = []
+
+    def take(self, count: int) -> tuple[FloatArray, FloatArray]:
+        """Return lengths (count, c) and coefficients (count, b, p)."""
+        while len(self._lengths) < count:
+            size = len(self._names)
+            lengths = self._rng.choice([-1.0, 1.0], size) * self._rng.uniform(0.5, 1.5, size)
+            self._lengths.append(lengths)
+            self._values.append(self._coefficients(dict(zip(self._names, lengths, strict=True))))
+        return np.array(self._lengths), np.array(self._values)
+
+    def _coefficients(self, lengths: dict[str, float]) -> FloatArray:
+        model, placements = self._build(lengths)
+        model.gravity.linear = self._robot.gravity
+        robot, n = replace(self._robot, pinocchio=model), self._robot.n
+        W = observation_matrix(
+            robot, self._reduction.parameters, self._motion, None, self._tau_rigid
+        )
+        frames = LinkFrames(self._reduction.frames, placements)
+        W[:, : 10 * n] = W[:, : 10 * n] @ frames.to_joint_frames()
+        return np.asarray(
+            np.linalg.lstsq(W[:, self._reduction.independent], W, rcond=None)[0], dtype=float
+        )
+
+
+def _exponents(count: int, reciprocal: bool) -> list[tuple[int, ...]]:
+    """Return the exponents of all monomials of degree 0 to 2, with reciprocals on request."""
+    signs = (1, -1) if reciprocal else (1,)
+    letters = [(index, sign) for index in range(count) for sign in signs]
+    exponents = {(0,) * count}
+    for degree in (1, 2):
+        for chosen in combinations_with_replacement(letters, degree):
+            powers = [0] * count
+            for index, sign in chosen:
+                powers[index] += sign
+            exponents.add(tuple(powers))
+    return sorted(exponents)
+
+
+def _fit(
+    exponents: list[tuple[int, ...]], lengths: FloatArray, values: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Fit monomials to coefficients; the last draws are held out.
+
+    Returns
+    -------
+    factors : ndarray, shape (monomials, entries)
+        Whole numbers where they are nearly so.
+    errors : ndarray, shape (entries,)
+        Largest error on the draws held out, relative to the value or one.
+
+    """
+    basis = np.array([
+        [np.prod(row ** np.array(powers)) for powers in exponents] for row in lengths
+    ])
+    factors = np.linalg.lstsq(basis[:-HELD_OUT], values[:-HELD_OUT], rcond=None)[0]
+    whole = np.round(factors)
+    factors = np.where(np.abs(factors - whole) < WHOLE, whole, factors)
+    held = values[-HELD_OUT:]
+    errors = np.abs(basis[-HELD_OUT:] @ factors - held) / np.maximum(np.abs(held), 1.0)
+    return factors, errors.max(axis=0)
+
+
+def _monomials(
+    factors: FloatArray, exponents: list[tuple[int, ...]], names: list[str]
+) -> tuple[Monomial, ...]:
+    parts = [
+        Monomial(
+            # Rounding must not tell apart what is one coefficient.
+            float(f'{factor:.12g}'),
+            tuple((name, power) for name, power in zip(names, powers, strict=True) if power),
+        )
+        for factor, powers in zip(factors, exponents, strict=True)
+        if abs(factor) > WHOLE
+    ]
+    # As people write them: squares first, then by name.
+    return tuple(sorted(
+        parts, key=lambda part: (-sum(abs(power) for _, power in part.powers), part.powers)
+    ))
+
+
+def to_text(expression: tuple[Term, ...]) -> str:
+    """Return an expression as text, such as ``Izz2 + Ia2 + a3^2 (m3 + m4 + m5 + m6)``."""
+    return _sum(_grouped(expression, _text_monomial, str))
+
+
+def to_latex(expression: tuple[Term, ...]) -> str:
+    """Return an expression as LaTeX for a formula."""
+    return _sum(_grouped(expression, _latex_monomial, latex_symbol))
+
+
+def to_plain(expression: tuple[Term, ...]) -> list[dict[str, Any]]:
+    """Return an expression for JSON: parameter, value, and monomials where they are known."""
+    return [
+        {
+            'parameter': term.parameter,
+            'value': term.value,
+            'coefficient': [
+                {'factor': part.factor, 'powers': dict(part.powers)} for part in term.coefficient
+            ],
+        }
+        for term in expression
+    ]
+
+
+def latex_symbol(name: str) -> str:
+    r"""Return a parameter or length as LaTeX: ``Ixx3`` is ``I_{xx,3}``, ``d4`` is ``d_{4}``."""
+    symbol = name.rstrip('0123456789')
+    number = name[len(symbol):]
+    if symbol in ('mx', 'my', 'mz'):
+        return f'm{symbol[1]}_{{{number}}}'
+    inside = f'{symbol[1:]},{number}' if len(symbol) > 1 else number
+    return f'{symbol[0]}_{{{inside}}}'
+
+
+def _grouped(
+    expression: tuple[Term, ...], monomial: Callable[[Monomial], str], symbol: Callable[[str], str]
+) -> Iterator[tuple[bool, str]]:
+    """Yield the terms, negative or not, those with one coefficient together."""
+    groups: dict[Any, list[str]] = {}
+    for position, term in enumerate(expression):
+        single = term.coefficient in ((Monomial(1.0, ()),), (Monomial(-1.0, ()),))
+        key = (term.coefficient or term.value, position if single else -1)
+        groups.setdefault(key, []).append(symbol(term.parameter))
+    for (coefficient, _), names in groups.items():
+        together = names[0] if len(names) == 1 else f'({" + ".join(names)})'
+        if isinstance(coefficient, float):
+            yield coefficient < 0.0, f'{abs(coefficient):.10g} {together}'
+            continue
+        if len(coefficient) > 1:
+            inside = _sum((part.factor < 0.0, monomial(part)) for part in coefficient)
+            yield False, f'({inside}) {together}'
+            continue
+        part = coefficient[0]
+        factor = monomial(part)
+        yield part.factor < 0.0, together if factor == '1' else f'{factor} {together}'
+
+
+def _sum(parts: Iterator[tuple[bool, str]]) -> str:
+    text = ''
+    for negative, part in parts:
+        sign = '-' if negative else '+'
+        text += f' {sign} {part}' if text else f'{"-" if negative else ""}{part}'
+    return text
+
+
+def _text_monomial(part: Monomial) -> str:
+    """Return a monomial without its sign."""
+    number = f'{abs(part.factor):.6g}'
+    above = [_power(name, power) for name, power in part.powers if power > 0]
+    below = [_power(name, -power) for name, power in part.powers if power < 0]
+    top = ' '.join(([] if number == '1' and above else [number]) + above)
+    if not below:
+        return top
+    return f'{top}/{below[0]}' if len(below) == 1 else f'{top}/({" ".join(below)})'
+
+
+def _power(name: str, power: int) -> str:
+    return name if power == 1 else f'{name}^{power}'
+
+
+def _latex_monomial(part: Monomial) -> str:
+    number = f'{abs(part.factor):.6g}'
+    above = [_latex_power(name, power) for name, power in part.powers if power > 0]
+    below = [_latex_power(name, -power) for name, power in part.powers if power < 0]
+    top = ' '.join(([] if number == '1' and above else [number]) + above)
+    return top if not below else f'\\frac{{{top}}}{{{" ".join(below)}}}'
+
+
+def _latex_power(name: str, power: int) -> str:
+    symbol = latex_symbol(name)
+    return symbol if power == 1 else f'{symbol}^{{{power}}}'

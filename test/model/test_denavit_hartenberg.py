@@ -1,0 +1,344 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Denavit-Hartenberg tables: the arm they mean, and the table an arm has."""
+
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import numpy as np
+from oracles import dh_chain
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.model.catalogue import known_robots
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.denavit_hartenberg import DenavitHartenberg
+from robot_identification.model.denavit_hartenberg import derive_table
+from robot_identification.model.denavit_hartenberg import joint_axes
+
+KNOWN = tuple(known.name for known in known_robots())
+# How an axis lies to the one before it.
+RELATIONS = ('skew', 'parallel', 'opposite', 'meeting', 'coincident', 'perpendicular')
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def random_table(rng, convention, n=6, locked=False):
+    """Return a table without symmetry, on a turned base, and its oracle."""
+    a, d = rng.uniform(-0.8, 0.8, (2, n))
+    alpha, theta = rng.uniform(-3.0, 3.0, (2, n))
+    prismatic = rng.random(n) < 0.4
+    stops = rng.uniform(-1.0, 1.0, n)
+    moving = rng.random(n) < 0.6 if locked else np.ones(n, dtype=bool)
+    base = pin.SE3(pin.exp3(rng.uniform(-2, 2, 3)), rng.uniform(-1, 1, 3)).homogeneous
+    table = DenavitHartenberg(
+        convention, a, alpha, d, theta, prismatic, np.where(moving, np.nan, stops), base
+    )
+    kinds = ''.join('P' if slides else 'R' for slides in prismatic)
+    return table, dh_chain(a, alpha, d, theta, convention, kinds)
+
+
+def frames_of(table, frames, q):
+    """Return the link frames of the moving joints in the root frame, shape (n, 4, 4)."""
+    model, links = table.build(frames)
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    return np.array([
+        (data.oMi[joint] * link).homogeneous for joint, link in enumerate(links, 1)
+    ]).reshape(-1, 4, 4)
+
+
+@pytest.mark.parametrize(('convention', 'frames'), [('standard', 'dh'), ('modified', 'mdh')])
+@given(seed=SEEDS)
+def test_a_table_is_the_arm_of_the_formulas(convention, frames, seed):
+    """
+    Both conventions, sliding and locked joints, against plain products of screws.
+
+    Six products of poses of at most 2 m: rounding is 1e-15, 1e-12 leaves a thousandfold.
+    """
+    rng = np.random.default_rng(seed)
+    table, chain = random_table(rng, convention, locked=True)
+    q = rng.uniform(-2.0, 2.0, 6)
+    stands = np.where(table.moving, q, table.locked)
+    expected = (table.base @ chain.frames(stands))[table.moving]
+    np.testing.assert_allclose(
+        frames_of(table, frames, q[table.moving]), expected, rtol=0, atol=1e-12
+    )
+
+
+def as_modified(table):
+    """Return a standard table in the other convention: the row before has a and alpha."""
+    a, alpha = (np.concatenate([[0.0], column[:-1]]) for column in (table.a, table.alpha))
+    return DenavitHartenberg(
+        'modified', a, alpha, table.d, table.theta, table.prismatic, table.locked, table.base
+    )
+
+
+@given(seed=SEEDS)
+def test_both_conventions_have_the_same_axes(seed):
+    """
+    One arm in two tables: its axis frames agree, and its link frames but for the last one.
+
+    The last normal of a standard table, to the flange, has no place in a modified one: there the
+    frame stays on the axis. 1e-12 as above.
+    """
+    rng = np.random.default_rng(seed)
+    standard, _ = random_table(rng, 'standard')
+    modified, q = as_modified(standard), rng.uniform(-2.0, 2.0, 6)
+    axes = frames_of(standard, 'mdh', q)
+    np.testing.assert_allclose(axes, frames_of(modified, 'mdh', q), rtol=0, atol=1e-12)
+    far, ours = frames_of(standard, 'dh', q), frames_of(modified, 'dh', q)
+    np.testing.assert_allclose(far[:-1], ours[:-1], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ours[-1], axes[-1], rtol=0, atol=1e-12)
+    assert np.abs(far[-1] - axes[-1]).max() > 1e-3, 'drawn at random, it is somewhere else'
+
+
+def test_joints_are_locked_without_changing_the_table():
+    rng = np.random.default_rng(3)
+    table, _ = random_table(rng, 'standard')
+    stops = np.array([np.nan, 0.4, np.nan, np.nan, -0.2, np.nan])
+    stopped = table.with_locked(stops)
+    assert stopped.moving.tolist() == [True, False, True, True, False, True]
+    assert table.moving.all(), 'the table itself is as it was'
+    assert stopped.build('mdh')[0].nq == 4
+
+
+def test_constants_are_the_lengths_that_shape_the_arm():
+    """The UR arms' of numbers.md B8 and B9: d1 only lifts the whole arm, zeros say nothing."""
+    porcelli, tika = (load_robot(name).denavit_hartenberg for name in ('ur5_porcelli', 'ur5_tika'))
+    assert porcelli.constants() == {
+        'a2': -0.425, 'a3': -0.39225, 'd4': 0.10915, 'd5': 0.09465, 'd6': 0.0823,
+    }
+    assert tika.constants() == {'a3': -0.425, 'a4': -0.392, 'd4': 0.109, 'd5': 0.094}
+
+
+@pytest.mark.parametrize('convention', ['standard', 'modified'])
+@given(seed=SEEDS)
+def test_what_is_no_constant_does_not_shape_the_arm(convention, seed):
+    """
+    Other values for the lengths left out move the arm as a whole, or change where a slide is zero.
+
+    Of two axes seen from one another nothing else is left; 1e-12 is rounding of metres.
+    """
+    rng = np.random.default_rng(seed)
+    table, _ = random_table(rng, convention)
+    named = table.constants()
+    rows = range(1, 7)
+    assert set(named) == {
+        *(f'a{row}' for row in rows if convention == 'standard' or row > 1),
+        *(f'd{row}' for row in rows if row > 1 and not table.prismatic[row - 1]),
+    }
+    other = {f'{letter}{row}': 0.3 for letter in 'ad' for row in rows
+             if f'{letter}{row}' not in named}
+    changed, q = table.with_constants(other), rng.uniform(-2.0, 2.0, 6)
+    back = np.where(
+        table.prismatic & np.array([f'd{row}' in other for row in rows]),
+        table.d - changed.d, 0.0,
+    )
+    if not table.prismatic[0]:
+        back[0] = 0.0
+    ours, theirs = frames_of(table, 'mdh', q), frames_of(changed, 'mdh', q + back)
+    np.testing.assert_allclose(
+        np.linalg.solve(ours[0], ours), np.linalg.solve(theirs[0], theirs), rtol=0, atol=1e-12
+    )
+
+
+def test_constants_come_back():
+    """Given back they change nothing; another value changes that one length."""
+    table = load_robot('ur5').denavit_hartenberg
+    same = table.with_constants(table.constants())
+    longer = table.with_constants({'a2': -0.5, 'd4': 0.2})
+    for key in ('a', 'd', 'alpha', 'theta'):
+        np.testing.assert_array_equal(getattr(same, key), getattr(table, key))
+    assert np.flatnonzero(longer.a != table.a).tolist() == [1]
+    assert np.flatnonzero(longer.d != table.d).tolist() == [3]
+    assert (longer.a[1], longer.d[3]) == (-0.5, 0.2)
+
+
+def assert_describes(table, model, rng, tolerance):
+    """
+    Check that a table's frames are fixed to the model's links, with z on the joint axes.
+
+    Frames that stay fixed while all joints move are the same forward kinematics up to where
+    on its link a frame was put, which is the free choice of the convention.
+    """
+    described, links = table.build('mdh')
+    ours, theirs = model.createData(), described.createData()
+    joints = range(1, model.njoints)
+    first = None
+    for q in [np.zeros(model.nq), *rng.uniform(-2.0, 2.0, (4, model.nq))]:
+        pin.forwardKinematics(model, ours, q)
+        pin.forwardKinematics(described, theirs, q)
+        placed = np.array([
+            ours.oMi[joint].actInv(theirs.oMi[joint] * links[joint - 1]).homogeneous
+            for joint in joints
+        ])
+        first = placed if first is None else first
+        np.testing.assert_allclose(placed, first, rtol=0, atol=tolerance)
+    points, directions, prismatic = joint_axes(model)
+    frames = frames_of(table, 'mdh', np.zeros(model.nq))
+    np.testing.assert_array_equal(table.prismatic, prismatic)
+    np.testing.assert_allclose(frames[:, :3, 2], directions, rtol=0, atol=tolerance)
+    apart = np.cross(frames[:, :3, 3] - points, directions)
+    np.testing.assert_allclose(apart[~prismatic], 0.0, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize('name', KNOWN)
+def test_derived_tables_of_shipped_arms(name, rng):
+    """Axes are exactly parallel or square to a last bit: 1e-12 is rounding of metres."""
+    robot = load_robot(name)
+    assert_describes(derive_table(robot.pinocchio), robot.pinocchio, rng, 1e-12)
+
+
+@settings(max_examples=200)
+@given(
+    seed=SEEDS, relations=st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=6),
+    stop=st.booleans(),
+)
+def test_derived_tables_of_random_arms(seed, relations, stop):
+    """
+    Arms whose axes are parallel, opposite, skew, meet or coincide, some sliding, one locked.
+
+    Feet of common normals are as far as length / sine of the angle: angles down to 0.1 rad (the
+    locked joint leaves any angle) cost two or three digits of 1e-15, 1e-10 leaves room.
+    """
+    rng = np.random.default_rng(seed)
+    model = random_arm(rng, relations)
+    if stop and model.nq > 1:
+        model = pin.buildReducedModel(
+            model, [int(rng.integers(1, model.njoints))], rng.uniform(-1.0, 1.0, model.nq)
+        )
+    assert_describes(derive_table(model), model, rng, 1e-10)
+
+
+def random_arm(rng, relations):
+    """Return a Pinocchio model; joint frames stand anyhow on their axes."""
+    model, before = pin.Model(), pin.SE3.Identity()
+    point, z = rng.uniform(-0.5, 0.5, 3), unit(rng.normal(size=3))
+    for number, relation in enumerate(['first', *relations]):
+        if number:
+            point, z = next_axis(rng, point, z, relation)
+        R = pin.exp3(rng.uniform(-2.0, 2.0, 3))
+        pose = pin.SE3(R, point + rng.uniform(-0.4, 0.4) * z)
+        kind = (
+            pin.JointModelPrismaticUnaligned if rng.random() < 0.3
+            else pin.JointModelRevoluteUnaligned
+        )
+        joint = model.addJoint(
+            number, kind(unit(R.T @ z)), before.actInv(pose), f'joint{number + 1}'
+        )
+        model.addJointFrame(joint)  # locking joints reads them
+        before = pose
+    return model
+
+
+def next_axis(rng, point, z, relation):
+    """Return a point and the direction of an axis that lies so to the one given."""
+    across = unit(np.cross(z, rng.normal(size=3)))
+    away = point + rng.uniform(0.2, 0.6) * across + rng.uniform(-0.4, 0.4) * z
+    on_axis = point + rng.uniform(-0.4, 0.4) * z
+    turn = pin.exp3(rng.choice([-1.0, 1.0]) * rng.uniform(0.1, 1.4) * across)
+    return {
+        'skew': (away + 0.3 * np.cross(across, z), turn @ z),
+        'parallel': (away, z),
+        'opposite': (away, -z),
+        'meeting': (on_axis, turn @ z),
+        'coincident': (on_axis, z),
+        'perpendicular': (away, np.cross(z, across)),
+    }[relation]
+
+
+def unit(vector):
+    """Return a vector of length one."""
+    return vector / np.linalg.norm(vector)
+
+
+def test_free_choices_are_those_that_are_documented():
+    """
+    Parallel: the normal goes on where it is (d is 0). Meeting: a is 0. Last: no length is made up.
+
+    The UR5's table in modified frames is then the published one: a, d and the twists up to the
+    sign of an x axis. 1e-12 is rounding.
+    """
+    robot = load_robot('ur5')
+    table = derive_table(robot.pinocchio)
+    assert table.convention == 'modified'
+    np.testing.assert_allclose(
+        np.abs(table.a), [0, 0, 0.425, 0.39225, 0, 0], rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        np.abs(table.d), [0, 0, 0, 0.10915, 0.09465, 0], rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        np.abs(np.sin(table.alpha)), [0, 1, 0, 0, 1, 1], rtol=0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize('tilt', [0.0, 1e-9, 5e-6])
+def test_axes_off_the_parallel_by_a_files_rounding_are_parallel(tilt, rng):
+    """
+    An angle of six digits (1.570796) would put the common normal a hundred kilometres away.
+
+    Every length stays within the arm; what is neglected is the tilt times the metre it is long.
+    """
+    model = nearly_parallel_arm([0.0, tilt, -tilt])
+    table = derive_table(model)
+    assert np.abs([table.a, table.d]).max() < 1.0
+    assert_describes(table, model, rng, max(1e-12, 4 * tilt))
+
+
+def test_tilted_axes_are_not_taken_for_parallel_ones(rng):
+    """
+    A calibrated arm's tenth of a milliradian is real.
+
+    Its normals stand kilometres away, where a last bit of a double is 1e-12 m; 1e-9 leaves room.
+    """
+    model = nearly_parallel_arm([0.0, 1e-4, 1e-4])
+    assert_describes(derive_table(model), model, rng, 1e-9)
+
+
+def nearly_parallel_arm(angles):
+    """Return an arm whose axes are tilted against the ones before them."""
+    model = pin.Model()
+    for number, angle in enumerate(angles):
+        step = pin.SE3(pin.utils.rotate('x', angle), np.array([0.4, 0.3, 0.1]))
+        model.addJoint(number, pin.JointModelRZ(), step, f'joint{number + 1}')
+    return model
+
+
+def test_an_arm_that_branches_has_no_table():
+    model = pin.Model()
+    model.name = 'two hands'
+    for number, parent in enumerate([0, 1, 1], 1):
+        model.addJoint(parent, pin.JointModelRZ(), pin.SE3.Identity(), f'joint{number}')
+    with pytest.raises(DescriptionError, match=r'two hands branches.*--joints'):
+        derive_table(model)
+
+
+@pytest.mark.parametrize(
+    ('changes', 'message'),
+    [
+        ({'convention': 'khalil'}, "convention is 'khalil', it must be standard or modified"),
+        ({'d': np.zeros(5)}, 'one number for every joint, they have 6, 6, 5, 6'),
+        ({'a': np.zeros((2, 3))}, 'one number for every joint'),
+    ],
+)
+def test_wrong_tables_are_refused(changes, message):
+    columns = {key: np.zeros(6) for key in ('a', 'alpha', 'd', 'theta', 'locked')}
+    given_ = {
+        'convention': 'standard', **columns, 'prismatic': np.zeros(6, dtype=bool),
+        'base': np.eye(4), **changes,
+    }
+    with pytest.raises(DescriptionError, match=message):
+        DenavitHartenberg(**given_)

@@ -1,0 +1,588 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Calibrated arms: their own axes, the controller's flange, and links that stay where they are."""
+
+from pathlib import Path
+import sysconfig
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+from oracles import dh_chain
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import find_urdf
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.kinematic_calibration import calibrate
+from robot_identification.model.kinematic_calibration import DhCorrections
+from robot_identification.model.kinematic_calibration import read_calibration
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+COLUMNS = ('theta', 'a', 'd', 'alpha')
+# G. Porcelli, master thesis, Politecnico di Torino 2020, table 2.7, with the digits it prints;
+# angles, whose unit is lost, are taken as rad.
+THESIS = {
+    'd': [-7.5e-5, 1.7e3, -1.7e3, -26.9, 2.3e-4, 1.9e-4],
+    'a': [1.1e-4, 0.3, 1.7e-2, 2.5e-5, -6.9e-5, 0.0],
+    'alpha': [1.6e-3, 2.4e-4, -4.2e-3, 5.9e-4, 2.2e-4, 0.0],
+    'theta': [6e-5, 1.3, -1.6, 0.3, 1.6e-4, -1.1e-4],
+}
+# Of a UR10; its owner's question in the vendor's forum,
+# forum.universal-robots.com/t/calibrated-kinamatics-info/18921.
+FORUM = {
+    'theta': [
+        -8.20642406610186392e-05, -0.103609197138685979, 0.673631891251821102,
+        -0.57016974724960845, -4.59636351675856217e-05, 9.74999561134540574e-07,
+    ],
+    'a': [
+        -0.000161187342296687116, 0.00304003843792177708, 0.0916468555721788314,
+        -9.62964975953143595e-05, -2.97595340762196176e-05, 0.0,
+    ],
+    'd': [
+        0.000505390894843998906, 11.1984514757821039, -92.5270326908668181, 81.3282683520703529,
+        -0.000212852818740727479, -0.000126145560998547346,
+    ],
+    'alpha': [
+        -0.00032142399895862539, -0.00565024518540147101, -0.00378922621833689211,
+        -0.00106533274011644252, 0.000999586303470856308, 0.0,
+    ],
+}
+LINKS = ('shoulder', 'upper_arm', 'forearm', 'wrist_1', 'wrist_2', 'wrist_3')
+POSE = ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
+# The UR5's joints, nine digits of an angle as the driver's description has them.
+NOMINAL = {
+    'shoulder': (0, 0, 0.089159, 0, 0, 0),
+    'upper_arm': (0, 0, 0, 1.570796327, 0, 0),
+    'forearm': (-0.425, 0, 0, 0, 0, 0),
+    'wrist_1': (-0.39225, 0, 0.10915, 0, 0, 0),
+    'wrist_2': (0, -0.09465, 0, 1.570796327, 0, 0),
+    'wrist_3': (0, 0.0823, 0, 1.570796327, 3.141592654, 3.141592654),
+}
+# A UR5 as the driver's calibration tool wrote it, calib_5429313553156543546; published in
+# github.com/RoboticManipulation/Universal_Robots_ROS2_Description, config/ur5.
+EXTRACTED = {
+    'shoulder': (0, 0, 0.08916798665332609, 0, 0, -1.665378863317212e-05),
+    'upper_arm': (0.0001852799321993536, 0, 0, 1.570955110865064, 0, 8.117663996566049e-06),
+    'forearm': (
+        -0.4250950946172805, 0, 0, 3.139718190393555, 3.140805015571867, -3.141552201799053,
+    ),
+    'wrist_1': (
+        -0.3921045216492811, 0.000704813988493053, 0.1107038680280685,
+        3.135226078706592, 3.140506435851334, 3.141519176929274,
+    ),
+    'wrist_2': (
+        -3.190092641573085e-05, -0.09490616939674472, 5.000887247788259e-05,
+        1.570269397216268, 0, -3.737222229830577e-05,
+    ),
+    'wrist_3': (
+        0.0001028963865942871, 0.08276772896953112, 4.09774595118853e-08,
+        1.57079682188471, 3.141592653589793, -3.141550718821979,
+    ),
+}
+
+
+@pytest.fixture
+def conf(tmp_path):
+    """Return a function that writes a controller's file and returns its path."""
+    path = tmp_path / 'calibration.conf'
+
+    def write(corrections, section='mounting'):
+        lines = [f'delta_{key} = {list(values)}' for key, values in corrections.items()]
+        path.write_text('\n'.join([
+            f'[{section}]', *lines, 'joint_checksum = [ 0x6e0f7bf, 0xa32a713f ]',
+            'calibration_status = 2 # 0 == notInitialized / 1 == notLinearised / 2 == Linearised',
+        ]))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def driver_yaml(tmp_path):
+    """Return a function that writes a file of the ROS driver's tool and returns its path."""
+    path = tmp_path / 'my_robot_calibration.yaml'
+
+    def write(poses):
+        lines = [
+            f'  {link}: {{{", ".join(f"{k}: {v!r}" for k, v in zip(POSE, pose, strict=False))}}}'
+            for link, pose in poses.items()
+        ]
+        path.write_text('\n'.join(['kinematics:', *lines, '  hash: calib_5429313553156543546']))
+        return path
+
+    return write
+
+
+def calibrated(robot, path):
+    """Return the arm of a calibration file, read back from the URDF that it makes."""
+    text = calibrate(robot, robot.urdf.text, read_calibration(path), str(path))
+    return load_robot(robot.name, urdf=parse_urdf(text, 'calibrated'))
+
+
+def corrected_chain(robot, corrections):
+    """Return the oracle of a robot's table with corrections."""
+    table = robot.denavit_hartenberg
+    return dh_chain(
+        table.a + corrections['a'], table.alpha + corrections['alpha'],
+        table.d + corrections['d'], table.theta + corrections['theta'], 'standard',
+    )
+
+
+def joint_poses(robot):
+    """Return the joint frames at zero in the root frame, shape (n, 4, 4)."""
+    data = robot.pinocchio.createData()
+    pin.forwardKinematics(robot.pinocchio, data, np.zeros(robot.n))
+    return np.array([pose.homogeneous for pose in list(data.oMi)[1:]])
+
+
+def shifts(robot, nominal):
+    """Return how far joint frames stand from the nominal ones at zero [m], shape (n,)."""
+    return np.linalg.norm(joint_poses(robot)[:, :3, 3] - joint_poses(nominal)[:, :3, 3], axis=1)
+
+
+def tools(robot, qs, frame='tool0'):
+    """Return poses of a frame, shape (N, 4, 4)."""
+    model = robot.pinocchio
+    data, poses = model.createData(), []
+    for q in qs:
+        pin.framesForwardKinematics(model, data, q)
+        poses.append(data.oMf[model.getFrameId(frame)].homogeneous)
+    return np.array(poses)
+
+
+def assert_flange_is_the_controllers(robot, corrections, made, qs, tolerance):
+    """Check tool0 of the calibrated arm against the flange of the corrected table."""
+    chain = corrected_chain(robot, corrections)
+    flange = [robot.denavit_hartenberg.base @ chain.frames(q)[-1] for q in qs]
+    np.testing.assert_allclose(tools(made, qs), flange, rtol=0, atol=tolerance)
+
+
+def test_the_thesis_table_is_read_and_refused_for_dynamics(conf):
+    """
+    Numbers F6: with the digits printed, the lengths do not even cancel (-26.9 m are left).
+
+    What is refused is to hang links on it; reading it is fine. The message has joint, distance
+    and what to do.
+    """
+    path = conf(THESIS)
+    corrections = read_calibration(path)
+    for key in COLUMNS:
+        np.testing.assert_array_equal(getattr(corrections, key), THESIS[key])
+    for name in ('ur5', 'ur5_porcelli'):
+        robot = load_robot(name)
+        with pytest.raises(DescriptionError) as refusal:
+            calibrate(robot, robot.urdf.text, corrections, str(path))
+        message = str(refusal.value)
+        assert message.startswith(f'{path}: it puts the axis of wrist_1_joint 0.105 m and ')
+        assert f'its nominal place in {name}' in message
+        assert 'at most 0.02 m' in message
+        assert 'Use the nominal URDF for dynamics' in message
+
+
+def test_the_command_refuses_the_thesis_table_and_writes_nothing(command, conf, tmp_path):
+    out = tmp_path / 'mine.urdf'
+    outcome = command('urdf', '--robot', 'ur5', '--calibration', conf(THESIS), '-o', out)
+    assert outcome.code == 4
+    assert 'wrist_1_joint 0.105 m' in outcome.err
+    assert not out.exists()
+
+
+def test_a_published_calibration_of_a_ur10(conf, rng):
+    """
+    Lengths of 92 m that cancel: the flange is the controller's, the links stay within 4 mm.
+
+    A double near 100 m has 1e-14 m; 1e-9 leaves room for six joints, and is a thousandth of what
+    a controller's file can mean.
+    """
+    robot = load_robot('ur10')
+    made = calibrated(robot, conf(FORUM))
+    qs = rng.uniform(-np.pi, np.pi, (20, 6))
+    assert_flange_is_the_controllers(robot, FORUM, made, qs, 1e-9)
+    assert np.abs(tools(made, qs) - tools(robot, qs)).max() > 1e-3, 'it is worth the while'
+    assert shifts(made, robot).max() < 4e-3
+
+
+def test_a_calibration_of_another_arm_is_refused(conf):
+    """A UR10's: on a UR5 its elbow would be 2 cm off, and the wrist 8 cm."""
+    robot = load_robot('ur5')
+    path = conf(FORUM)
+    with pytest.raises(DescriptionError, match=r'wrist_1_joint 0\.0845 m .*Is it the file of'):
+        calibrate(robot, robot.urdf.text, read_calibration(path), str(path))
+
+
+def true_axes(robot, rng):
+    """
+    Return an arm that was built: axes at zero in the table's base, a bit off the nominal ones.
+
+    Joint 1 stays on the base's z, which the controller's base is defined by. The flange keeps on
+    the last axis.
+    """
+    table = robot.denavit_hartenberg
+    chain = dh_chain(table.a, table.alpha, table.d, table.theta, 'standard')
+    frames = chain.frames(np.zeros(6))
+    directions, points = (each.copy() for each in chain.axes(frames))
+    for joint in range(1, 6):
+        directions[joint] = pin.exp3(rng.uniform(-1e-3, 1e-3, 3) / 2) @ directions[joint]
+        points[joint] += rng.uniform(-5e-4, 5e-4, 3) / 2
+    reach = frames[-1, :3, 3] @ directions[5] + rng.uniform(-5e-4, 5e-4)
+    end = points[5] + (reach - points[5] @ directions[5]) * directions[5]
+    x = frames[-1, :3, 0] - (frames[-1, :3, 0] @ directions[5]) * directions[5]
+    x /= np.linalg.norm(x)
+    flange = np.eye(4)
+    flange[:3] = np.column_stack([x, np.cross(directions[5], x), directions[5], end])
+    return directions, points, flange
+
+
+def table_of_axes(directions, points, flange):
+    """
+    Return the rows of the standard table of axes, as a controller would have fitted them.
+
+    Each frame stands where the common normal meets the next axis: for axes that are a tenth of a
+    milliradian off the parallel that is metres, or hundreds of metres, away.
+    """
+    frames = [np.eye(4)]
+    for joint in range(5):
+        z, next_z = directions[joint], directions[joint + 1]
+        x = np.cross(z, next_z)
+        x /= np.linalg.norm(x)
+        if x @ (points[joint + 1] - points[joint]) < 0.0:
+            x = -x
+        # z s + x a - next_z t leads from one point to the other.
+        way = np.linalg.solve(
+            np.column_stack([z, x, -next_z]), points[joint + 1] - points[joint]
+        )
+        foot = points[joint + 1] + way[2] * next_z
+        frame = np.eye(4)
+        frame[:3] = np.column_stack([x, np.cross(next_z, x), next_z, foot])
+        frames.append(frame)
+    rows = {key: [] for key in COLUMNS}
+    for before, after in zip(frames, [*frames[1:], flange], strict=True):
+        step = np.linalg.solve(before, after)
+        theta = np.arctan2(step[1, 0], step[0, 0])
+        rows['theta'].append(theta)
+        rows['a'].append(step[0, 3] * np.cos(theta) + step[1, 3] * np.sin(theta))
+        rows['d'].append(step[2, 3])
+        rows['alpha'].append(np.arctan2(step[2, 1], step[2, 2]))
+    rows['a'][5] = rows['alpha'][5] = 0.0  # the flange is on the axis: rounding
+    return rows
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_a_calibrated_arm_has_its_own_axes(conf, rng, seed):
+    """
+    An arm built with errors below a milliradian and half a millimetre, told by a table of it.
+
+    Its table has lengths of metres that cancel, the URDF gets back the axes that were drawn and
+    the flange that the controller has. Where two axes are 1e-4 rad off the parallel, a last bit
+    of a direction moves the foot of their normal by 1e-12 m times its kilometre: 1e-9. Along
+    the axis that does not matter, across it nothing of it is left; 1e-9 covers both.
+    """
+    robot = load_robot('ur5')
+    table = robot.denavit_hartenberg
+    directions, points, flange = true_axes(robot, np.random.default_rng(seed))
+    rows = table_of_axes(directions, points, flange)
+    corrections = {key: np.array(rows[key]) - getattr(table, key) for key in COLUMNS}
+    assert np.abs(corrections['d']).max() > 1.0, 'a controller would say so too'
+    made = calibrated(robot, conf({key: corrections[key].tolist() for key in COLUMNS}))
+    qs = rng.uniform(-np.pi, np.pi, (10, 6))
+    assert_flange_is_the_controllers(robot, corrections, made, qs, 1e-9)
+    np.testing.assert_allclose(
+        tools(made, qs), [table.base @ product_of_exponentials(directions, points, flange, q)
+                          for q in qs], rtol=0, atol=1e-9,
+    )
+    at_zero = np.linalg.solve(table.base, joint_poses(made))
+    np.testing.assert_allclose(at_zero[:, :3, 2], directions, rtol=0, atol=1e-9)
+    across = np.cross(at_zero[:, :3, 3] - points, directions)
+    np.testing.assert_allclose(across, 0.0, rtol=0, atol=1e-9)
+    assert shifts(made, robot).max() < 1.5e-3, 'errors of half a millimetre, and of 1 m by 1 mrad'
+
+
+def product_of_exponentials(directions, points, flange, q):
+    """Return the flange of an arm of which only axes at zero are known: no frames enter."""
+    pose = pin.SE3.Identity()
+    for direction, point, angle in zip(directions, points, q, strict=True):
+        pose = pose * pin.exp6(np.concatenate([np.cross(point, direction), direction]) * angle)
+    return pose.homogeneous @ flange
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_lengths_along_parallel_axes_change_nothing(ur5, seed):
+    """
+    What cancels along exactly parallel axes is no geometry: the nominal arm comes back.
+
+    A kilometre has 1e-13 m; 1e-12 is that and rounding.
+    """
+    along = np.random.default_rng(seed).uniform(-1000.0, 1000.0, 2)
+    zero = np.zeros(6)
+    corrections = DhCorrections(
+        zero, zero, np.array([0.0, *along, -along.sum(), 0.0, 0.0]), zero
+    )
+    text = calibrate(ur5, ur5.urdf.text, corrections, 'calibration.conf')
+    made = make_robot_model(parse_urdf(text, 'calibrated'))
+    np.testing.assert_allclose(joint_poses(made), joint_poses(ur5), rtol=0, atol=1e-12)
+
+
+def test_the_command_writes_a_calibrated_arm(command, conf, tmp_path, rng):
+    """Through files as a user would: shapes and limits stay, the flange is the controller's."""
+    out = tmp_path / 'my_ur10.urdf'
+    outcome = command('urdf', '--robot', 'ur10', '--calibration', conf(FORUM), '-o', out)
+    assert outcome.code == 0, outcome.err
+    robot, made = load_robot('ur10'), load_robot('ur10', urdf=out)
+    qs = rng.uniform(-np.pi, np.pi, (5, 6))
+    assert_flange_is_the_controllers(robot, FORUM, made, qs, 1e-9)
+    nominal = find_urdf('ur10').read_text()
+    for part in ('<collision', '<limit', '<inertial', '<link'):
+        assert out.read_text().count(part) == nominal.count(part) > 0
+
+
+def test_links_keep_their_bodies(conf):
+    """Masses, centres and tensors are those of the links' frames, which went with the axes."""
+    robot = load_robot('ur10')
+    np.testing.assert_array_equal(
+        prior_inertial_parameters(calibrated(robot, conf(FORUM))),
+        prior_inertial_parameters(robot),
+    )
+
+
+@pytest.mark.parametrize(('name', 'source'), [('ur10', 'forum'), ('ur5', 'extracted')])
+def test_calibrated_arms_keep_their_base_parameters(conf, driver_yaml, name, source):
+    """
+    Axes a bit off the parallel add nothing a motor could show: 36 and 52, as nominal.
+
+    What the deviations let through is named, and little of it is in the coefficients: they
+    follow the lengths and angles, which changed by at most 1 %.
+    """
+    robot = load_robot(name)
+    made = calibrated(robot, conf(FORUM) if source == 'forum' else driver_yaml(EXTRACTED))
+    for laws, rotors, rank in (((), False, 36), (parse_friction('coulomb,viscous'), True, 52)):
+        parameters = make_standard_parameters(6, laws, rotors)
+        nominal, found = (reduce_to_base(each, parameters) for each in (robot, made))
+        assert nominal.neglected == ()
+        assert found.rank == rank
+        assert found.names == nominal.names
+        assert {'m2', 'mz2'} <= set(found.neglected)
+        assert set(found.neglected).isdisjoint(found.names)
+        np.testing.assert_allclose(
+            found.K, nominal.K, rtol=0.02, atol=0.02 * np.abs(nominal.K).max()
+        )
+
+
+def test_nominal_poses_of_the_driver_give_the_nominal_arm(driver_yaml):
+    """Its file has angles of nine digits: 1e-9."""
+    robot = load_robot('ur5')
+    np.testing.assert_allclose(
+        joint_poses(calibrated(robot, driver_yaml(NOMINAL))), joint_poses(robot), rtol=0, atol=2e-9
+    )
+
+
+@pytest.mark.parametrize('link', LINKS)
+@pytest.mark.parametrize('key', range(6), ids=POSE)
+def test_a_changed_pose_appears_at_its_joint_and_nowhere_else(driver_yaml, link, key):
+    """
+    One number of one joint by a millimetre or milliradian: that joint's placement is the pose.
+
+    1e-12 is rounding; the fixed joints between the links are seen by it, too.
+    """
+    robot = load_robot('ur5')
+    changed = {name: list(pose) for name, pose in NOMINAL.items()}
+    changed[link][key] += 1e-3
+    nominal, made = (
+        list(calibrated(robot, driver_yaml(poses)).pinocchio.jointPlacements)[1:]
+        for poses in (NOMINAL, changed)
+    )
+    moved = [
+        name for name, one, other in zip(LINKS, nominal, made, strict=True)
+        if np.abs(one.homogeneous - other.homogeneous).max() > 1e-12
+    ]
+    assert moved == [link]
+    step = LINKS.index(link)
+    before, after = (pose_of(poses[link]) for poses in (NOMINAL, changed))
+    np.testing.assert_allclose(
+        made[step].homogeneous, (nominal[step] * before.inverse() * after).homogeneous,
+        rtol=0, atol=1e-12,
+    )
+
+
+def pose_of(numbers):
+    """Return the pose of x, y, z, roll, pitch, yaw."""
+    xyz, rpy = np.split(np.array(numbers, dtype=float), 2)
+    return pin.SE3(pin.rpy.rpyToMatrix(*rpy), xyz)
+
+
+def test_an_extracted_calibration_of_a_ur5(driver_yaml, rng):
+    """
+    Poses as the driver's tool wrote them: its description, made of them, has the same flange.
+
+    1e-12 is rounding of six products. The axes of this arm are up to 9 mrad off the nominal ones.
+    """
+    robot = load_robot('ur5')
+    made = calibrated(robot, driver_yaml(EXTRACTED))
+    qs = rng.uniform(-np.pi, np.pi, (10, 6))
+    expected = []
+    for q in qs:
+        pose = robot.denavit_hartenberg.base
+        for link, angle in zip(LINKS, q, strict=True):
+            turn = pin.SE3(pin.utils.rotate('z', angle), np.zeros(3))
+            pose = pose @ (pose_of(EXTRACTED[link]) * turn).homogeneous
+        expected.append(pose)
+    np.testing.assert_allclose(tools(made, qs, 'wrist_3_link'), expected, rtol=0, atol=1e-12)
+    assert 1e-3 < shifts(made, robot).max() < 4e-3
+    tilts = np.cross(joint_poses(made)[:, :3, 2], joint_poses(robot)[:, :3, 2])
+    assert 5e-3 < np.linalg.norm(tilts, axis=1).max() < 1e-2
+    for other in ('ur3', 'ur5e', 'ur10'):
+        with pytest.raises(DescriptionError, match='axis of shoulder_pan_joint'):
+            calibrated(load_robot(other), driver_yaml(EXTRACTED))
+
+
+def test_joints_that_turn_about_another_axis_of_their_frame(conf, rng):
+    """
+    The older description of the UR10 has joints about y: the calibration is the same.
+
+    It is printed to ten digits, which is what 1e-9 allows.
+    """
+    path = Path(
+        sysconfig.get_path('purelib'), 'cmeel.prefix', 'share', 'example-robot-data', 'robots',
+        'ur_description', 'urdf', 'ur10_robot.urdf',
+    )
+    if not path.is_file():
+        pytest.skip('the PyPI package example-robot-data, which has it, is not installed')
+    robot, new = load_robot('ur10', urdf=path), load_robot('ur10')
+    made, made_new = (calibrated(each, conf(FORUM)) for each in (robot, new))
+    assert shifts(made, robot).max() < 4e-3
+    qs = rng.uniform(-np.pi, np.pi, (5, 6))
+    before, after, expected = (
+        tools(each, qs, 'wrist_3_link') for each in (robot, made, made_new)
+    )
+    # Where the older description puts the frame on the last link.
+    placed = np.linalg.solve(tools(new, qs, 'wrist_3_link'), before)
+    np.testing.assert_allclose(after, expected @ placed, rtol=0, atol=1e-9)
+
+
+def test_arms_without_a_table_to_correct_are_refused(conf, driver_yaml):
+    path = conf(FORUM)
+    corrections = read_calibration(path)
+    for robot in (
+        load_robot('youbot'), load_robot('ur5_tika'),
+        load_robot('ur10', joints=load_robot('ur10').joint_names[:3]),
+    ):
+        with pytest.raises(DescriptionError, match=f'{path} corrects a standard .*{robot.name}'):
+            calibrate(robot, robot.urdf.text, corrections, str(path))
+    three = load_robot('ur5_porcelli_bse')
+    with pytest.raises(DescriptionError, match=f'{path} has corrections for 6 joints, .* has 3'):
+        calibrate(three, three.urdf.text, corrections, str(path))
+    youbot = load_robot('youbot')
+    path = driver_yaml(NOMINAL)
+    with pytest.raises(DescriptionError, match=f'{path} has no pose of arm_link_1; it has shoul'):
+        calibrate(youbot, youbot.urdf.text, read_calibration(path), str(path))
+
+
+def test_a_table_that_is_not_the_descriptions_is_refused(conf):
+    """A UR5's YAML with a UR10's description: the table is wrong, whatever the calibration."""
+    mixture = load_robot('ur5', urdf=find_urdf('ur10'))
+    zero = DhCorrections(*np.zeros((4, 6)))
+    with pytest.raises(DescriptionError, match='table in the robot YAML does not describe this'):
+        calibrate(mixture, mixture.urdf.text, zero, 'calibration.conf')
+
+
+@pytest.mark.parametrize('key', ['a', 'alpha'])
+def test_corrections_that_no_joint_can_take_are_refused(conf, key):
+    """They would be lost in silence: the flange would not be the controller's."""
+    robot = load_robot('ur10')
+    path = conf({**FORUM, key: [*FORUM[key][:5], 1e-3]})
+    with pytest.raises(DescriptionError, match=f'{path} corrects a or alpha of the last row'):
+        calibrate(robot, robot.urdf.text, read_calibration(path), str(path))
+
+
+DAMAGED_CONF = {
+    'empty': ('', 'no calibration of a Universal Robot.*mounting'),
+    'no section': ('delta_a = [0]', 'no calibration of a Universal Robot'),
+    'another section': ('[tool]\ndelta_a = [0]', r"needs a section \[mounting\].*'mounting'"),
+    'nothing in it': ('[mounting]', r"\('delta_theta'\)"),
+    'a column missing': (
+        '[mounting]\ndelta_theta = [0]\ndelta_a = [0]\ndelta_alpha = [0]', r"\('delta_d'\)"
+    ),
+    'a column twice': ('[mounting]\ndelta_a = [0]\ndelta_a = [0]', 'already exists'),
+    'text': ('[mounting]\ndelta_theta = [0, none]', "could not convert .* ' ?none'"),
+    'no numbers': ('[mounting]\ndelta_theta = []', 'could not convert'),
+    'no text at all': ('\x00\x01', 'no calibration of a Universal Robot'),
+}
+
+
+@pytest.mark.parametrize(('text', 'message'), DAMAGED_CONF.values(), ids=DAMAGED_CONF)
+def test_damaged_files_of_the_controller_are_refused_by_name(tmp_path, text, message):
+    path = tmp_path / 'calibration.conf'
+    path.write_text(text)
+    with pytest.raises(DescriptionError, match=message) as refusal:
+        read_calibration(path)
+    assert str(path) in str(refusal.value)
+
+
+@pytest.mark.parametrize('values', [[0.0] * 5, [0.0] * 5 + [float('nan')], [float('inf')] * 6])
+def test_corrections_are_finite_and_one_for_each_joint(conf, values):
+    with pytest.raises(DescriptionError, match=r'calibration\.conf: the corrections must be fin'):
+        read_calibration(conf({**FORUM, 'a': values}))
+
+
+DAMAGED_YAML = {
+    'nothing of it': ('schema_version: 1', 'no `kinematics`'),
+    'a list': ('kinematics: [1, 2]', 'no `kinematics`'),
+    'half a pose': ('kinematics:\n  forearm: {x: 0.1}', "forearm must have x, y, z.*'y'"),
+    'text': (
+        'kinematics:\n  forearm: {x: far, y: 0, z: 0, roll: 0, pitch: 0, yaw: 0}',
+        "forearm must have .*'far'",
+    ),
+    'no number': (
+        'kinematics:\n  forearm: {x: .nan, y: 0, z: 0, roll: 0, pitch: 0, yaw: 0}',
+        'the pose of forearm is not finite',
+    ),
+    'left open': (
+        'kinematics:\n  forearm: {x: null, y: 0, z: 0, roll: 0, pitch: 0, yaw: 0}',
+        'forearm must have',
+    ),
+    'no yaml': ('kinematics: {', r'calibration\.yaml'),
+}
+
+
+@pytest.mark.parametrize(('text', 'message'), DAMAGED_YAML.values(), ids=DAMAGED_YAML)
+def test_damaged_files_of_the_driver_are_refused_by_name(tmp_path, text, message):
+    path = tmp_path / 'calibration.yaml'
+    path.write_text(text)
+    with pytest.raises(DescriptionError, match=message) as refusal:
+        read_calibration(path)
+    assert str(path) in str(refusal.value)
+
+
+@pytest.mark.parametrize('link', LINKS)
+def test_a_missing_link_is_named(driver_yaml, link):
+    robot = load_robot('ur5')
+    path = driver_yaml({name: pose for name, pose in NOMINAL.items() if name != link})
+    with pytest.raises(DescriptionError, match=f'{path} has no pose of {link}; it has '):
+        calibrated(robot, path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    for name in ('calibration.conf', 'calibration.yaml'):
+        with pytest.raises(UsageError, match=f'no such file: .*{name}'):
+            read_calibration(tmp_path / name)
+    (tmp_path / 'calibration.conf').write_bytes(b'\xff\xfe\x00')
+    with pytest.raises(DescriptionError, match=r'calibration\.conf is not UTF-8'):
+        read_calibration(tmp_path / 'calibration.conf')

@@ -1,0 +1,459 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Link tables: the arm of a paper's table, in any of its conventions, as a URDF."""
+
+from copy import deepcopy
+
+import numpy as np
+from oracles import COLUMNS
+from oracles import dh_chain
+from oracles import newton_euler_regressor
+from oracles import ROWS
+from oracles import screw_x
+from oracles import screw_z
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.link_table import fixed_angles
+from robot_identification.model.link_table import read_link_table
+from robot_identification.model.link_table import urdf_of_link_table
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.robot_model import gravity_of_mounting
+
+FOLDER = share_directory() / 'config' / 'link_tables'
+SHIPPED = ('ur5_porcelli', 'ur5_porcelli_bse', 'ur5_porcelli_wrist', 'ur5_tika')
+PORCELLI = FOLDER / 'ur5_porcelli.yaml'
+ELBOW = ('links', 'elbow_joint')
+DELETE = object()
+
+
+def test_tables_are_these():
+    """What the next test runs over is all there is."""
+    assert tuple(path.stem for path in sorted(FOLDER.glob('*.yaml'))) == SHIPPED
+
+
+@pytest.mark.parametrize('name', SHIPPED)
+def test_shipped_urdfs_are_what_their_tables_give(command, tmp_path, name):
+    """Byte for byte, by the command that a user would type, and by the function."""
+    path = tmp_path / 'written.urdf'
+    outcome = command('urdf', '--urdf', FOLDER / f'{name}.yaml', '-o', path)
+    assert outcome.code == 0, outcome.err
+    shipped = (share_directory() / 'urdf' / f'{name}.urdf').read_bytes()
+    assert path.read_bytes() == shipped
+    assert urdf_of_link_table(read_link_table(FOLDER / f'{name}.yaml')).encode() == shipped
+
+
+# Motions of the thesis' arm and their torques [Nm] with g = 9.81 m/s^2 (numbers.md B11).
+REST = (0.0,) * 6
+MOVING = (
+    (0.1, -1.2, 0.8, -0.5, 0.4, 0.3), (0.5, -0.4, 0.3, 0.2, -0.1, 0.6),
+    (1.0, -0.5, 0.7, 0.3, -0.2, 0.4),
+)
+GROUND, CEILING, WALL = (0.0, 0.0, 0.0), (np.pi, 0.0, 0.0), (np.pi / 2, 0.0, 0.0)
+TORQUES = {
+    'stretched': ((REST, REST, REST), GROUND, (0, -53.800216, -15.641572, 0, 0, 0)),
+    'still': (
+        (MOVING[0], REST, REST), GROUND, (0, -29.477946, -15.650865, -1.244024, 0.251974, 0),
+    ),
+    'ground': (
+        MOVING, GROUND, (1.161150, -30.950301, -15.756152, -1.189446, 0.231993, 0.000112),
+    ),
+    'ceiling': (
+        MOVING, CEILING, (1.161150, 28.005591, 15.545579, 1.298602, -0.271955, 0.000112),
+    ),
+    'wall': (
+        MOVING, WALL, (-26.859598, -5.549840, -0.632161, 0.135800, 0.095378, 0.000112),
+    ),
+}
+
+
+@pytest.mark.parametrize('source', ['robot', 'table'])
+@pytest.mark.parametrize('case', TORQUES)
+def test_torques_of_the_thesis_arm(source, case):
+    """The robot's root frame is the base of the table; torques are printed to six digits."""
+    states, mounting, expected = TORQUES[case]
+    gravity = gravity_of_mounting(*mounting)
+    robot = (
+        load_robot('ur5_porcelli', gravity=gravity) if source == 'robot'
+        else load_robot(urdf=PORCELLI, gravity=gravity)
+    )
+    motion = Motion(*(np.array([state]) for state in states))
+    np.testing.assert_allclose(rigid_torque(robot, motion)[0], expected, rtol=0, atol=1e-5)
+
+
+def test_mass_matrix_of_the_thesis_arm():
+    """Its diagonal stretched out (numbers.md B11), to the six digits printed."""
+    robot = load_robot('ur5_porcelli')
+    M = pin.crba(robot.pinocchio, robot.pinocchio.createData(), np.zeros(6))
+    np.testing.assert_allclose(
+        np.diag(M), [3.740016, 3.594815, 0.610075, 0.014718, 0.002934, 1e-4], rtol=0, atol=1e-6
+    )
+
+
+@pytest.fixture
+def table_file(tmp_path):
+    """Return a function that writes the thesis' table with changes and returns its path."""
+    path = tmp_path / 'table.yaml'
+
+    def write(*changes):
+        content = read_yaml(PORCELLI)
+        for *keys, last, value in changes:
+            part = content
+            for key in keys:
+                part = part[key]
+            if value is DELETE:
+                del part[last]
+            else:
+                part[last] = value
+        path.write_text(dump_yaml(content))
+        return path
+
+    return write
+
+
+def test_inertias_of_the_thesis_are_not_about_the_link_frame(table_file):
+    """
+    Numbers A5: the caption says so; links 2 and 3 would be no bodies. About the centre all are.
+
+    Each link alone, so that the first one does not hide the second.
+    """
+    refused = []
+    for joint, row in read_yaml(PORCELLI)['links'].items():
+        read_link_table(table_file(('links', {joint: row})))
+        try:
+            read_link_table(table_file(('links', {joint: row}), ('inertia_about', 'frame')))
+        except DescriptionError as error:
+            assert f'joint {joint}: mass {row["mass"]} kg' in str(error)
+            assert 'check whether the source means inertia_about: center_of_mass' in str(error)
+            refused.append(joint)
+    assert refused == ['shoulder_lift_joint', 'elbow_joint']
+
+
+# A made-up arm with offsets, a slide and no right angle: rows of its standard table, then mass,
+# centre and the sides and turn of a box that has its inertia.
+NAMES = ('base_joint', 'lift', 'slide_joint', 'roll', 'tip')
+KINDS = 'RRPRR'
+TABLE = {
+    'a': [0.1, -0.4, 0.05, 0.0, 0.03], 'alpha': [1.2, 0.0, -0.7, np.pi / 2, 0.4],
+    'd': [0.3, 0.0, 0.2, -0.15, 0.1], 'theta': [0.0, 0.5, -0.3, np.pi, 2.0],
+}
+MASSES = [5.0, 4.0, 2.5, 1.2, 0.4]
+CENTRES = np.array([
+    [0.01, -0.1, 0.02], [0.2, 0.03, 0.1], [0.0, 0.0, -0.2], [0.02, 0.05, 0.0], [0.0, 0.01, 0.04],
+])
+SIDES = np.array([
+    [0.2, 0.3, 0.1], [0.5, 0.1, 0.1], [0.1, 0.1, 0.4], [0.1, 0.05, 0.2], [0.05, 0.06, 0.07],
+])
+TURNS = np.array([
+    [0.1, 0.2, 0.3], [0.0, 0.0, 0.0], [0.0, -0.4, 0.2], [1.0, 0.3, 0.0], [0.5, 0.5, 0.5],
+])
+
+
+def tensors():
+    """Return the inertias about the centres, in standard link frames, shape (5, 3, 3)."""
+    boxes = [m / 12.0 * np.diag(s @ s - s**2) for m, s in zip(MASSES, SIDES, strict=True)]
+    turns = [pin.exp3(turn) for turn in TURNS]
+    return np.array([R @ box @ R.T for R, box in zip(turns, boxes, strict=True)])
+
+
+def about_frame(mass, centre, tensor):
+    """Return the tensor about the origin, by Steiner's theorem."""
+    return tensor + mass * (centre @ centre * np.eye(3) - np.outer(centre, centre))
+
+
+def link_rows(geometry, poses, about):
+    """Return the links of a table; `poses` place the standard link frames in the table's."""
+    rows = {}
+    for number, name in enumerate(NAMES):
+        R, p = poses[number][:3, :3], poses[number][:3, 3]
+        centre, tensor = R @ CENTRES[number] + p, R @ tensors()[number] @ R.T
+        if about == 'frame':
+            tensor = about_frame(MASSES[number], centre, tensor)
+        rows[name] = {
+            **geometry[number], 'mass': MASSES[number], 'center_of_mass': centre.tolist(),
+            'inertia': tensor[np.triu_indices(3)].tolist(),
+            'type': 'prismatic' if KINDS[number] == 'P' else 'revolute',
+        }
+    return rows
+
+
+def standard_rows(about):
+    geometry = [{key: TABLE[key][row] for key in TABLE} for row in range(5)]
+    return link_rows(geometry, [np.eye(4)] * 5, about)
+
+
+def normals():
+    """Return the poses of the standard link frames in the axis frames."""
+    return [screw_x(TABLE['alpha'][row], TABLE['a'][row]) for row in range(5)]
+
+
+def modified_rows(about):
+    """Return the same arm: a and alpha of the row before, data in the frames on the own axes."""
+    shifted = {key: [0.0, *TABLE[key][:-1]] for key in ('a', 'alpha')}
+    geometry = [
+        {**{key: TABLE[key][row] for key in TABLE}, **{key: shifted[key][row] for key in shifted}}
+        for row in range(5)
+    ]
+    return link_rows(geometry, normals(), about)
+
+
+def fixed_rows(about):
+    """Return the same arm as the youBot's data are: each axis frame by a position and angles."""
+    geometry, before = [], np.eye(4)
+    for row, normal in enumerate(normals()):
+        pose = before @ screw_z(TABLE['theta'][row], TABLE['d'][row])
+        before = normal
+        # R = Rx Ry Rz, read off its first row and last column.
+        R = pose[:3, :3]
+        zyx = [np.arctan2(-R[0, 1], R[0, 0]), np.arcsin(R[0, 2]), np.arctan2(-R[1, 2], R[2, 2])]
+        geometry.append({
+            'xyz': pose[:3, 3].tolist(), 'zyx': [float(angle) for angle in zyx],
+        })
+    return link_rows(geometry, normals(), about)
+
+
+@pytest.mark.parametrize('about', ['center_of_mass', 'frame'])
+@pytest.mark.parametrize(
+    ('convention', 'rows'),
+    [('standard', standard_rows), ('modified', modified_rows), ('fixed_angles', fixed_rows)],
+)
+def test_one_arm_in_every_convention_has_one_torque(tmp_path, rng, convention, rows, about):
+    """
+    The same arm as six tables, against the oracle that works on its standard frames.
+
+    Torques are below 1000 N m; 1e-9 is far above the rounding of angles and of the URDF's digits.
+    """
+    path = tmp_path / 'arm.yaml'
+    path.write_text(dump_yaml({
+        'schema_version': 1, 'name': 'made_up', 'convention': convention,
+        'inertia_about': about, 'links': rows(about),
+    }))
+    robot = load_robot(urdf=path, gravity=(3.0, -2.0, -9.0))
+    assert robot.joint_names == NAMES
+    chain = dh_chain(TABLE['a'], TABLE['alpha'], TABLE['d'], TABLE['theta'], 'standard', KINDS)
+    theta = np.concatenate([
+        [mass, *(mass * centre), *about_frame(mass, centre, tensor)[ROWS, COLUMNS]]
+        for mass, centre, tensor in zip(MASSES, CENTRES, tensors(), strict=True)
+    ])
+    motion = Motion(*rng.uniform(-2.0, 2.0, (3, 10, 5)))
+    expected = [
+        newton_euler_regressor(chain, *state, robot.gravity) @ theta
+        for state in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ]
+    np.testing.assert_allclose(rigid_torque(robot, motion), expected, rtol=0, atol=1e-9)
+
+
+def test_fixed_angles_of_the_reports_example():
+    """
+    Rajagopal 2017: ZYX = [-90, 0, 90] deg gives his matrix 3.7, by his equation 3.6.
+
+    That is R = Rx Ry Rz: about fixed z first, then y, then x. His sentence before it, that the
+    matrices 3.4, 3.3 and 3.2 (z, y, x) are multiplied, means this order of turning and not that
+    of the product, which would be another matrix. 1e-15 is rounding of a right angle.
+    """
+    printed = [[0, 1, 0], [0, 0, -1], [-1, 0, 0]]
+    angles = np.radians([-90.0, 0.0, 90.0])
+    pose = fixed_angles(angles, np.array([0.1, 0.2, 0.3]))
+    np.testing.assert_allclose(pose.rotation, printed, rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(pose.translation, [0.1, 0.2, 0.3])
+    # About fixed axes, one turn after the other.
+    turned = np.eye(3)
+    for axis, angle in zip('zyx', angles, strict=True):
+        turned = pin.utils.rotate(axis, angle) @ turned
+    np.testing.assert_allclose(turned, printed, rtol=0, atol=1e-15)
+    z, y, x = (pin.utils.rotate(axis, a) for axis, a in zip('zyx', angles, strict=True))
+    assert np.abs(z @ y @ x - printed).max() == pytest.approx(1.0)
+
+
+def test_fixed_angles_turn_about_all_three_axes():
+    """The example leaves y at zero; equation 3.5 is the same matrix about moving x, y, z."""
+    z, y, x = 0.3, -0.5, 1.1
+    c, s = np.cos([x, y, z]), np.sin([x, y, z])
+    printed = [
+        [c[1] * c[2], -c[1] * s[2], s[1]],
+        [s[0] * s[1] * c[2] + c[0] * s[2], -s[0] * s[1] * s[2] + c[0] * c[2], -s[0] * c[1]],
+        [-c[0] * s[1] * c[2] + s[0] * s[2], c[0] * s[1] * s[2] + s[0] * c[2], c[0] * c[1]],
+    ]
+    R = fixed_angles(np.array([z, y, x]), np.zeros(3)).rotation
+    np.testing.assert_allclose(R, printed, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize('pitch', [np.pi / 2, -np.pi / 2, np.pi / 2 - 1e-9, 1.0])
+def test_frames_survive_the_urdfs_angles(table_file, pitch):
+    """
+    Roll, pitch and yaw are not unique at a pitch of 90 deg; the frame they mean still is.
+
+    Nothing is lost near it either: 1e-15 is rounding of rotations.
+    """
+    content = read_yaml(PORCELLI)
+    row = dict(content['links']['wrist_3_joint'])
+    for key in ('a', 'alpha', 'd', 'theta'):
+        del row[key]
+    row |= {'xyz': [0.1, 0.0, 0.2], 'zyx': [0.4, pitch, -0.7]}
+    path = table_file(('convention', 'fixed_angles'), ('links', {'wrist_3_joint': row}))
+    placement = load_robot(urdf=path).pinocchio.jointPlacements[1]
+    expected = fixed_angles(np.array(row['zyx']), np.array(row['xyz']))
+    np.testing.assert_allclose(placement.homogeneous, expected.homogeneous, rtol=0, atol=1e-15)
+
+
+def test_limits_reach_the_model(table_file):
+    """Those that are stated; a joint without a range turns or slides without end."""
+    path = table_file(
+        (*ELBOW, 'position', DELETE), (*ELBOW, 'velocity', DELETE), (*ELBOW, 'effort', DELETE),
+        ('links', 'wrist_1_joint', 'type', 'prismatic'),
+        ('links', 'wrist_1_joint', 'position', [-0.1, 0.3]),
+        ('links', 'wrist_2_joint', 'type', 'prismatic'),
+        ('links', 'wrist_2_joint', 'position', DELETE),
+    )
+    robot = load_robot(urdf=path)
+    kinds = {joint.name: joint.kind for joint in robot.urdf.joints}
+    assert kinds['elbow_joint'] == 'continuous'
+    assert kinds['shoulder_lift_joint'] == 'revolute'
+    assert kinds['wrist_1_joint'] == kinds['wrist_2_joint'] == 'prismatic'
+    limits = robot.limits
+    np.testing.assert_array_equal(limits.lower[2:5], [-np.inf, -0.1, -np.inf])
+    np.testing.assert_array_equal(limits.upper[2:5], [np.inf, 0.3, np.inf])
+    np.testing.assert_array_equal(limits.velocity[1:3], [np.pi, np.inf])
+    np.testing.assert_array_equal(limits.effort[1:3], [150.0, np.inf])
+
+
+def test_links_have_names_of_their_own(table_file):
+    """A base_joint would call its link as the root is called, which no user could understand."""
+    rows = read_yaml(PORCELLI)['links']
+    renamed = {('base_joint' if joint == 'shoulder_pan_joint' else joint): row
+               for joint, row in rows.items()}
+    robot = load_robot(urdf=table_file(('links', renamed)))
+    assert robot.joint_names[0] == 'base_joint'
+    assert {link.name for link in robot.urdf.links} >= {'base_link', 'base_joint_link'}
+
+
+def test_comments_are_kept(table_file):
+    assert read_link_table(table_file(('comment', 'as printed'))).comment == 'as printed'
+    assert read_link_table(table_file()).comment == ''
+
+
+WRONG = {
+    'no name': ((('name', DELETE),), 'missing name'),
+    'a newer version': ((('schema_version', 2),), 'schema_version is 2'),
+    'unknown key': ((('units', 'mm'),), 'unknown key units'),
+    'unknown convention': (
+        (('convention', 'khalil'),), "convention is 'khalil', known are standard, modified, fixed",
+    ),
+    'unknown point': (
+        (('inertia_about', 'tip'),), "inertia_about is 'tip', it must be center_of_mass or frame",
+    ),
+    'a list of links': ((('links', []),), '`links` must map joint names to rows'),
+    'no links': ((('links', {}),), '`links` must map joint names to rows'),
+    'a link that is a number': (((*ELBOW, 3.0),), 'joint elbow_joint: must be a mapping'),
+    'unknown key of a link': (((*ELBOW, 'weight', 1.0),), 'joint elbow_joint: unknown key weight'),
+    'no length': (((*ELBOW, 'a', DELETE),), 'joint elbow_joint: missing a'),
+    'a length that is text': (((*ELBOW, 'd', '0.1 m'),), "elbow_joint: d is '0.1 m'"),
+    'an angle of nan': (((*ELBOW, 'theta', float('nan')),), 'elbow_joint: theta is nan'),
+    'an angle without end': (((*ELBOW, 'alpha', float('inf')),), 'elbow_joint: alpha is inf'),
+    'an angle that is true': (((*ELBOW, 'alpha', True),), 'elbow_joint: alpha is True'),
+    'angles of another convention': (((*ELBOW, 'zyx', [0, 0, 0]),), 'unknown key zyx'),
+    'lengths of another convention': (
+        (('convention', 'fixed_angles'),), 'joint shoulder_pan_joint: missing xyz, zyx',
+    ),
+    'no such type': (
+        ((*ELBOW, 'type', 'helical'),), "joint elbow_joint: type is 'helical', it must be revolute"
+    ),
+    'no mass': (((*ELBOW, 'mass', DELETE),), 'joint elbow_joint: missing mass'),
+    'a mass of zero': (((*ELBOW, 'mass', 0.0),), 'elbow_joint: mass is 0.0 kg, it must be pos'),
+    'a negative mass': (((*ELBOW, 'mass', -2.0),), 'elbow_joint: mass is -2.0 kg, it must be pos'),
+    'a mass left open': (((*ELBOW, 'mass', None),), 'elbow_joint: mass is None'),
+    'a flat centre': (
+        ((*ELBOW, 'center_of_mass', [0.1, 0.2]),), 'elbow_joint: center_of_mass must be a list'
+    ),
+    'a centre of nan': (
+        ((*ELBOW, 'center_of_mass', [0.1, 0.2, float('nan')]),), 'elbow_joint: center_of_mass is'
+    ),
+    'a diagonal': (
+        ((*ELBOW, 'inertia', [0.1, 0.1, 0.1]),), 'elbow_joint: inertia must be a list of 6'
+    ),
+    'no triangle': (
+        ((*ELBOW, 'inertia', [0.1, 0.0, 0.0, 0.1, 0.0, 0.3]),),
+        r'elbow_joint: mass 2.33 kg and inertia about the center_of_mass cannot be .* -0.05',
+    ),
+    'half a range': (((*ELBOW, 'position', [1.0]),), 'elbow_joint: position must be a list of 2'),
+    'a range upside down': (((*ELBOW, 'position', [1.0, -1.0]),), "'elbow_joint' has the lower"),
+    'a speed that is text': (((*ELBOW, 'velocity', 'fast'),), "elbow_joint: velocity is 'fast'"),
+    'a negative speed': (((*ELBOW, 'velocity', -1.0),), "velocity limit of joint 'elbow_joint'"),
+    'a negative effort': (((*ELBOW, 'effort', -1.0),), "effort limit of joint 'elbow_joint'"),
+    'lengths in nothing known': (((*ELBOW, 'a', 1e12),), "'elbow_link' is .* SI units"),
+}
+
+
+@pytest.mark.parametrize(('changes', 'message'), WRONG.values(), ids=WRONG)
+def test_a_wrong_table_is_refused_by_name(table_file, changes, message):
+    path = table_file(*changes)
+    with pytest.raises(DescriptionError, match=message) as refusal:
+        load_robot(urdf=path)
+    assert str(path) in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ('key', 'value', 'message'),
+    [
+        ('zyx', [0.0, 0.1], 'zyx must be a list of 3 numbers'),
+        ('zyx', [0.0, 0.1, float('nan')], 'zyx is nan'),
+        ('xyz', '0 0 1', "xyz must be a list of 3 numbers, got '0 0 1'"),
+        ('xyz', DELETE, 'missing xyz'),
+        ('type', 'fixed', "type is 'fixed', it must be revolute or prismatic"),
+        ('a', 0.1, 'unknown key a'),
+    ],
+)
+def test_wrong_fixed_angles_are_refused_by_name(table_file, key, value, message):
+    rows = {
+        joint: {'xyz': [0.0, 0.0, 0.1], 'zyx': [0.0, 0.0, 0.0],
+                **{k: v for k, v in row.items() if k not in TABLE}}
+        for joint, row in read_yaml(PORCELLI)['links'].items()
+    }
+    wrong = deepcopy(rows)
+    if value is DELETE:
+        del wrong['wrist_1_joint'][key]
+    else:
+        wrong['wrist_1_joint'][key] = value
+    kind = ('convention', 'fixed_angles')
+    assert load_robot(urdf=table_file(kind, ('links', rows))).n == 6
+    with pytest.raises(DescriptionError, match=f'joint wrist_1_joint: {message}'):
+        load_robot(urdf=table_file(kind, ('links', wrong)))
+
+
+def test_what_is_no_table_is_refused_by_name(tmp_path):
+    path = tmp_path / 'table.yaml'
+    with pytest.raises(UsageError, match=r'no such file: .*table\.yaml'):
+        read_link_table(path)
+    path.write_text('- just a list')
+    with pytest.raises(DescriptionError, match=r'table\.yaml'):
+        read_link_table(path)
+    path.write_text('links: [1, 2')
+    with pytest.raises(DescriptionError, match=r'table\.yaml'):
+        read_link_table(path)
+
+
+def test_a_wrong_table_leaves_no_urdf(command, table_file, tmp_path):
+    """The command says which link and why, and writes nothing."""
+    path = tmp_path / 'arm.urdf'
+    outcome = command('urdf', '--urdf', table_file(('inertia_about', 'frame')), '-o', path)
+    assert outcome.code == 4
+    assert 'shoulder_lift_joint' in outcome.err
+    assert not path.exists()

@@ -1,0 +1,155 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Identifiability classes in both conventions, and that the reasons given are the true ones."""
+
+from builders import joint
+from builders import link
+from builders import robot_urdf
+import numpy as np
+import pytest
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.link_frames import link_frames
+from robot_identification.model.parameter_classes import CLASSES
+from robot_identification.model.parameter_classes import linear_classes
+from robot_identification.model.parameter_classes import physical_classes
+from robot_identification.model.parameter_classes import unidentifiable_reasons
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import inertial_regressor
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+GROUND, WALL = (0.0, 0.0, 0.0), (np.pi / 2, 0.0, 0.0)
+
+
+def classes_of(name, mounting=GROUND, frames='dh', drives=True):
+    """Return robot, frames and reduction."""
+    robot = load_robot(name, gravity=gravity_of_mounting(*mounting))
+    parameters = make_standard_parameters(
+        robot.n, parse_friction('coulomb,viscous' if drives else 'none'), drives
+    )
+    stated = link_frames(robot, frames)
+    return robot, stated, reduce_to_base(robot, parameters, frames=stated)
+
+
+def counts(classes):
+    """Return how many are in each class."""
+    return tuple(len(classes[kind]) for kind in CLASSES)
+
+
+@pytest.mark.parametrize('name', ['ur3', 'ur5', 'ur10e', 'ur5_porcelli'])
+@pytest.mark.parametrize(
+    ('mounting', 'frames', 'linear', 'physical'),
+    [
+        (GROUND, 'dh', (36, 33, 9), (30, 39, 9)),
+        (WALL, 'dh', (37, 34, 7), (30, 42, 6)),
+        (GROUND, 'mdh', (36, 31, 11), (30, 38, 10)),
+        (WALL, 'joint', (37, 33, 8), (30, 42, 6)),
+    ],
+)
+def test_published_counts(name, mounting, frames, linear, physical):
+    """Raviola et al. 2021 print 30/39/9 and 30/42/6, counting masses and centres (numbers B3)."""
+    _, _, reduction = classes_of(name, mounting, frames)
+    assert counts(linear_classes(reduction)) == linear
+    assert counts(physical_classes(reduction)) == physical
+
+
+@pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
+@pytest.mark.parametrize('name', ['ur5', 'youbot', 'ur5_porcelli_bse'])
+def test_classes_are_those_of_the_null_space(name, frames):
+    """
+    A parameter is seen alone exactly if no null vector of the regressor has a part along it.
+
+    That is so whatever set of base parameters is chosen; null vectors are found by SVD of other
+    random samples, where "no part" is 1e-12 and the smallest part of a combined one 0.1.
+    """
+    robot, stated, reduction = classes_of(name, frames=frames, drives=False)
+    rng = np.random.default_rng(7)
+    n = robot.n
+    motion = Motion(*(rng.uniform(-3, 3, (150, n)) for _ in range(3)))
+    W = inertial_regressor(robot, motion) @ stated.to_joint_frames()
+    _, singular, Vt = np.linalg.svd(W)
+    null = Vt[np.count_nonzero(singular > 1e-9 * singular[0]):].T
+    part = np.linalg.norm(null, axis=1)
+    alone = {reduction.parameters.names[i] for i in np.flatnonzero(part < 1e-9)}
+    hidden = {
+        reduction.parameters.names[i]
+        for i in np.flatnonzero(np.linalg.norm(W, axis=0) < 1e-9 * np.linalg.norm(W))
+    }
+    found = linear_classes(reduction)
+    assert set(found['identifiable']) == alone
+    assert set(found['unidentifiable']) == hidden
+
+
+def test_a_mass_is_seen_where_its_first_moment_is():
+    """On a wall mx1 works, so the mass of link 1 is in play though its column is zero."""
+    _, _, reduction = classes_of('ur5', WALL)
+    assert 'm1' in linear_classes(reduction)['unidentifiable']
+    physical = physical_classes(reduction)
+    assert {'m1', 'cx1'} <= set(physical['combined'])
+    assert 'mx1' in linear_classes(reduction)['identifiable']
+
+
+@pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
+@pytest.mark.parametrize('mounting', [GROUND, WALL])
+@pytest.mark.parametrize('name', ['ur5', 'youbot'])
+def test_reasons_are_true(name, mounting, frames):
+    """
+    What is blamed on gravity is seen when the arm is tilted, and nothing else is.
+
+    Every unidentifiable parameter has a reason.
+    """
+    robot, stated, reduction = classes_of(name, mounting, frames)
+    reasons = unidentifiable_reasons(robot, reduction, stated)
+    hidden = linear_classes(reduction)['unidentifiable']
+    assert sorted(reasons) == sorted(hidden)
+    tilted = robot.with_gravity([3.0, -2.0, -8.0])
+    then = linear_classes(reduce_to_base(tilted, reduction.parameters, frames=stated))
+    for parameter, reason in reasons.items():
+        assert ('parallel to gravity' in reason) == (parameter not in then['unidentifiable'])
+    if mounting == WALL:
+        assert not any('gravity' in reason for reason in reasons.values())
+
+
+def test_reasons_name_what_is_there():
+    """In joint frames link 1's z is the vertical axis: its inertia about x and y never works."""
+    robot, stated, reduction = classes_of('ur5', frames='joint')
+    reasons = unidentifiable_reasons(robot, reduction, stated)
+    assert 'origin of link 1' in reasons['m1']
+    assert reasons['Ixx1'].startswith("link 1 turns about joint 1's axis only")
+    assert 'no lever' in reasons['mz1']
+    assert reasons['mx1'].startswith("joint 1's axis is parallel to gravity")
+
+
+def test_without_gravity_that_is_the_reason(ur5):
+    floating = ur5.with_gravity([0.0, 0.0, 0.0])
+    reduction = reduce_to_base(floating, make_standard_parameters(6, (), False))
+    reasons = unidentifiable_reasons(floating, reduction)
+    assert reasons['mx1'].startswith('there is no gravity')
+
+
+def test_a_link_that_only_slides_shows_its_mass_only():
+    """Of a slider on a rail: the mass, and why not the rest."""
+    robot = make_robot_model(parse_urdf(robot_urdf(
+        link('rail'), link('cart'), joint('slide', 'rail', 'cart', 'prismatic', (1, 0, 0)),
+    ), 'cart'))
+    reduction = reduce_to_base(robot, make_standard_parameters(1, (), False))
+    assert reduction.names == ('m1',)
+    reasons = unidentifiable_reasons(robot, reduction)
+    assert len(reasons) == 9
+    assert all('only slides' in reason for reason in reasons.values())

@@ -1,0 +1,221 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Drives and encoders: what a driver says, and what the model makes of it; joints at rest."""
+
+from builders import joint
+from builders import link
+from builders import mixed_urdf
+from builders import robot_urdf
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.robot_model import Drives
+from robot_identification.model.robot_model import JointEncoders
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import plain_encoders
+from robot_identification.model.robot_model import unknown_drives
+from robot_identification.model.urdf import parse_urdf
+
+# J. Rajagopal, R&D report, Bonn-Rhein-Sieg 2017, table 3.1 [deg], joints 1 to 5: what the youBot
+# reads at one end, straight up and at the other end; and the model's positions there. The last
+# minimum has lost its sign in print.
+READINGS = np.radians([
+    [0.0, 0.0, 0.0, 0.0, 0.0], [169.0, 65.0, -146.0, 102.5, 167.5],
+    [338.0, 155.0, -297.0, 205.0, 335.0],
+])
+POSITIONS = np.radians([
+    [-169.0, -65.0, 146.0, -102.5, -167.5], [0.0, 0.0, 0.0, 0.0, 0.0],
+    [169.0, 90.0, -151.0, 102.5, 167.5],
+])
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def test_youbots_readings_are_the_models_positions():
+    """Row by row, there and back; 1e-12 is rounding of degrees."""
+    encoders = load_robot('youbot').encoders
+    np.testing.assert_allclose(encoders.to_model(READINGS), POSITIONS, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(encoders.to_reading(POSITIONS), READINGS, rtol=0, atol=1e-12)
+
+
+@given(seed=SEEDS)
+def test_encoders_there_and_back(seed):
+    """Signs of both kinds and any zero, one sample or many; 1e-13 is rounding of 20 rad."""
+    rng = np.random.default_rng(seed)
+    encoders = JointEncoders(rng.choice([-1.0, 1.0], 6), rng.uniform(-6, 6, 6))
+    for q in (rng.uniform(-6, 6, 6), rng.uniform(-6, 6, (7, 6))):
+        np.testing.assert_allclose(
+            encoders.to_model(encoders.to_reading(q)), q, rtol=0, atol=1e-13
+        )
+        np.testing.assert_allclose(
+            encoders.to_reading(encoders.to_model(q)), q, rtol=0, atol=1e-13
+        )
+
+
+def test_encoders_are_what_they_are_said_to_be():
+    """Q = sign * reading - zero; zero is the signed reading where the model is at zero."""
+    encoders = JointEncoders(np.array([1.0, -1.0]), np.array([0.5, 0.5]))
+    np.testing.assert_array_equal(encoders.to_model(np.array([2.0, 2.0])), [1.5, -2.5])
+    np.testing.assert_array_equal(encoders.to_reading(np.zeros(2)), [0.5, -0.5])
+
+
+@given(seed=SEEDS)
+def test_speed_changes_by_the_sign_alone(seed):
+    """A difference of two readings over time, whatever the zero; 1e-13 is rounding."""
+    rng = np.random.default_rng(seed)
+    encoders = JointEncoders(rng.choice([-1.0, 1.0], 6), rng.uniform(-6, 6, 6))
+    first, second = rng.uniform(-6, 6, (2, 6))
+    np.testing.assert_allclose(
+        encoders.to_model(second) - encoders.to_model(first), encoders.sign * (second - first),
+        rtol=0, atol=1e-13,
+    )
+
+
+def test_most_drivers_read_the_models_positions(ur5):
+    """Without `encoder` in the YAML, and without a YAML: nothing changes, to the last bit."""
+    q = np.array([0.1, -2.0, 3.0, 1e-17, 5.0, -6.0])
+    bare = make_robot_model(parse_urdf(mixed_urdf(), 'mixed'))
+    for encoders, values in ((ur5.encoders, q), (plain_encoders(6), q), (bare.encoders, q[:3])):
+        np.testing.assert_array_equal(encoders.to_model(values), values)
+        np.testing.assert_array_equal(encoders.to_reading(values), values)
+
+
+def test_encoders_of_chosen_joints():
+    """They go with their joints."""
+    arm = load_robot('youbot', joints=['arm_joint_2', 'arm_joint_3'])
+    np.testing.assert_allclose(
+        arm.encoders.to_model(READINGS[:, 1:3]), POSITIONS[:, 1:3], rtol=0, atol=1e-12
+    )
+
+
+@given(seed=SEEDS)
+def test_torque_and_current_there_and_back(seed):
+    """Gains of both signs, one sample or many; a product and a quotient are right to 1e-15."""
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1.0, 1.0], 6)
+    drives = Drives(signs * rng.uniform(50, 160, 6), rng.uniform(0.02, 0.2, 6), np.zeros(6))
+    for current in (rng.uniform(-8, 8, 6), rng.uniform(-8, 8, (9, 6))):
+        tau = drives.to_torque(current)
+        np.testing.assert_allclose(drives.to_current(tau), current, rtol=1e-14)
+        np.testing.assert_allclose(
+            tau, current * drives.gear_ratio * drives.torque_constant, rtol=1e-14
+        )
+
+
+def test_one_ampere_of_the_ur5(ur5):
+    """Raviola et al. 2021, table 1: 0.135 N m/A by a gear of 101 are 13.635 N m."""
+    assert ur5.drives.to_torque(np.ones(6))[0] == pytest.approx(13.635, abs=1e-12)
+    assert ur5.drives.to_current(np.full(6, 13.635))[0] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_unknown_gains_stay_unknown():
+    """What is NaN stays NaN, joint by joint; never zero torque, and no warning either."""
+    drives = Drives(
+        np.array([100.0, np.nan, 100.0]), np.array([0.1, 0.1, np.nan]), np.full(3, np.nan)
+    )
+    for convert in (drives.to_torque, drives.to_current):
+        found = convert(np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]))
+        assert np.isnan(found).tolist() == [[False, True, True]] * 2
+    assert np.all(np.isnan(unknown_drives(3).to_torque(np.ones(3))))
+    assert np.all(np.isnan(unknown_drives(3).to_current(np.ones(3))))
+    assert np.all(np.isnan(drives.reflected_inertia))
+
+
+def test_reflected_inertia_goes_with_the_square_of_the_gear():
+    drives = Drives(np.array([100.0, -50.0]), np.ones(2), np.array([2e-5, 4e-5]))
+    np.testing.assert_allclose(drives.reflected_inertia, [0.2, 0.1], rtol=1e-15)
+
+
+def coupled_urdf(mimics):
+    """Return an arm of joints a to d in a row; `mimics` says which one follows which."""
+    names = 'abcd'
+    return parse_urdf(robot_urdf(
+        link('l0'), *(link(f'l{number}') for number in range(1, 5)),
+        *(
+            joint(
+                name, f'l{number}', f'l{number + 1}',
+                more=f'<mimic joint="{mimics[name]}"/>' if name in mimics else '',
+            )
+            for number, name in enumerate(names)
+        ),
+    ), 'coupled')
+
+
+@pytest.mark.parametrize(
+    ('mimics', 'moving'),
+    [
+        ({}, 'abcd'), ({'b': 'a'}, 'cd'), ({'a': 'd'}, 'bc'), ({'b': 'a', 'c': 'a'}, 'd'),
+        ({'b': 'a', 'c': 'b'}, 'd'),
+    ],
+    ids=['none', 'pair', 'pair far apart', 'one leads two', 'a chain'],
+)
+def test_followers_and_leaders_are_locked_together(mimics, moving):
+    """Two axes on one motor are no joint of the model; the others move."""
+    urdf = coupled_urdf(mimics)
+    robot = make_robot_model(urdf)
+    assert robot.joint_names == tuple(moving)
+    assert robot.locked == dict.fromkeys((name for name in 'abcd' if name not in moving), 0.0)
+    assert robot.pinocchio.nq == len(moving)
+    for name in set('abcd') - set(moving):
+        with pytest.raises(UsageError, match=f'joint {name} of .* is coupled with [abcd]'):
+            make_robot_model(urdf, joints=sorted({*moving, name}))
+
+
+def test_an_arm_that_is_all_coupled_has_nothing_to_move():
+    with pytest.raises(UsageError, match=r'no joint of the URDF .* moves: name the joints'):
+        make_robot_model(coupled_urdf({'b': 'a', 'c': 'd'}))
+
+
+def test_joints_are_chosen_in_order_and_once(ur5):
+    first, second = ur5.joint_names[:2]
+    for joints in ((second, first), (first, first)):
+        with pytest.raises(UsageError, match=f'once each and in kinematic order: {first}'):
+            make_robot_model(ur5.urdf, joints=joints)
+    with pytest.raises(UsageError, match=r'no joint elbow in the URDF .* moving joints are shoul'):
+        make_robot_model(ur5.urdf, joints=['elbow'])
+    with pytest.raises(UsageError, match='no joint of the URDF'):
+        make_robot_model(ur5.urdf, joints=[])
+
+
+def test_a_locked_joint_stands_in_the_model(ur5, rng):
+    """The frames behind it are those of the whole arm with it there; 1e-12 is rounding."""
+    moving = [name for name in ur5.joint_names if name != 'elbow_joint']
+    robot = make_robot_model(ur5.urdf, joints=moving, locked={'elbow_joint': 1.2})
+    assert robot.locked == {'elbow_joint': 1.2}
+    q = rng.uniform(-2, 2, 5)
+    ours, theirs = robot.pinocchio.createData(), ur5.pinocchio.createData()
+    pin.forwardKinematics(robot.pinocchio, ours, q)
+    pin.forwardKinematics(ur5.pinocchio, theirs, np.insert(q, 2, 1.2))
+    np.testing.assert_allclose(ours.oMi[5].homogeneous, theirs.oMi[6].homogeneous, atol=1e-12)
+
+
+@pytest.mark.parametrize('position', [3.5, -3.5, np.nan, np.inf])
+def test_a_joint_cannot_stand_outside_its_limits(ur5, position):
+    """The elbow's half turn, both ways; nowhere is outside, too."""
+    with pytest.raises(DescriptionError, match=r'joint elbow_joint .* is locked at .* are -3'):
+        make_robot_model(
+            ur5.urdf, joints=ur5.joint_names[:2], locked={'elbow_joint': position}
+        )
+
+
+def test_a_place_for_a_joint_that_moves_is_kept_for_later(ur5):
+    """A robot YAML may say where each joint stands; it holds only when the joint is locked."""
+    robot = make_robot_model(ur5.urdf, locked={'elbow_joint': 1.2})
+    assert robot.joint_names == ur5.joint_names
+    assert robot.locked == {}

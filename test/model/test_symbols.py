@@ -1,0 +1,269 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Readable expressions: the published lists by coefficient, and that they are true."""
+
+from builders import joint
+from builders import link
+from builders import robot_urdf
+import numpy as np
+import pytest
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.link_frames import link_frames
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.published_orders import PUBLISHED_ORDERS
+from robot_identification.model.published_orders import published_rows
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.symbols import find_symbols
+from robot_identification.model.symbols import latex_symbol
+from robot_identification.model.symbols import Monomial
+from robot_identification.model.symbols import Term
+from robot_identification.model.symbols import to_latex
+from robot_identification.model.symbols import to_plain
+from robot_identification.model.symbols import to_text
+from robot_identification.model.urdf import parse_urdf
+
+DRIVES = {f'{symbol}{joint}': {} for symbol in ('fc', 'fv') for joint in range(1, 7)}
+DRIVES |= {f'Ia{joint}': {} for joint in range(3, 7)}
+# Raviola et al. 2021, equations A1 (UR3) and A2 (UR5), signs restored (numbers.md B8), as printed
+# to four digits. The numbers come in the order 1/a2, 1/a2^2, 1/a3^2, 1/|a3|, d4^2, 2 d4, d4, d5,
+# d5^2, 2 d5, d6, d6^2, 2 d6. In its row 2 (A1) prints 2.353, the UR5's 1/a2, where the UR3 has
+# 4.104; the UR3's 16.84 and 0.1123 are the printed ones of 16.845 and 0.11235.
+UR5_NUMBERS = (2.353, 5.536, 6.499, 2.549, 0.01191, 0.2183, 0.1092, 0.09465, 0.008959, 0.1893,
+               0.0823, 0.006773, 0.1646)
+UR3_NUMBERS = (4.104, 16.84, 21.99, 4.689, 0.01262, 0.2247, 0.1123, 0.08535, 0.007285, 0.1707,
+               0.0819, 0.006708, 0.1638)
+
+
+def raviola_table(numbers):
+    """Return the list: leading parameter, then coefficients of the others."""
+    i2, i22, i33, i3, d44, dd4, d4, d5, d55, dd5, d6, d66, dd6 = numbers
+    return {
+        'Iyy1': {'Iyy2': 1, 'Iyy3': 1, 'Izz2': -1, 'Izz3': -1, 'Izz4': 1, 'Ia1': 1, 'Ia2': -1,
+                 'm4': d44, 'm5': d44, 'm6': d44, 'my4': dd4},
+        'm2': {'Izz2': -i22, 'Izz3': i33, 'Ia2': -i22},
+        'mx2': {'Izz2': -i2, 'Ia2': -i2},
+        'my2': {},
+        'mz2': {'Ixz2': i2, 'Ixz3': -i3},
+        'Ixx2': {'Iyy2': -1, 'Izz2': 1, 'Ia2': 1},
+        'Iyz2': {}, 'Ixy2': {},
+        'm3': {'Izz3': -i33, 'm4': 1, 'm5': 1, 'm6': 1},
+        'mx3': {'Izz3': -i3},
+        'my3': {},
+        'mz3': {'Ixz3': i3, 'm4': d4, 'm5': d4, 'm6': d4, 'my4': 1},
+        'Ixx3': {'Iyy3': -1, 'Izz3': 1},
+        'Iyz3': {}, 'Ixy3': {}, 'mx4': {},
+        'mz4': {'my5': -1, 'm5': d5, 'm6': d5},
+        'Ixx4': {'Izz4': -1, 'Izz5': 1, 'm5': d55, 'm6': d55, 'my5': -dd5},
+        'Iyy4': {'Izz5': 1, 'm5': d55, 'm6': d55, 'my5': -dd5},
+        'Iyz4': {}, 'Ixz4': {}, 'Ixy4': {}, 'mx5': {},
+        'mz5': {'m6': d6, 'mz6': 1},
+        'Ixx5': {'Iyy6': 1, 'Izz5': -1, 'm6': d66, 'mz6': dd6},
+        'Iyy5': {'Iyy6': 1, 'm6': d66, 'mz6': dd6},
+        'Iyz5': {}, 'Ixz5': {}, 'Ixy5': {}, 'mx6': {}, 'my6': {},
+        'Ixx6': {'Iyy6': -1},
+        'Izz6': {}, 'Iyz6': {}, 'Ixz6': {}, 'Ixy6': {},
+        **DRIVES,
+    }
+
+
+# Tika et al. 2020, table II, as numbers.md B9 restores it: in symbols.
+WRIST, ELBOW = '(m4 + m5 + m6)', '(m3 + m4 + m5 + m6)'
+TIKA = [
+    f'Izz1 + Iyy2 + a3^2 m3 + Iyy3 + (a3^2 + a4^2 + d4^2) {WRIST} + 2 d4 mz4 + Iyy4 + Ia1',
+    f'Ixx2 - Iyy2 - a3^2 {ELBOW}',
+    'Ixy2',
+    f'Ixz2 - a3 (mz3 + mz4) - a3 d4 {WRIST}',
+    'Iyz2',
+    f'Izz2 + a3^2 {ELBOW} + Ia2',
+    f'mx2 + a3 {ELBOW}',
+    'my2',
+    f'Ixx3 - Iyy3 - a4^2 {WRIST}',
+    'Ixy3',
+    f'Ixz3 - a4 d4 {WRIST} - a4 mz4',
+    'Iyz3',
+    f'Izz3 + a4^2 {WRIST}',
+    f'mx3 + a4 {WRIST}',
+    'my3',
+    'Ixx4 - Iyy4 + d5^2 (m5 + m6) + 2 d5 mz5 + Iyy5',
+    'Ixy4', 'Ixz4', 'Iyz4',
+    'Izz4 + d5^2 (m5 + m6) + 2 d5 mz5 + Iyy5',
+    'mx4',
+    'my4 - d5 (m5 + m6) - mz5',
+    'Ixx5 - Iyy5 + Iyy6',
+    'Ixy5', 'Ixz5', 'Iyz5',
+    'Izz5 + Iyy6',
+    'mx5',
+    'my5 + mz6',
+    'Ixx6 - Iyy6',
+    'Ixy6', 'Ixz6', 'Iyz6', 'Izz6', 'mx6', 'my6',
+    *DRIVES,
+]
+
+
+def symbols_of(robot, *, frames='joint', preference='gautier_khalil', drives=True):
+    """Return reduction and expressions of an arm."""
+    parameters = make_standard_parameters(
+        robot.n, parse_friction('coulomb,viscous' if drives else 'none'), drives
+    )
+    stated = link_frames(robot, frames)
+    reduction = reduce_to_base(robot, parameters, frames=stated, preference=preference)
+    return reduction, find_symbols(robot, reduction, stated)
+
+
+@pytest.mark.parametrize(
+    ('name', 'numbers'),
+    [('ur5', UR5_NUMBERS), ('ur3', UR3_NUMBERS), ('ur5_porcelli', UR5_NUMBERS)],
+)
+def test_lists_of_raviola(name, numbers):
+    """
+    Structure and order exactly, coefficients to half of the fourth printed digit.
+
+    A coefficient that is printed 0.1123 may be 0.11235: half a digit and rounding.
+    """
+    order = PUBLISHED_ORDERS['raviola']
+    reduction, found = symbols_of(load_robot(name), frames='dh', preference='mass_first')
+    rows = published_rows(reduction, order)
+    table = raviola_table(numbers)
+    assert [reduction.names[row] for row in rows] == list(table)
+    for row, (leading, others) in zip(rows, table.items(), strict=True):
+        terms = {term.parameter: term.value for term in found.expressions[row]}
+        assert terms.pop(leading) == 1.0
+        assert set(terms) == set(others), leading
+        for parameter, value in others.items():
+            assert terms[parameter] == pytest.approx(value, rel=5.1e-4), (leading, parameter)
+    assert found.numeric == 0
+    assert found.error < 1e-10
+
+
+def test_wall_adds_two_rows_to_the_list_of_raviola():
+    """Rows 1 and 2 of (A1) and (A2): 2.353 is 1/|a2| of the UR5, 4.104 that of the UR3."""
+    for name, number in (('ur5', 2.353), ('ur3', 4.104)):
+        robot = load_robot(name, gravity=[0.0, -9.81, 0.0])
+        reduction, found = symbols_of(robot, frames='dh', preference='mass_first')
+        rows = published_rows(reduction, PUBLISHED_ORDERS['raviola'])
+        assert [reduction.names[row] for row in rows[:2]] == ['mx1', 'mz1']
+        assert to_text(found.expressions[rows[0]]) == 'mx1'
+        leading, other = found.expressions[rows[1]]
+        assert (leading.parameter, other.parameter) == ('mz1', 'Ixz2')
+        assert other.value == pytest.approx(-number, rel=5e-4)
+
+
+def test_list_of_tika():
+    """
+    The 52 expressions in their order, in the paper's frames and lengths.
+
+    Our derivation has my5 + mz6 where axis 6 is turned by -pi/2 from axis 5, as table I says.
+    """
+    robot = load_robot('ur5_tika')
+    reduction, found = symbols_of(robot, frames='mdh')
+    rows = published_rows(reduction, PUBLISHED_ORDERS['tika'])
+    assert [to_text(found.expressions[row]) for row in rows] == TIKA
+    assert found.constants == {'a3': -0.425, 'a4': -0.392, 'd4': 0.109, 'd5': 0.094}
+
+
+def test_thesis_list():
+    """Porcelli's base, shoulder and elbow, restored (numbers.md B7): 15 expressions."""
+    reduction, found = symbols_of(
+        load_robot('ur5_porcelli_bse'), frames='dh', preference='mass_first', drives=False
+    )
+    rows = published_rows(reduction, PUBLISHED_ORDERS['porcelli'])
+    assert [to_text(found.expressions[row]) for row in rows] == [
+        'Iyy1 + Iyy2 - Izz2 + Iyy3 - Izz3',
+        'm2 - 1/a2^2 Izz2 + 1/a3^2 Izz3',
+        'mx2 + 1/a2 Izz2',
+        'my2',
+        'mz2 - 1/a2 Ixz2 + 1/a3 Ixz3',
+        'Ixx2 - Iyy2 + Izz2', 'Ixy2', 'Iyz2',
+        'm3 - 1/a3^2 Izz3',
+        'mx3 + 1/a3 Izz3',
+        'my3',
+        'mz3 - 1/a3 Ixz3',
+        'Ixx3 - Iyy3 + Izz3', 'Ixy3', 'Iyz3',
+    ]
+
+
+@pytest.mark.parametrize('preference', ['gautier_khalil', 'mass_first'])
+@pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
+@pytest.mark.parametrize('name', ['ur3', 'ur10', 'ur10e', 'youbot', 'ur5_tika'])
+def test_expressions_are_the_matrix(name, frames, preference):
+    """
+    Each expression, evaluated at the arm's lengths, is its row of K, and nothing is left over.
+
+    1e-8 of a coefficient is what a symbol may be off before it is given as a number instead.
+    """
+    reduction, found = symbols_of(load_robot(name), frames=frames, preference=preference)
+    assert found.error < 1e-8
+    index = {parameter: column for column, parameter in enumerate(reduction.parameters.names)}
+    for row, expression in enumerate(found.expressions):
+        values = np.zeros(reduction.parameters.size)
+        for term in expression:
+            values[index[term.parameter]] = (
+                sum(part.evaluate(found.constants) for part in term.coefficient)
+                if term.coefficient else term.value
+            )
+        np.testing.assert_allclose(values, reduction.K[row], atol=2e-8, rtol=1e-8)
+        assert expression[0].parameter == reduction.names[row]
+    # Gautier and Khalil's frames have z along the link's own axis.
+    if preference == 'gautier_khalil' and frames != 'dh':
+        assert found.numeric == 0, 'polynomials of degree two, as Gautier and Khalil say'
+
+
+def test_skew_twists_leave_numbers_in_the_factors():
+    """Axes at odd angles: the lengths are symbols, sines and cosines are numbers."""
+    robot = make_robot_model(parse_urdf(robot_urdf(
+        link('l0'), *(link(f'l{i + 1}') for i in range(3)),
+        joint('j0', 'l0', 'l1'),
+        joint('j1', 'l1', 'l2', xyz=(0.3, 0, 0), rpy=(0.7, 0, 0)),
+        joint('j2', 'l2', 'l3', xyz=(0.2, 0, 0.1), rpy=(-0.9, 0, 0)),
+    ), 'arm'))
+    _, found = symbols_of(robot, drives=False)
+    assert found.numeric == 0
+    assert found.error < 1e-10
+    assert set(found.constants) == {'x2', 'x3', 'z3'}
+    factors = {abs(part.factor) for row in found.expressions for term in row
+               for part in term.coefficient}
+    assert any(factor == pytest.approx(np.sin(0.7) ** 2, rel=1e-9) for factor in factors)
+    assert '(x2^2 + 0.415016 x3^2 + 0.415016 z3^2) m3' in to_text(found.expressions[0])
+
+
+def test_what_no_law_explains_is_given_as_a_number():
+    """A term without monomials keeps its value in text and LaTeX, and says so in JSON."""
+    expression = (
+        Term('Izz1', 1.0, (Monomial(1.0, ()),)), Term('m2', -0.25, ()), Term('m3', -0.25, ()),
+    )
+    assert to_text(expression) == 'Izz1 - 0.25 (m2 + m3)'
+    assert to_latex(expression) == r'I_{zz,1} - 0.25 (m_{2} + m_{3})'
+    assert to_plain(expression)[1] == {'parameter': 'm2', 'value': -0.25, 'coefficient': []}
+
+
+def test_how_expressions_are_written():
+    """Powers, factors, fractions and signs; a sum stands in brackets before its parameter."""
+    a, d = (('a2', 1),), (('d4', 2),)
+    expression = (
+        Term('mx1', 1.0, (Monomial(1.0, ()),)),
+        Term('m2', 0.0, (Monomial(-2.0, a),)),
+        Term('Ixz3', 0.0, (Monomial(1.0, (('a2', -1),)),)),
+        Term('m4', 0.0, (Monomial(1.0, d), Monomial(-1.0, (('a2', 2),)))),
+    )
+    assert to_text(expression) == 'mx1 - 2 a2 m2 + 1/a2 Ixz3 + (d4^2 - a2^2) m4'
+    assert to_latex(expression) == (
+        r'mx_{1} - 2 a_{2} m_{2} + \\frac{1}{a_{2}} I_{xz,3} + '
+        r'(d_{4}^{2} - a_{2}^{2}) m_{4}'
+    ).replace('\\\\', '\\')
+    assert [latex_symbol(name) for name in ('m4', 'Ixx3', 'fc6', 'Ia10', 'd5')] == [
+        'm_{4}', 'I_{xx,3}', 'f_{c,6}', 'I_{a,10}', 'd_{5}',
+    ]

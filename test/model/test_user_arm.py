@@ -1,0 +1,462 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""An arm of the user's, a URDF and a YAML: joints that slide, stand still or are coupled."""
+
+import json
+from pathlib import Path
+
+from builders import FINGERS
+from builders import joint
+from builders import link
+from builders import robot_urdf
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.files import dump_yaml
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.denavit_hartenberg import derive_table
+from robot_identification.model.link_frames import check_table
+from robot_identification.model.link_frames import link_frames
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.urdf_variants import for_simulation
+
+PANDA = tuple(f'panda_joint{number}' for number in range(1, 8))
+ARM = ('pan', 'lift', 'slide', 'wrist')
+GRAVITY = (1.0, -2.0, -9.5)
+LIMITS = {
+    'pan': '<limit velocity="3" effort="80"/>',
+    'lift': '<limit lower="0.2" upper="1.5" velocity="3" effort="60"/>',
+    'slide': '<limit lower="-0.3" upper="0.4" velocity="1" effort="90"/>',
+    'wrist': '<limit lower="-2" upper="2" velocity="3" effort="20"/>',
+    'left': '<limit lower="0" upper="0.04" velocity="0.2" effort="20"/>',
+}
+HAND = {'mass': 1.2, 'centre': (0.08, -0.02, 0.05), 'principal': (0.006, 0.009, 0.008),
+        'rpy': (-0.2, 0.4, 0.0)}
+TOOL = {'mass': 0.7, 'centre': (0.01, 0.02, 0.08), 'principal': (0.002, 0.003, 0.004),
+        'rpy': (0.3, 0.0, -0.5)}
+TOOL_POSE = {'xyz': (0.05, 0.0, 0.1), 'rpy': (0.4, -0.3, 0.2)}
+
+
+def arm_elements(hand):
+    """Return links and joints of four joints; the third one slides, no frames are aligned."""
+    return (
+        link('ground'),
+        link('tower', 4.0, (0.03, 0.01, 0.2), (0.05, 0.06, 0.03), (0.1, 0.2, 0.3)),
+        link('beam', 3.0, (0.2, 0.0, 0.05), (0.02, 0.08, 0.07), (0.0, 0.1, 0.0)),
+        link('slider', 2.5, (-0.05, 0.04, 0.06), (0.02, 0.03, 0.015), (0.3, -0.2, 0.1)),
+        hand,
+        joint('pan', 'ground', 'tower', 'continuous', rpy=(0.2, 0, 0), limit=LIMITS['pan']),
+        joint('lift', 'tower', 'beam', 'revolute', (0, 1, 0), (0.1, 0, 0.3), (0, 0.1, 0.3),
+              LIMITS['lift']),
+        joint('slide', 'beam', 'slider', 'prismatic', (2, 0, 1), (0.3, 0, 0.05), (0, 0.4, 0.1),
+              LIMITS['slide']),
+        joint('wrist', 'slider', 'hand', 'revolute', (0, 0.6, 0.8), (0.2, 0.05, 0), (0.1, 0, 0.5),
+              LIMITS['wrist']),
+    )
+
+
+def gripper_elements():
+    """Return a tool that is fixed to the hand, with two fingers of one motor."""
+    return (
+        link('tool', **TOOL),
+        joint('mount', 'hand', 'tool', 'fixed', limit='', **TOOL_POSE),
+        link('left_finger', 0.1, (0.0, 0.01, 0.02), (1e-4, 2e-4, 1.5e-4)),
+        link('right_finger', 0.1, (0.0, -0.01, 0.02), (1e-4, 2e-4, 1.5e-4)),
+        joint('left', 'tool', 'left_finger', 'prismatic', (0, 1, 0), (0, 0.02, 0.1),
+              limit=LIMITS['left']),
+        joint('right', 'tool', 'right_finger', 'prismatic', (0, -1, 0), (0, -0.02, 0.1),
+              limit=LIMITS['left'], more='<mimic joint="left"/>'),
+    )
+
+
+@pytest.fixture
+def write_arm(tmp_path):
+    """Return a function that writes the arm's URDF and YAML, and returns the YAML's path."""
+    text = robot_urdf(*arm_elements(link('hand', **HAND)), *gripper_elements(), name='mine')
+    (tmp_path / 'mine.urdf').write_text(text)
+    path = tmp_path / 'mine.yaml'
+
+    def write(joints=ARM, **more):
+        entries = joints if isinstance(joints, dict) else {name: {} for name in joints}
+        path.write_text(dump_yaml({
+            'schema_version': 1, 'name': 'mine', 'urdf': 'mine.urdf', 'joints': entries, **more,
+        }))
+        return str(path)
+
+    return write
+
+
+def random_states(rng, robot, samples=10):
+    """Return a motion that is not meant to be executed."""
+    return Motion(
+        rng.uniform(np.clip(robot.limits.lower, -3, 3), np.clip(robot.limits.upper, -3, 3),
+                    (samples, robot.n)),
+        *rng.uniform(-2.0, 2.0, (2, samples, robot.n)),
+    )
+
+
+def held(robot, full, motion, positions):
+    """Return torques of the moving joints in a full arm whose other joints are held [Nm]."""
+    q, dq, ddq = np.zeros((3, len(motion), full.n))
+    moving = [full.joint_names.index(name) for name in robot.joint_names]
+    for name, position in positions.items():
+        q[:, full.joint_names.index(name)] = position
+    for part, values in ((q, motion.q), (dq, motion.dq), (ddq, motion.ddq)):
+        part[:, moving] = values
+    return rigid_torque(full, Motion(q, dq, ddq))[:, moving]
+
+
+def test_the_panda_needs_a_urdf_and_a_yaml(panda_urdf, tmp_path, rng):
+    """
+    Seven joints, 43 base parameters (numbers.md B5), and fingers held where the YAML says.
+
+    Torques are those of the whole description, fingers moving, with the fingers held: 1e-9 N m.
+    """
+    path = tmp_path / 'panda.yaml'
+    path.write_text(dump_yaml({
+        'schema_version': 1, 'name': 'panda', 'description': 'Franka Emika Panda',
+        'urdf': str(panda_urdf), 'effort_unit': 'Nm', 'sampling_rate': 1000.0,
+        'joints': {name: {'acceleration': 10.0} for name in PANDA},
+        'locked': {FINGERS[0]: 0.02, FINGERS[1]: 0.02},
+    }))
+    robot = load_robot(str(path))
+    assert (robot.name, robot.joint_names, robot.effort_unit) == ('panda', PANDA, 'Nm')
+    assert robot.locked == {FINGERS[0]: 0.02, FINGERS[1]: 0.02}
+    np.testing.assert_array_equal(robot.limits.acceleration, 10.0)
+    assert np.all(np.isfinite(robot.limits.velocity) & np.isfinite(robot.limits.effort))
+    assert reduce_to_base(robot, make_standard_parameters(7, (), False)).rank == 43
+    whole = pin.buildModelFromUrdf(str(panda_urdf))
+    assert tuple(whole.names)[1:] == (*PANDA, *FINGERS)
+    motion = random_states(rng, robot)
+    expected = [
+        pin.rnea(whole, whole.createData(), np.append(q, [0.02, 0.02]), np.append(dq, [0.0, 0.0]),
+                 np.append(ddq, [0.0, 0.0]))[:7]
+        for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ]
+    np.testing.assert_allclose(rigid_torque(robot, motion), expected, rtol=0, atol=1e-9)
+
+
+def test_the_panda_needs_no_yaml(panda_urdf):
+    robot = load_robot(urdf=panda_urdf)
+    assert robot.joint_names == PANDA
+    assert robot.locked == dict.fromkeys(FINGERS, 0.0)
+
+
+def test_a_finger_of_the_panda_is_refused_by_name(panda_urdf):
+    for finger, other in (FINGERS, FINGERS[::-1]):
+        with pytest.raises(UsageError, match=rf'joint {finger} .* coupled with {other} \(mimic\)'):
+            load_robot(urdf=panda_urdf, joints=[*PANDA, finger])
+
+
+def test_a_tool_is_part_of_the_link_it_is_fixed_to(write_arm, rng):
+    """
+    The same torques as of an arm whose hand has the inertia of hand, tool and fingers.
+
+    They are added by Pinocchio and written as principal moments; 1e-9 N m is far above rounding.
+    """
+    with_tool = load_robot(write_arm(), gravity=GRAVITY)
+
+    def inertia(mass, centre, principal, rpy=(0, 0, 0)):
+        R = pin.rpy.rpyToMatrix(*rpy)
+        return pin.Inertia(mass, np.array(centre, dtype=float), R @ np.diag(principal) @ R.T)
+
+    mount = pin.SE3(pin.rpy.rpyToMatrix(*TOOL_POSE['rpy']), np.array(TOOL_POSE['xyz']))
+    lumped = inertia(**HAND) + mount.act(inertia(**TOOL))
+    for side in (1.0, -1.0):
+        seat = mount * pin.SE3(np.eye(3), np.array([0.0, 0.02 * side, 0.1]))
+        lumped += seat.act(inertia(0.1, (0.0, 0.01 * side, 0.02), (1e-4, 2e-4, 1.5e-4)))
+    principal, axes = np.linalg.eigh(lumped.inertia)
+    axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
+    hand = link('hand', lumped.mass, lumped.lever, principal, pin.rpy.matrixToRpy(axes))
+    path = write_arm()
+    bare, light = (
+        load_robot(path, gravity=GRAVITY, urdf=write_urdf(
+            path, robot_urdf(*arm_elements(body), name='other')
+        ))
+        for body in (hand, link('hand', **HAND))
+    )
+    assert bare.pinocchio.nq == with_tool.pinocchio.nq == 4
+    motion = random_states(rng, bare)
+    np.testing.assert_allclose(
+        rigid_torque(with_tool, motion), rigid_torque(bare, motion), rtol=0, atol=1e-9
+    )
+    assert np.abs(rigid_torque(with_tool, motion) - rigid_torque(light, motion)).max() > 1.0
+
+
+def write_urdf(beside, text):
+    """Write a URDF beside a YAML, and return its path."""
+    path = Path(beside).with_name('other.urdf')
+    path.write_text(text)
+    return path
+
+
+def test_coupled_joints_are_locked_by_default(write_arm):
+    """A pair of fingers has one motor and two axes: it stands still, shut, unless told."""
+    alone = load_robot(urdf=write_urdf(write_arm(), robot_urdf(
+        *arm_elements(link('hand', **HAND)), *gripper_elements(), name='alone')))
+    for robot in (alone, load_robot(write_arm())):
+        assert robot.joint_names == ARM
+        assert robot.locked == {'left': 0.0, 'right': 0.0}
+    told = load_robot(write_arm(locked={'left': 0.03, 'right': 0.03}))
+    assert told.locked == {'left': 0.03, 'right': 0.03}
+
+
+@pytest.mark.parametrize(('finger', 'other'), [('left', 'right'), ('right', 'left')])
+def test_coupled_joints_cannot_be_chosen(command, write_arm, finger, other):
+    """In the YAML or with --joints: both are named, and what to do."""
+    message = rf"joint {finger} of the URDF 'mine' is coupled with {other} \(mimic\).*leave both"
+    with pytest.raises(UsageError, match=message):
+        load_robot(write_arm([*ARM, finger]))
+    with pytest.raises(UsageError, match=message):
+        load_robot(write_arm(), joints=[*ARM, finger])
+    outcome = command('base-parameters', '--robot', write_arm(), '--joints', *ARM, finger)
+    assert outcome.code == 2
+    assert f'joint {finger} ' in outcome.err
+
+
+# Every joint of the arm in turn, at a place of its own.
+STOPS = {'pan': 2.0, 'lift': 0.9, 'slide': -0.25, 'wrist': 1.1}
+
+
+@pytest.mark.parametrize('where', ['yaml', 'option'])
+@pytest.mark.parametrize('stopped', [*ARM, 'pan lift', 'slide wrist', 'pan slide wrist'])
+def test_locked_joints_stand_where_they_are_told(write_arm, rng, stopped, where):
+    """
+    Torques of the joints that move are those of the whole arm with the others held there.
+
+    Whether the YAML leaves them out or --joints; 1e-9 N m is far above rounding.
+    """
+    stops = {name: STOPS[name] for name in stopped.split()}
+    moving = [name for name in ARM if name not in stops]
+    robot = (
+        load_robot(write_arm(moving, locked=stops), gravity=GRAVITY) if where == 'yaml'
+        else load_robot(write_arm(locked=STOPS), joints=moving, gravity=GRAVITY)
+    )
+    assert robot.joint_names == tuple(moving)
+    assert {name: robot.locked[name] for name in stops} == stops
+    motion, full = random_states(rng, robot), load_robot(write_arm(), gravity=GRAVITY)
+    expected = held(robot, full, motion, stops)
+    np.testing.assert_allclose(rigid_torque(robot, motion), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize('moving', [('pan', 'slide'), ('lift', 'wrist'), ('wrist',), ARM[1:]])
+def test_chosen_joints_move_and_the_others_stand_at_neutral(command, write_arm, rng, moving):
+    """
+    Zero, clipped to the limits: the lift cannot be lower than 0.2 rad.
+
+    1e-9 N m is far above rounding. The command takes the same.
+    """
+    path = write_arm()
+    robot = load_robot(path, joints=moving, gravity=GRAVITY)
+    neutral = {name: {'lift': 0.2}.get(name, 0.0) for name in ARM if name not in moving}
+    assert robot.locked == {**neutral, 'left': 0.0, 'right': 0.0}
+    motion, full = random_states(rng, robot), load_robot(path, gravity=GRAVITY)
+    np.testing.assert_allclose(
+        rigid_torque(robot, motion), held(robot, full, motion, neutral), rtol=0, atol=1e-9
+    )
+    np.testing.assert_array_equal(robot.limits.effort, [
+        full.limits.effort[full.joint_names.index(name)] for name in moving
+    ])
+    outcome = command('base-parameters', '--robot', path, '--joints', *moving, '--json')
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)['joints'] == list(moving)
+
+
+@pytest.mark.parametrize('kind', ['prismatic', 'revolute'])
+def test_a_joint_without_stated_limits_is_locked_anywhere(write_arm, kind):
+    """In a URDF 0 and 0 stand where a limit is unknown, which is no range to stay in."""
+    for limit in ('<limit velocity="1" effort="9"/>', '<limit lower="0" upper="0"/>', ''):
+        text = robot_urdf(
+            link('ground'), link('one'), link('two'), joint('turn', 'ground', 'one'),
+            joint('free', 'one', 'two', kind, limit=limit), name='mine',
+        )
+        path = write_arm(['turn'], locked={'free': 0.7})
+        robot = load_robot(path, urdf=write_urdf(path, text))
+        assert robot.locked == {'free': 0.7}
+
+
+def simulated_torque(robot, motion):
+    """Return MuJoCo's inverse dynamics of the description for simulators [Nm]."""
+    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the other opinion, is not installed')
+    model = mujoco.MjModel.from_xml_string(for_simulation(robot.urdf.text, robot.locked))
+    assert [model.joint(index).name for index in range(model.njnt)] == list(robot.joint_names)
+    model.opt.gravity[:] = robot.gravity
+    model.jnt_limited[:] = False
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+    data, tau = mujoco.MjData(model), []
+    for data.qpos[:], data.qvel[:], data.qacc[:] in zip(
+        motion.q, motion.dq, motion.ddq, strict=True
+    ):
+        mujoco.mj_inverse(model, data)
+        tau.append(data.qfrc_inverse.copy())
+    return np.array(tau)
+
+
+@pytest.mark.parametrize('stopped', ['', 'lift', 'slide', 'pan slide', 'lift wrist'])
+def test_simulators_get_the_same_locked_arm(write_arm, rng, stopped):
+    """
+    Locked joints are fixed ones to MuJoCo, Pinocchio reduces its model; torques are the same.
+
+    MuJoCo works on quaternions and principal moments in double precision: 1e-9 N m.
+    """
+    stops = {name: STOPS[name] for name in stopped.split()} | {'left': 0.03, 'right': 0.01}
+    moving = [name for name in ARM if name not in stops]
+    robot = load_robot(write_arm(moving, locked=stops), gravity=GRAVITY)
+    motion = random_states(rng, robot)
+    np.testing.assert_allclose(
+        rigid_torque(robot, motion), simulated_torque(robot, motion), rtol=0, atol=1e-9
+    )
+
+
+def table_entry(table, base):
+    """Return a table as a robot YAML has it."""
+    pose = pin.SE3(base)
+    return {
+        'convention': table.convention,
+        'base': {'xyz': pose.translation.tolist(),
+                 'rpy': pin.rpy.matrixToRpy(pose.rotation).tolist()},
+        **{key: getattr(table, key).tolist() for key in ('a', 'alpha', 'd', 'theta')},
+    }
+
+
+@pytest.mark.parametrize('stopped', ['', 'lift', 'slide', 'pan', 'slide wrist'])
+def test_a_table_has_a_row_for_every_joint_of_the_yaml(write_arm, stopped):
+    """
+    One table for the arm, however many of its joints move: the rows of the others stand.
+
+    Frames of the moving links are those of the arm with all joints moving; 1e-12 is rounding.
+    """
+    full = load_robot(write_arm())
+    table = derive_table(full.pinocchio)
+    path = write_arm(denavit_hartenberg=table_entry(table, table.base), locked=STOPS)
+    moving = [name for name in ARM if name not in stopped.split()]
+    robot = load_robot(path, joints=moving)
+    np.testing.assert_array_equal(
+        robot.denavit_hartenberg.moving, [name in moving for name in ARM]
+    )
+    assert robot.denavit_hartenberg.prismatic.tolist() == [False, False, True, False]
+    check_table(robot, robot.denavit_hartenberg)
+    whole = link_frames(load_robot(path), 'mdh').placements
+    for name, placement in zip(moving, link_frames(robot, 'mdh').placements, strict=True):
+        np.testing.assert_allclose(
+            placement.homogeneous, whole[ARM.index(name)].homogeneous, rtol=0, atol=1e-12
+        )
+
+
+def test_a_wrong_table_in_a_yaml_is_refused_where_it_is_used(write_arm):
+    """
+    The arm itself needs no table: only frames of a table do.
+
+    Where a slide's axis runs makes no difference, so that its length shows at the next joint.
+    """
+    table = derive_table(load_robot(write_arm()).pinocchio)
+    wrong = table_entry(table, table.base)
+    wrong['a'][2] += 0.01
+    robot = load_robot(write_arm(denavit_hartenberg=wrong))
+    assert link_frames(robot, 'joint').name == 'joint'
+    with pytest.raises(DescriptionError, match=r'mine: .* its frame of wrist moves'):
+        link_frames(robot, 'dh')
+
+
+TABLE = {'convention': 'modified', **{key: [0.0] * 4 for key in ('a', 'alpha', 'd', 'theta')}}
+WRONG = {
+    'a table that is a list': ({'denavit_hartenberg': [1]}, 'hartenberg must be a mapping'),
+    'a table without a column': (
+        {'denavit_hartenberg': {k: v for k, v in TABLE.items() if k != 'd'}},
+        'denavit_hartenberg: missing d',
+    ),
+    'an unknown column': (
+        {'denavit_hartenberg': {**TABLE, 'offset': [0.0] * 4}},
+        'denavit_hartenberg: unknown key offset',
+    ),
+    'a row too few': (
+        {'denavit_hartenberg': {**TABLE, 'a': [0.0] * 3}}, 'hartenberg: a must be a list of 4 num',
+    ),
+    'an angle that is text': (
+        {'denavit_hartenberg': {**TABLE, 'alpha': [0, 0, '90', 0]}}, "alpha is '90'",
+    ),
+    'a length that is none': (
+        {'denavit_hartenberg': {**TABLE, 'd': [0, 0, None, 0]}}, 'd is None, a finite number',
+    ),
+    'an unknown convention': (
+        {'denavit_hartenberg': {**TABLE, 'convention': 'khalil'}}, "convention is 'khalil'",
+    ),
+    'a base that is a list': (
+        {'denavit_hartenberg': {**TABLE, 'base': [0, 0, 0]}}, 'base must be a mapping of xyz and',
+    ),
+    'a base of two numbers': (
+        {'denavit_hartenberg': {**TABLE, 'base': {'xyz': [0, 0]}}}, 'base xyz must be a list of 3',
+    ),
+    'locked joints as a list': ({'locked': ['left']}, '`locked` must map joint names'),
+    'locked at text': ({'locked': {'left': 'open'}}, "locked position of left is 'open'"),
+    'locked at no number': ({'locked': {'left': float('nan')}}, 'locked position of left is nan'),
+    'locked nowhere': ({'locked': {'left': None}}, 'locked position of left is None'),
+    'an encoder that is a number': ({'joints': {'pan': {'encoder': 1.0}}}, 'pan: encoder must be'),
+    'a sign of two': ({'joints': {'pan': {'encoder': {'sign': 2}}}}, 'pan: encoder: sign is 2'),
+    'a sign of zero': ({'joints': {'pan': {'encoder': {'sign': 0}}}}, 'encoder: sign is 0'),
+    'a zero of text': (
+        {'joints': {'pan': {'encoder': {'zero': 'top'}}}}, "pan: encoder: zero is 'top'",
+    ),
+    'a zero without end': (
+        {'joints': {'pan': {'encoder': {'zero': float('inf')}}}}, 'pan: encoder: zero is inf',
+    ),
+    'an unknown key of an encoder': (
+        {'joints': {'pan': {'encoder': {'offset': 1.0}}}}, 'pan: encoder: unknown key offset',
+    ),
+}
+
+
+@pytest.mark.parametrize(('changes', 'message'), WRONG.values(), ids=WRONG)
+def test_wrong_keys_of_a_yaml_are_refused_by_name(write_arm, changes, message):
+    path = write_arm(**changes)
+    with pytest.raises(DescriptionError, match=message) as refusal:
+        load_robot(path)
+    assert path in str(refusal.value)
+
+
+def test_joints_that_cannot_be_locked_are_refused_by_name(write_arm):
+    with pytest.raises(UsageError, match=r"no joint thumb in the URDF 'mine' to lock"):
+        load_robot(write_arm(locked={'thumb': 0.0}))
+    with pytest.raises(DescriptionError, match=r'joint lift .* at 0\.1, its limits are 0\.2'):
+        load_robot(write_arm(['pan'], locked={'lift': 0.1}))
+    with pytest.raises(DescriptionError, match=r'joint left .* at -0\.01, its limits are 0'):
+        load_robot(write_arm(locked={'left': -0.01}))
+    with pytest.raises(UsageError, match=r'kinematic order: pan lift'):
+        load_robot(write_arm(['lift', 'pan']))
+
+
+def test_a_locked_follower_stands_with_its_leader():
+    """At multiplier times leader plus offset, within its limits; what is stated for it wins."""
+    mimic = '<mimic joint="left" multiplier="-2" offset="0.1"/>'
+    limit = '<limit lower="-0.3" upper="0.3" velocity="1" effort="9"/>'
+    urdf = parse_urdf(robot_urdf(
+        link('ground'), link('hand'), link('finger'), link('thumb'),
+        joint('turn', 'ground', 'hand'),
+        joint('left', 'hand', 'finger', 'prismatic', limit=limit),
+        joint('right', 'hand', 'thumb', 'prismatic', limit=limit, more=mimic),
+    ), 'arm')
+    assert make_robot_model(urdf).locked == {'left': 0.0, 'right': 0.1}
+    held = make_robot_model(urdf, locked={'left': 0.05}).locked
+    assert held == {'left': 0.05, 'right': pytest.approx(0.0, abs=1e-15)}
+    assert make_robot_model(urdf, locked={'left': 0.25}).locked['right'] == -0.3
+    stated = make_robot_model(urdf, locked={'left': 0.05, 'right': 0.2}).locked
+    assert stated == {'left': 0.05, 'right': 0.2}
