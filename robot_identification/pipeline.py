@@ -136,7 +136,8 @@ def identify(
     """
     recordings = [
         read_recording(
-            bag, robot.joint_names, topic=options.topic, names=options.joint_names
+            bag, robot.joint_names, topic=options.topic, names=options.joint_names,
+            encoders=robot.encoders,
         )
         for bag in bags
     ]

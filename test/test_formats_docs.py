@@ -13,10 +13,11 @@
 # limitations under the License.
 
 """
-docs/formats says what the files hold.
+docs/formats says what the files hold, and the other pages show what the commands print.
 
 Real files are made by the package's own writers. Their keys are those of the pages' tables, the
-readers ask for the keys that the tables call required, and they accept the examples.
+readers ask for the keys that the tables call required, and they accept the examples. Commands on
+the pages are run where they are quick, and parsed where they are not. Links lead to something.
 """
 
 import copy
@@ -24,10 +25,13 @@ from dataclasses import replace
 import json
 from pathlib import Path
 import re
+import shlex
 from types import SimpleNamespace
 
+from builders import run_command
 import numpy as np
 import pytest
+from robot_identification.cli.main import make_parser
 from robot_identification.cli.predict import comparison_csv
 from robot_identification.cli.predict import write_comparison_mcap
 from robot_identification.errors import IdentificationError
@@ -49,8 +53,9 @@ from robot_identification.model.catalogue import known_robots
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.catalogue import share_directory
 from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.identified_model import dump_identified_model
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.link_table import read_link_table
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.pipeline import identify
 from robot_identification.pipeline import IdentifyOptions
 from robot_identification.pipeline import validate_model
@@ -59,20 +64,29 @@ from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors
 from robot_identification.validation.validation import validation_json
 
-PAGES = Path(__file__).resolve().parents[1] / 'docs' / 'formats'
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ROOT / 'docs' / 'formats'
+# Every page for users; the changelog is no Markdown.
+MARKDOWN = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md')])
 READERS = {
     'robot': lambda path: load_robot(str(path)),
+    'link_table': read_link_table,
     'experiment': load_experiment,
     'trajectory': load_trajectory,
     'model': load_identified_model,
 }
 # Where the keys of a mapping are names of joints or kinds, and what the pages write for them.
-PLACEHOLDERS = {'joints': 'JOINT', 'friction': 'JOINT', 'certificate.limits': 'KIND'}
+PLACEHOLDERS = {
+    'joints': 'JOINT', 'links': 'JOINT', 'friction': 'JOINT', 'certificate.limits': 'KIND',
+}
 # Mappings of names to values, which have no keys of their own.
 MAPS = {
     'window', 'base_parameters[].combination', 'standard_parameters.values',
-    'kinematics.joint_names', 'provenance.versions',
+    'kinematics.joint_names', 'provenance.versions', 'locked', 'robot.locked',
+    'friction.JOINT[].constants',
 }
+# A section of the page on link tables is about files of another format.
+CALIBRATION = '\n## Calibration files\n'
 
 # The UR5's wrist alone: the URDF is in every model file, and this one is read quickly.
 LINK = (
@@ -111,15 +125,21 @@ def documented(name, heading='Keys', column='key'):
     return [re.fullmatch(r'`(.+)`', row[column])[1] for row in table(name, heading)]
 
 
-def blocks(name):
+def blocks(page_text):
     """Return language, text and whether the paragraph before says so of every excerpt."""
-    prose, *parts = re.split(r'^```(\w*)\n', page(name), flags=re.MULTILINE)
+    prose, *parts = re.split(r'^```(\w*)\n', page_text, flags=re.MULTILINE)
     found = []
     for language, text in zip(parts[::2], parts[1::2], strict=True):
         if language:
             found.append((language, text, 'Excerpt' in prose.rstrip().rsplit('\n\n', 1)[-1]))
         prose = text
     return found
+
+
+def examples(name):
+    """Return the excerpts of the format that a page is about."""
+    format_text = page(name).split(CALIBRATION)[0]
+    return [block for block in blocks(format_text) if block[0] != 'console']
 
 
 def paths(content, prefix=''):
@@ -178,26 +198,32 @@ def run(tmp_path_factory):
         bag, robot.joint_names, 1.0 + recorded.stamps, {'/joint_states': recorded.measured},
         {'robot': robot.name, 'effort_unit': 'A'},
     )
-    models = [
-        identify(robot, [bag], IdentifyOptions(friction=f'{law},viscous,offset')).model
-        for law in ('coulomb', 'coulomb_sign')
-    ]
+    model = identify(robot, [bag], IdentifyOptions(friction='coulomb,viscous,offset')).model
     # Whether there are consistent parameters is a matter of luck; their place in the file is not.
-    models[0] = replace(models[0], theta_consistent=np.ones(models[0].parameters.size))
+    model = replace(model, theta_consistent=np.ones(model.parameters.size))
     return SimpleNamespace(
-        robot=robot, trajectory=trajectory, recorded=recorded, bag=bag, models=models
+        robot=robot, trajectory=trajectory, recorded=recorded, bag=bag, model=model
     )
+
+
+def shown(name):
+    """Return the whole files that a page shows; readers refuse keys that they do not know."""
+    return [parse_yaml(text, name) for _, text, excerpt in examples(name) if not excerpt]
 
 
 @pytest.fixture(scope='module')
 def contents(run):
-    """Return what a program wrote, or the package ships, by page."""
-    validation, _, _ = validate_model(run.models[0], [run.bag])
+    """Return what a program wrote, or the package ships, by page; whole examples of the page."""
+    validation, _, _ = validate_model(run.model, [run.bag])
+    demo = read_yaml(find_experiment('demo'))
+    tables = sorted((share_directory() / 'config' / 'link_tables').glob('*.yaml'))
     return {
-        'robot': [read_yaml(robot.yaml) for robot in known_robots()],
-        'experiment': [read_yaml(find_experiment('demo'))],
+        'robot': [read_yaml(robot.yaml) for robot in known_robots()] + shown('robot'),
+        'link_table': [read_yaml(path) for path in tables] + shown('link_table'),
+        # Gravity stands instead of the mounting.
+        'experiment': [demo, {**removed(demo, 'mounting'), 'gravity': [0.0, 0.0, -9.81]}],
         'trajectory': [parse_yaml(dump_trajectory(run.trajectory), 'trajectory')],
-        'model': [parse_yaml(dump_identified_model(model), 'model') for model in run.models],
+        'model': [parse_yaml(dump_identified_model(run.model), 'model')],
         'validation': [json.loads(validation_json(validation))],
     }
 
@@ -213,19 +239,23 @@ def test_tables_name_the_keys_that_occur(contents, name):
 
 @pytest.mark.parametrize('name', READERS)
 def test_required_keys_are_those_the_reader_asks_for(contents, name, tmp_path):
-    wrong = []
-    for row in table(name, 'Keys'):
-        path = row['key'].strip('`')
-        content = next(c for c in contents[name] if path in paths(c))
-        file = tmp_path / 'without.yaml'
+    """A key is required where no file that has it is accepted without it."""
+    file = tmp_path / 'without.yaml'
+
+    def refused(content, path):
         # JSON is YAML, and quicker to write.
         file.write_text(json.dumps(removed(content, path)), encoding='utf-8')
         try:
             READERS[name](file)
-            required = 'no'
         except IdentificationError:
-            required = 'yes'
-        if row['required'] != required:
+            return True
+        return False
+
+    wrong = []
+    for row in table(name, 'Keys'):
+        path = row['key'].strip('`')
+        having = [content for content in contents[name] if path in paths(content)]
+        if row['required'] != ('yes' if all(refused(c, path) for c in having) else 'no'):
             wrong.append(path)
     assert wrong == [], f'{name}.md is wrong about what is required'
 
@@ -233,21 +263,21 @@ def test_required_keys_are_those_the_reader_asks_for(contents, name, tmp_path):
 @pytest.mark.parametrize('name', READERS)
 def test_another_schema_version_is_refused_with_exit_code_4(contents, name, tmp_path):
     file = tmp_path / 'newer.yaml'
-    file.write_text(dump_yaml({**contents[name][0], 'schema_version': 2}), encoding='utf-8')
-    with pytest.raises(IdentificationError, match='schema_version is 2') as caught:
+    file.write_text(dump_yaml({**contents[name][0], 'schema_version': 99}), encoding='utf-8')
+    with pytest.raises(IdentificationError, match='schema_version is 99') as caught:
         READERS[name](file)
     assert caught.value.exit_code == 4
 
 
 @pytest.mark.parametrize('name', READERS)
 def test_examples_are_accepted_by_the_reader(name, tmp_path):
-    examples = blocks(name)
-    assert examples, f'{name}.md shows no example'
-    for number, (language, text, excerpt) in enumerate(examples):
+    found = examples(name)
+    assert found, f'{name}.md shows no example'
+    for number, (language, text, excerpt) in enumerate(found):
         assert language == 'yaml'
         if excerpt:
-            found = paths(parse_yaml(text, f'{name}.md'))
-            assert found and found <= set(documented(name))
+            keys = paths(parse_yaml(text, f'{name}.md'))
+            assert keys and keys <= set(documented(name))
         else:
             file = tmp_path / f'{number}.yaml'
             file.write_text(text, encoding='utf-8')
@@ -255,7 +285,7 @@ def test_examples_are_accepted_by_the_reader(name, tmp_path):
 
 
 def test_validation_example_has_the_keys_of_the_table():
-    for language, text, excerpt in blocks('validation'):
+    for language, text, excerpt in examples('validation'):
         assert (language, excerpt) == ('json', False)
         content = json.loads(text)
         assert paths(content) == set(documented('validation'))
@@ -268,27 +298,29 @@ def test_validation_example_has_the_keys_of_the_table():
 def test_examples_of_shipped_files_are_the_shipped_files():
     folder = share_directory() / 'config'
     demo = (folder / 'experiments' / 'demo.yaml').read_text(encoding='utf-8')
-    assert demo in [text for _, text, _ in blocks('experiment')]
+    assert demo in [text for _, text, _ in examples('experiment')]
     lines = (folder / 'robots' / 'ur5.yaml').read_text(encoding='utf-8').splitlines()
-    assert set(blocks('robot')[0][1].splitlines()) <= set(lines)
+    assert set(examples('robot')[0][1].splitlines()) <= set(lines)
 
 
 def test_friction_laws_and_their_constants_are_named():
     rows = {row['law'].strip('`'): row for row in table('model', 'Friction')}
-    assert set(rows) == set(FRICTION_LAWS)
+    assert list(rows) == list(FRICTION_LAWS)
     for name, law in FRICTION_LAWS.items():
-        constants = {f'`{constant}`' for constant in law().constants()} or {'none'}
-        symbols = {f'`{symbol}`' for symbol in law.symbols}
-        assert {rows[name]['constants'].split(',')[0]} == constants
-        assert {rows[name]['symbol, unit'].split(',')[0]} == symbols
+        assert rows[name]['coefficients'] == ', '.join(
+            f'`{symbol}` {unit}' for symbol, unit in zip(law.symbols, law.units, strict=True)
+        )
+        constants = re.findall(r'`(\w+)` [^,]', rows[name]['constants'])
+        assert constants == list(law().constants())
+        assert constants or rows[name]['constants'] == 'none'
 
 
 def test_bag_page_names_topics_and_metadata_of_what_is_written(run, tmp_path):
     backend = RosbagsBackend()
     write_simulated_bag(tmp_path / 'bag', run.robot, run.recorded, run.trajectory)
     assert set(backend.metadata(tmp_path / 'bag')) == set(documented('bag', 'Metadata'))
-    comparison, _ = compare_effort(run.models[0], run.bag, causal=False)
-    write_comparison_mcap(tmp_path / 'out.mcap', run.models[0], comparison)
+    comparison, _ = compare_effort(run.model, run.bag, causal=False)
+    write_comparison_mcap(tmp_path / 'out.mcap', run.model, comparison)
     rows = {row['topic'].strip('`'): row for row in table('bag', 'What we write')}
     for path, writer in (tmp_path / 'bag', '`simulate`'), (tmp_path / 'out.mcap', '`predict`'):
         topics = backend.topics(path)
@@ -297,7 +329,7 @@ def test_bag_page_names_topics_and_metadata_of_what_is_written(run, tmp_path):
 
 
 def test_bag_page_excerpts_show_what_is_written(run):
-    for language, text, excerpt in blocks('bag'):
+    for language, text, excerpt in examples('bag'):
         assert excerpt
         if language == 'yaml':
             shown = parse_yaml(text, 'bag.md')['rosbag2_bagfile_information']
@@ -308,11 +340,11 @@ def test_bag_page_excerpts_show_what_is_written(run):
 
 
 def test_csv_columns_are_the_ones_documented(run):
-    comparison, _ = compare_effort(run.models[0], run.bag, causal=False)
+    comparison, _ = compare_effort(run.model, run.bag, causal=False)
     joints = run.robot.joint_names
     time, *kinds = documented('bag', 'Predicted effort', 'column')
     expected = [time] + [kind.replace('JOINT', joint) for kind in kinds for joint in joints]
-    assert comparison_csv(run.models[0], comparison).splitlines()[0].split(',') == expected
+    assert comparison_csv(run.model, comparison).splitlines()[0].split(',') == expected
     header = '`t,q_1,..,q_n,dq_1,..,dq_n,ddq_1,..,ddq_n`'
     assert header in page('trajectory')
     assert trajectory_csv(run.trajectory, 10.0).splitlines()[0] == (
@@ -323,3 +355,77 @@ def test_csv_columns_are_the_ones_documented(run):
 def test_every_page_is_linked_from_the_overview():
     names = {path.name for path in PAGES.glob('*.md')} - {'README.md'}
     assert names == set(re.findall(r'\]\((\w+\.md)\)', page('README')))
+
+
+@pytest.mark.parametrize('path', MARKDOWN, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_to_a_file_and_a_heading(path):
+    """Links to the web are not followed."""
+    lost = []
+    for link in re.findall(r'\]\(([^)\s]+)\)', path.read_text(encoding='utf-8')):
+        name, _, anchor = link.partition('#')
+        if re.match(r'\w+:', name):
+            continue
+        target = path.parent / name if name else path
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            lost.append(link)
+    assert lost == []
+
+
+def anchors(path):
+    """Return the anchors of a page's headings, as the usual viewers make them."""
+    headings = re.findall(r'^#+ (.+)$', path.read_text(encoding='utf-8'), re.MULTILINE)
+    return {re.sub(r'[^\w\- ]', '', text).strip().lower().replace(' ', '-') for text in headings}
+
+
+@pytest.mark.parametrize('path', MARKDOWN, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_commands_on_the_pages_are_ones_the_parser_takes(path, capsys):
+    text = re.sub(r'\\\n\s*', ' ', path.read_text(encoding='utf-8'))
+    lines = re.findall(r'^(?:\$ )?robot-identification (.+)$', text, re.MULTILINE)
+    for line in lines:
+        try:
+            make_parser().parse_args(shlex.split(line, comments=True))
+        except SystemExit:
+            pytest.fail(f'{path.name}: {line}: {capsys.readouterr().err}')
+
+
+@pytest.mark.parametrize('path', [ROOT / 'docs' / 'base_parameters.md', PAGES / 'link_table.md'],
+                         ids=lambda path: path.stem)
+def test_commands_print_what_the_page_shows(path, tmp_path, monkeypatch):
+    """
+    Run the page from top to bottom, with the files that it shows.
+
+    `..` on a line of its own or at a line's end stands for what is left out; the digits that are
+    left have no rounding in them.
+    """
+    monkeypatch.chdir(tmp_path)
+    commands = 0
+    for language, text, _ in blocks(path.read_text(encoding='utf-8')):
+        if language == 'python':
+            exec(compile(text, path.name, 'exec'), {})
+        elif language == 'console':
+            for part in re.split(r'^\$ ', text, flags=re.MULTILINE)[1:]:
+                command, *lines = part.splitlines()
+                outcome = run_command(*shlex.split(command)[1:])
+                assert_shows(lines, [*outcome.err.splitlines(), *outcome.out.splitlines()])
+                commands += 1
+        elif named := re.match(r'# (\S+)\n', text):
+            Path(named[1]).write_text(text, encoding='utf-8')
+    assert commands > 3
+
+
+def assert_shows(lines, printed):
+    """Check that lines of a page are those printed, in order, but for what is left out."""
+    rest, gap = iter(printed), False
+    for line in lines:
+        if line == '..':
+            gap = True
+            continue
+        begin = line.removesuffix(' ..')
+        for found in rest:
+            if found == line or (begin != line and found.startswith(begin)):
+                break
+            assert gap, f'{line!r} is on the page, {found!r} is printed'
+        else:
+            pytest.fail(f'{line!r} is on the page and is not printed')
+        gap = False
+    assert gap or next(rest, None) is None, 'more is printed than the page shows'

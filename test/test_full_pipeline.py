@@ -26,10 +26,10 @@ import pytest
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import dump_identified_model
 from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import load_identified_model
 from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.pipeline import identify

@@ -40,7 +40,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.identification import Identification
 from robot_identification.files import write_atomically
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import identify
 from robot_identification.pipeline import IdentifyOptions

@@ -28,6 +28,7 @@ from robot_identification.cli.options import add_json_option
 from robot_identification.cli.output import print_json
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import IdentificationError
+from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UsageError
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.trajectory import load_trajectory
@@ -36,9 +37,19 @@ from robot_identification.experiment.bag import read_recording
 from robot_identification.experiment.bag import RosbagsBackend
 from robot_identification.files import read_yaml
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.kinematic_calibration import DhCorrections
+from robot_identification.model.kinematic_calibration import read_calibration
+from robot_identification.model.link_frames import check_table
+from robot_identification.model.link_table import read_link_table
+from robot_identification.model.link_table import urdf_of_link_table
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.plausibility import find_implausibilities
+from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf import read_urdf
+from robot_identification.model.urdf import Urdf
 
 UNUSABLE = 4
 FEW_DEGREES = 0.05
@@ -58,7 +69,7 @@ class Finding:
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'doctor', 'say what is wrong with bags, URDFs and configuration files',
+        subparsers, 'doctor', 'say what is wrong with bags, URDFs, xacros and configuration files',
         'robot-identification doctor bag robot.urdf experiment.yaml', run,
     )
     parser.add_argument('paths', nargs='+', type=Path, metavar='PATH')
@@ -93,6 +104,9 @@ def examine(path: Path) -> Finding:
     kind, examination = _examination(path)
     try:
         facts, warnings = examination(path)
+    except MissingDependencyError:
+        # It says nothing of the file.
+        raise
     except IdentificationError as error:
         return Finding(path, kind, (), (), str(error))
     return Finding(path, kind, tuple(facts), tuple(warnings), None)
@@ -106,6 +120,10 @@ def _examination(path: Path) -> tuple[str, _Examination]:
         return 'bag', _examine_bag
     if path.suffix in ('.urdf', '.xml'):
         return 'URDF', _examine_urdf
+    if path.suffix == '.xacro':
+        return 'xacro', _examine_urdf
+    if path.suffix == '.conf':
+        return 'calibration', _examine_calibration
     return 'configuration', _examine_yaml
 
 
@@ -150,9 +168,17 @@ def _examine_bag(path: Path) -> tuple[list[str], list[str]]:
 def _examine_urdf(path: Path) -> tuple[list[str], list[str]]:
     urdf = read_urdf(path)
     robot = make_robot_model(urdf)
-    facts = [f'{urdf.name}: joints {", ".join(robot.joint_names)}']
-    warnings = [f'link {link} is moved by a joint and has no inertial'
+    facts = [f'{urdf.name}: joints {", ".join(robot.joint_names)}', *_bodies(urdf)]
+    facts += [f'joint {joint.name} mimics {joint.mimic}' for joint in urdf.mimic_joints]
+    warnings = [f'link {link} is moved by a joint and has no inertial with a mass'
                 for link in urdf.links_without_inertial]
+    warnings += [f'link {link} is a point mass: it has mass and no inertia'
+                 for link in urdf.point_masses]
+    warnings += [
+        f'link {link.name} is no rigid body: {link.fault}; it never moves and weighs '
+        f'{link.mass:g} kg, so nothing depends on it'
+        for link in urdf.links if link.fault is not None
+    ]
     warnings += [
         f'joint {joint.name} has no {what} limit'
         for joint in urdf.joints
@@ -162,19 +188,50 @@ def _examine_urdf(path: Path) -> tuple[list[str], list[str]]:
     return facts, warnings
 
 
+def _bodies(urdf: Urdf) -> list[str]:
+    """Return what a URDF says of masses and inertias."""
+    bodies = [link for link in urdf.links if link.mass > 0.0]
+    moved = [link for link in bodies if link.moved]
+    consistent = sum(link.fault is None for link in bodies)
+    return [
+        f'total mass {sum(link.mass for link in bodies):.6g} kg, '
+        f'{sum(link.mass for link in moved):.6g} kg of it moved by joints',
+        f'{len(urdf.links)} links, {len(bodies)} of them with mass; the inertia of {consistent} '
+        'is one that a rigid body can have',
+    ]
+
+
+def _examine_calibration(path: Path) -> tuple[list[str], list[str]]:
+    calibration = read_calibration(path)
+    kind = (
+        f'corrections of a Denavit-Hartenberg table of {calibration.d.size} joints'
+        if isinstance(calibration, DhCorrections)
+        else f'poses of {len(calibration.poses)} joints'
+    )
+    return [f'{kind}; `robot-identification urdf --calibration` says whether they fit an arm'], []
+
+
 def _examine_yaml(path: Path) -> tuple[list[str], list[str]]:
     content = read_yaml(path)
     if 'form' in content:
         trajectory = load_trajectory(path)
         return [f'trajectory of {trajectory.robot}, {trajectory.duration:g} s, hash correct'], []
     if 'base_parameters' in content:
-        model = load_identified_model(path)
-        return [f'identified model of {model.robot.name}, {model.reduction.rank} parameters'], []
+        return _examine_model(load_identified_model(path))
+    if 'kinematics' in content:
+        return _examine_calibration(path)
     if 'trajectory' in content:
         load_experiment(path)
         return ['experiment'], []
+    if 'convention' in content:
+        table = read_link_table(path)
+        parse_urdf(urdf_of_link_table(table), str(path))
+        return [f'link table of {table.name}, joints '
+                f'{", ".join(row.joint for row in table.rows)}'], []
     if 'urdf' in content:
         robot = load_robot(str(path))
+        if robot.denavit_hartenberg is not None:
+            check_table(robot, robot.denavit_hartenberg)
         unknown = ~np.isfinite(robot.drives.drive_gain)
         return [f'robot {robot.name}, {robot.n} joints'], [
             f'drive gain of {joint} is unknown'
@@ -182,6 +239,23 @@ def _examine_yaml(path: Path) -> tuple[list[str], list[str]]:
             if missing
         ]
     raise DescriptionError(
-        f'{path} is no robot, experiment, trajectory or model file of this package '
+        f'{path} is no robot, link table, calibration, experiment, trajectory or model file of '
+        'this package '
         f'(keys: {", ".join(map(str, content))})'
     )
+
+
+def _examine_model(model: IdentifiedModel) -> tuple[list[str], list[str]]:
+    robot, parameters = model.robot, model.parameters
+    facts = [f'identified model of {robot.name}, {model.reduction.rank} parameters']
+    theta = model.theta_consistent
+    if theta is None:
+        return facts, [model.consistency_note]
+    rotors = theta[parameters.reflected_inertia_slice] if parameters.reflected_inertia else None
+    found = find_implausibilities(
+        robot, theta[:10 * robot.n], maker=prior_inertial_parameters(robot),
+        reflected_inertia=rotors,
+    )
+    if not found:
+        facts.append("its standard parameters are those of possible bodies, near the maker's")
+    return facts, [implausibility.text for implausibility in found]

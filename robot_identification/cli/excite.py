@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
             check_writable(path, args.force)
     robot = robot_from_options(args)
     experiment = load_experiment(find_experiment(args.experiment))
+    if args.gravity is not None or args.mounting is not None:
+        experiment = replace(experiment, gravity=robot.gravity)
     if args.evaluate is not None:
         found = load_trajectory(args.evaluate, check_hash=False)
         if found.joint_names != robot.joint_names:

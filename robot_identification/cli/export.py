@@ -26,7 +26,7 @@ from robot_identification.cli.output import print_json
 from robot_identification.export.urdf import export_urdf
 from robot_identification.files import check_writable
 from robot_identification.files import write_atomically
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.model_file import load_identified_model
 
 
 def add_parser(subparsers: Any) -> None:

@@ -32,11 +32,13 @@ from robot_identification.cli import identify
 from robot_identification.cli import predict
 from robot_identification.cli import robots
 from robot_identification.cli import simulate
+from robot_identification.cli import urdf
 from robot_identification.cli import validate
 from robot_identification.errors import IdentificationError
 
 COMMANDS = (
-    demo, robots, base_parameters, excite, simulate, doctor, identify, validate, predict, export,
+    demo, robots, base_parameters, urdf, excite, simulate, doctor, identify, validate, predict,
+    export,
 )
 INTERRUPTED = 130
 

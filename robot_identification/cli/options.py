@@ -23,6 +23,7 @@ from robot_identification.errors import UsageError
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.urdf import read_urdf
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
@@ -30,11 +31,14 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group('arm')
     group.add_argument('--robot', metavar='R', help='a known robot, or a robot YAML')
     group.add_argument(
-        '--urdf', type=Path, metavar='FILE', help="URDF instead of the robot's own"
+        '--urdf', type=Path, metavar='FILE',
+        help="URDF, xacro or link table instead of the robot's own",
     )
+    add_xacro_arguments(group)
     group.add_argument(
         '--joints', nargs='+', metavar='J',
-        help='joints that move, in kinematic order; the others are locked at neutral',
+        help='joints that move, in kinematic order; the others are locked where they stand: at '
+        "neutral, or where the robot YAML's `locked` says",
     )
     group.add_argument(
         '--drive-gains', nargs='+', type=float, metavar='G',
@@ -56,8 +60,38 @@ def robot_from_options(args: argparse.Namespace) -> RobotModel:
     gravity = args.gravity
     if args.mounting is not None:
         gravity = list(gravity_of_mounting(*args.mounting))
-    robot = load_robot(args.robot, urdf=args.urdf, joints=args.joints, gravity=gravity)
+    urdf = args.urdf
+    if args.xacro_arguments:
+        if urdf is None:
+            raise UsageError('--xacro-arguments are for a --urdf that is xacro')
+        urdf = read_urdf(urdf, arguments=parse_xacro_arguments(args.xacro_arguments))
+    robot = load_robot(args.robot, urdf=urdf, joints=args.joints, gravity=gravity)
     return robot if args.drive_gains is None else robot.with_drive_gains(args.drive_gains)
+
+
+def add_xacro_arguments(parser: argparse._ActionsContainer) -> None:
+    """Add --xacro-arguments."""
+    parser.add_argument(
+        '--xacro-arguments', nargs='+', default=[], metavar='NAME:=VALUE',
+        help='for a --urdf that is xacro',
+    )
+
+
+def parse_xacro_arguments(texts: list[str]) -> dict[str, str]:
+    """
+    Return the arguments of ``NAME:=VALUE`` texts.
+
+    Raises
+    ------
+    UsageError
+        If a text is not of that form.
+
+    """
+    pairs = [text.partition(':=') for text in texts]
+    for text, (name, assigned, _) in zip(texts, pairs, strict=True):
+        if not name or not assigned:
+            raise UsageError(f'--xacro-arguments must read NAME:=VALUE but one is {text!r}')
+    return {name: value for name, _, value in pairs}
 
 
 def add_window_options(parser: argparse.ArgumentParser) -> None:

@@ -34,7 +34,7 @@ from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
 from robot_identification.files import check_writable
 from robot_identification.files import write_atomically
 from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.prediction.comparison import compare_effort
 from robot_identification.prediction.comparison import EffortComparison
 

@@ -28,7 +28,7 @@ from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
 from robot_identification.files import check_writable
 from robot_identification.files import write_results
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.pipeline import validate_model
 from robot_identification.report.results_text import validation_text
 from robot_identification.report.validation_report import render_validation_report

@@ -140,13 +140,27 @@ def load_experiment(path: Path) -> Experiment:
         content,
         source,
         {'schema_version', 'trajectory'},
-        {'description', 'mounting', 'periods', 'margins', 'window', 'friction', 'criterion',
-         'optimizer', 'samples'},
+        {'description', 'mounting', 'gravity', 'periods', 'margins', 'window', 'friction',
+         'criterion', 'optimizer', 'samples'},
     )
     try:
         return _experiment_from_content(content, source)
     except (TypeError, ValueError, AttributeError) as error:
         raise DescriptionError(f'{source}: {error}') from error
+
+
+def _gravity(content: Mapping[str, Any], source: str) -> FloatArray:
+    """Return gravity in the root frame, from `gravity` itself or from `mounting`."""
+    if 'gravity' in content and 'mounting' in content:
+        raise DescriptionError(f'{source}: give gravity or mounting, not both')
+    key, meaning = (
+        ('gravity', '[gx, gy, gz] in m/s^2') if 'gravity' in content
+        else ('mounting', '[roll, pitch, yaw] in rad')
+    )
+    values = [float(value) for value in content.get(key, [0.0, 0.0, 0.0])]
+    if len(values) != 3 or not np.all(np.isfinite(values)):
+        raise DescriptionError(f'{source}: {key} must be {meaning}')
+    return np.array(values) if key == 'gravity' else gravity_of_mounting(*values)
 
 
 def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experiment:
@@ -157,9 +171,6 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
     _check_name(criterion, CRITERIA, 'criterion', source)
     optimizer = content.get('optimizer', 'multistart')
     _check_name(optimizer, OPTIMIZERS, 'optimizer', source)
-    mounting = [float(angle) for angle in content.get('mounting', [0.0, 0.0, 0.0])]
-    if len(mounting) != 3 or not np.all(np.isfinite(mounting)):
-        raise DescriptionError(f'{source}: mounting must be [roll, pitch, yaw] in rad')
     periods = _whole_number(content, 'periods', 1)
     samples = _whole_number(content, 'samples', 100)
     if not 1 <= periods <= 1000:
@@ -178,7 +189,7 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         periods=periods,
         margins=Margins(**content.get('margins', {})),
         window=window,
-        gravity=gravity_of_mounting(*mounting),
+        gravity=_gravity(content, source),
         friction=_friction(content, source),
         criterion=criterion,
         optimizer=optimizer,

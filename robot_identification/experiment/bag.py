@@ -42,6 +42,8 @@ from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UsageError
 from robot_identification.experiment.recording import FloatArray
 from robot_identification.experiment.recording import Recording
+from robot_identification.model.robot_model import JointEncoders
+from robot_identification.model.robot_model import plain_encoders
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 BLOCK_MESSAGES = 10_000
@@ -203,6 +205,7 @@ def read_recording(
     *,
     topic: str | None = None,
     names: Mapping[str, str] | None = None,
+    encoders: JointEncoders | None = None,
     backend: BagBackend | None = None,
 ) -> Recording:
     """
@@ -218,6 +221,8 @@ def read_recording(
         By default /joint_states, or the only joint-state topic there is.
     names : mapping, optional
         Model name by bag name, where they differ.
+    encoders : JointEncoders, optional
+        How the driver's readings relate to the model; by default they are the model's.
     backend : BagBackend, optional
         By default rosbags.
 
@@ -237,15 +242,16 @@ def read_recording(
     log_times, stamps, q, dq, effort = (
         np.concatenate([block[i] for block in blocks]) for i in range(5)
     )
+    encoders = plain_encoders(len(joint_names)) if encoders is None else encoders
     times, stamps_from = (log_times, 'log') if _are_broken(stamps) else (stamps, 'header')
     return Recording(
         source=str(path),
         topic=chosen,
         joint_names=tuple(joint_names),
         stamps=(times - times[0]) * 1e-9,
-        q=q,
-        dq=dq,
-        effort=effort,
+        q=encoders.to_model(q),
+        dq=encoders.sign * dq,
+        effort=encoders.sign * effort,
         start=int(times[0]),
         stamps_from=stamps_from,
         metadata=backend.metadata(path),

@@ -112,12 +112,17 @@ def write_simulated_bag(
 
     """
     order = np.argsort(robot.joint_names)
-    q, dq, effort = (values[:, order] for values in run.measured)
+    q, dq, effort = run.measured
+    sign = robot.encoders.sign
+    readings, speeds, efforts = (
+        values[:, order]
+        for values in (robot.encoders.to_reading(q), sign * dq, sign * effort)
+    )
     write_joint_states(
         path,
         [robot.joint_names[i] for i in order],
         SIMULATED_EPOCH + run.stamps,
-        {'/joint_states': (q, dq, effort)},
+        {'/joint_states': (readings, speeds, efforts)},
         {
             'robot': robot.name,
             'effort_unit': 'A',

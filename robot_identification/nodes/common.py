@@ -106,6 +106,10 @@ def declare_robot(node: Node) -> None:
         node, 'mounting', [0.0, 0.0, 0.0],
         'roll, pitch, yaw of the root frame in the world [rad]',
     )
+    declare(
+        node, 'gravity', [0.0],
+        "gravity in the URDF's root frame [m/s^2], instead of mounting; [0.0]: by mounting",
+    )
 
 
 class StopRequest:

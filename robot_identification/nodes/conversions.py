@@ -22,6 +22,8 @@ from builtin_interfaces.msg import Duration
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.model.robot_model import JointEncoders
+from robot_identification.model.robot_model import RobotModel
 from robot_identification.simulation.controller import Knots
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
@@ -34,9 +36,11 @@ def to_seconds(stamp) -> float:
     return stamp.sec + stamp.nanosec * 1e-9
 
 
-def joint_values(message: JointState, joints: Sequence[str]) -> tuple[np.ndarray, ...]:
+def joint_values(
+    message: JointState, joints: Sequence[str], encoders: JointEncoders
+) -> tuple[np.ndarray, ...]:
     """
-    Return position, velocity and effort of some joints.
+    Return position, velocity and effort of some joints, as the model has them.
 
     Parameters
     ----------
@@ -44,6 +48,8 @@ def joint_values(message: JointState, joints: Sequence[str]) -> tuple[np.ndarray
         In any joint order.
     joints : sequence of str
         The n joints wanted.
+    encoders : JointEncoders
+        How the driver's readings relate to the model.
 
     Returns
     -------
@@ -63,12 +69,13 @@ def joint_values(message: JointState, joints: Sequence[str]) -> tuple[np.ndarray
             f'a joint state lacks {", ".join(missing)}; it names {", ".join(message.name)}'
         )
     order = [index[joint] for joint in joints]
-    return tuple(
+    readings, speeds, efforts = (
         np.asarray(values)[order]
         if len(values) == len(message.name)
         else np.full(len(order), np.nan)
         for values in (message.position, message.velocity, message.effort)
     )
+    return encoders.to_model(readings), encoders.sign * speeds, encoders.sign * efforts
 
 
 def joint_state(
@@ -90,28 +97,31 @@ def joint_state(
     )
 
 
-def knots_to_message(joints: Sequence[str], knots: Knots) -> JointTrajectory:
-    """Return a trajectory message; its header stamp is zero, which means now."""
-    message = JointTrajectory(joint_names=list(joints))
+def knots_to_message(robot: RobotModel, knots: Knots) -> JointTrajectory:
+    """Return a trajectory for a driver; its header stamp is zero, which means now."""
+    message = JointTrajectory(joint_names=list(robot.joint_names))
+    readings, sign = robot.encoders.to_reading(knots.q), robot.encoders.sign
     for k, time in enumerate(knots.times):
         nanoseconds = round(float(time) * 1e9)
         point = JointTrajectoryPoint(
             time_from_start=Duration(
                 sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000
             ),
-            positions=knots.q[k].tolist(),
+            positions=readings[k].tolist(),
         )
         if knots.dq is not None:
-            point.velocities = knots.dq[k].tolist()
+            point.velocities = (sign * knots.dq[k]).tolist()
         if knots.ddq is not None:
-            point.accelerations = knots.ddq[k].tolist()
+            point.accelerations = (sign * knots.ddq[k]).tolist()
         message.points.append(point)
     return message
 
 
-def message_to_knots(message: JointTrajectory, joints: Sequence[str]) -> Knots:
+def message_to_knots(
+    message: JointTrajectory, joints: Sequence[str], encoders: JointEncoders
+) -> Knots:
     """
-    Return a trajectory message as knots, joints re-sorted by name.
+    Return a trajectory for a driver as knots of the model, joints re-sorted by name.
 
     Raises
     ------
@@ -133,8 +143,10 @@ def message_to_knots(message: JointTrajectory, joints: Sequence[str]) -> Knots:
             continue
         if any(len(row) != len(joints) for row in rows):
             raise UnsafeMotionError(f'{field} do not have {len(joints)} values at every point')
-        fields[field] = np.array(rows)[:, order]
+        fields[field] = np.array(rows)[:, order] * encoders.sign
     if fields['positions'] is None:
         raise UnsafeMotionError('the trajectory has no positions')
     times = np.array([to_seconds(point.time_from_start) for point in message.points])
-    return Knots(times, fields['positions'], fields['velocities'], fields['accelerations'])
+    # The sign is its own inverse: the readings are back.
+    q = encoders.to_model(fields['positions'] * encoders.sign)
+    return Knots(times, q, fields['velocities'], fields['accelerations'])

@@ -164,7 +164,9 @@ class ExperimentRunner(Node):
 
     def _on_joint_state(self, message: JointState) -> None:
         try:
-            q, dq, _ = joint_values(message, self._robot.joint_names)
+            q, dq, _ = joint_values(
+                message, self._robot.joint_names, self._robot.encoders
+            )
         except DataError as error:
             self.get_logger().warning(str(error), throttle_duration_sec=5.0)
             return
@@ -278,7 +280,7 @@ class ExperimentRunner(Node):
         )
         self._sent_stamp = self._measured[0]
         self._started_at = time.monotonic()
-        self._commands.publish(knots_to_message(self._robot.joint_names, knots))
+        self._commands.publish(knots_to_message(self._robot, knots))
         self._set_state(state, reason)
 
     def _stop(self, reason: str) -> None:
@@ -287,9 +289,7 @@ class ExperimentRunner(Node):
         if self._measured is not None:
             _, q, dq = self._measured
             self._commands.publish(
-                knots_to_message(
-                    self._robot.joint_names, stop_knots(q, dq, STOP_SECONDS)
-                )
+                knots_to_message(self._robot, stop_knots(q, dq, STOP_SECONDS))
             )
         self._started_at = time.monotonic()
         self._set_state(STOPPING, reason)

@@ -30,6 +30,7 @@ from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.nodes.robot import RobotDescription
 from robot_identification.pipeline import DEFAULT_ESTIMATOR
 from robot_identification.pipeline import DEFAULT_FRICTION
 from robot_identification.pipeline import identify
@@ -50,6 +51,7 @@ class Identifier(Node):
         declare(self, 'identify.effort_unit', '', 'A or Nm; empty: what the bag or robot says')
         declare(self, 'identify.estimator', DEFAULT_ESTIMATOR, 'name of the estimator')
         declare(self, 'identify.friction', DEFAULT_FRICTION, 'comma list of friction laws')
+        self._description = RobotDescription(self, used=False)
         self._busy = threading.Lock()
         self._result = self.create_publisher(String, '~/result', LATCHED)
         self.create_service(
@@ -82,7 +84,7 @@ class Identifier(Node):
             friction=self.get_parameter('identify.friction').value,
             effort_unit=self.get_parameter('identify.effort_unit').value or None,
         )
-        found = identify(robot_from_parameters(self), bags, options)
+        found = identify(robot_from_parameters(self, self._description.read()), bags, options)
         save_identification(found, Path(output), 'the identifier node', force=False)
         content = json.dumps({
             'model': str(Path(output) / 'identified_model.yaml'),

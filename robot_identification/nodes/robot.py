@@ -16,11 +16,20 @@
 
 from __future__ import annotations
 
+import time
+
 from rclpy.node import Node
+from robot_identification.errors import DataError
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf import Urdf
+from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import LATCHED
+from std_msgs.msg import String
+
+DESCRIPTION_TIMEOUT = 5.0
 
 
 def robot_from_parameters(node: Node, urdf: Urdf | None = None) -> RobotModel:
@@ -35,11 +44,61 @@ def robot_from_parameters(node: Node, urdf: Urdf | None = None) -> RobotModel:
         A live description instead of the robot's own file.
 
     """
-    mounting = node.get_parameter('mounting').value
+    gravity = list(node.get_parameter('gravity').value)
+    if gravity == [0.0]:
+        gravity = list(gravity_of_mounting(*node.get_parameter('mounting').value))
     robot = load_robot(
         node.get_parameter('robot').value,
         urdf=urdf,
-        gravity=list(gravity_of_mounting(*mounting)),
+        gravity=gravity,
     )
     gains = list(node.get_parameter('drive_gains').value)
     return robot if gains == [0.0] else robot.with_drive_gains(gains)
+
+
+class RobotDescription:
+    """
+    The live description of the arm, from the latched robot_description topic.
+
+    Parameters
+    ----------
+    node : Node
+        Declares ``use_robot_description``.
+    used : bool
+        Whether the topic is used unless the parameter says otherwise.
+
+    """
+
+    def __init__(self, node: Node, *, used: bool) -> None:
+        self._node = node
+        self._text: str | None = None
+        declare(node, 'use_robot_description', used,
+                'take the URDF from the robot_description topic where there is one')
+        node.create_subscription(String, 'robot_description', self._on_description, LATCHED)
+
+    def _on_description(self, message: String) -> None:
+        self._text = message.data
+
+    def read(self) -> Urdf | None:
+        """
+        Return the live description, None where nobody publishes one or it is not to be used.
+
+        Raises
+        ------
+        DataError
+            If it is published and does not arrive.
+        DescriptionError
+            If it cannot be used.
+
+        """
+        if not self._node.get_parameter('use_robot_description').value:
+            return None
+        deadline = time.monotonic() + DESCRIPTION_TIMEOUT
+        while self._text is None and self._node.count_publishers('robot_description'):
+            if time.monotonic() > deadline:
+                raise DataError(
+                    'robot_description is published and did not arrive within '
+                    f'{DESCRIPTION_TIMEOUT:.0f} s: is it latched (transient local)?'
+                )
+            time.sleep(0.02)
+        return None if self._text is None else parse_urdf(self._text, 'robot_description')

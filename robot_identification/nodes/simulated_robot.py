@@ -105,7 +105,10 @@ class SimulatedRobot(Node):
         rate = self._robot.sampling_rate
         rate = rate if np.isfinite(rate) else DEFAULT_RATE
         self._period = max(round(1.0 / rate / PHYSICS_STEP), 1) * PHYSICS_STEP
-        q = np.resize(np.asarray(start, dtype=float), self._robot.n)
+        limits = self._robot.limits
+        q = np.clip(
+            np.resize(np.asarray(start, dtype=float), self._robot.n), limits.lower, limits.upper
+        )
         truth = draw_truth(self._robot, truth_seed)
         sensors = Sensors() if noise else NOISE_FREE
         self._twin = Twin(self._robot, truth, sensors, q, noise_seed)
@@ -174,7 +177,7 @@ class SimulatedRobot(Node):
         if FollowJointTrajectory is not None:
             self._action = TrajectoryAction(
                 self, f'{CONTROLLER}/follow_joint_trajectory', self._controller,
-                self._prefixed_joints(), self._now,
+                self._prefixed_joints(), self._robot.encoders, self._now,
             )
         self.create_timer(self._period / factor, self._step)
         self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
@@ -207,15 +210,18 @@ class SimulatedRobot(Node):
         return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
     def _message(self, header: Header, sample) -> JointState:
-        order = self._order
+        order, encoders = self._order, self._robot.encoders
+        readings = encoders.to_reading(sample.q)
+        speeds, efforts = encoders.sign * sample.dq, encoders.sign * sample.effort
         return joint_state(
-            header, self._names, sample.q[order], sample.dq[order], sample.effort[order]
+            header, self._names, readings[order], speeds[order], efforts[order]
         )
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:
             self._controller.follow(
-                message_to_knots(message, self._prefixed_joints()), self._now()
+                message_to_knots(message, self._prefixed_joints(), self._robot.encoders),
+                self._now(),
             )
         except UnsafeMotionError as error:
             # As the real controller: a bad trajectory on the topic is ignored, with a log line.

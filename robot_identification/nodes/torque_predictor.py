@@ -27,7 +27,7 @@ from rclpy.qos import QoSProfile
 from robot_identification.errors import DataError
 from robot_identification.errors import IdentificationError
 from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.conversions import joint_state
@@ -73,7 +73,9 @@ class TorquePredictorNode(Node):
         if model is None or predictor is None:
             return
         try:
-            q, dq, effort = joint_values(message, model.robot.joint_names)
+            q, dq, effort = joint_values(
+                message, model.robot.joint_names, model.robot.encoders
+            )
         except DataError as error:
             self.get_logger().warning(str(error), throttle_duration_sec=5.0)
             return

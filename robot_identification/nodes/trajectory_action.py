@@ -27,8 +27,10 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.task import Future
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.model.robot_model import JointEncoders
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.simulation.controller import Knots
 from robot_identification.simulation.controller import TrajectoryController
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -44,9 +46,11 @@ class TrajectoryAction:
         name: str,
         controller: TrajectoryController,
         joints: Sequence[str],
+        encoders: JointEncoders,
         now: Callable[[], float],
     ) -> None:
-        self._node, self._controller, self._joints, self._now = node, controller, joints, now
+        self._node, self._controller, self._now = node, controller, now
+        self._joints, self._encoders = joints, encoders
         self._q = np.zeros(len(joints))
         self._cycles = 0
         self._tick = Future()
@@ -66,11 +70,14 @@ class TrajectoryAction:
 
     def _on_goal(self, request) -> GoalResponse:
         try:
-            message_to_knots(request.trajectory, self._joints).check(len(self._joints))
+            self._knots(request.trajectory).check(len(self._joints))
         except UnsafeMotionError as error:
             self._node.get_logger().error(f'goal rejected: {error}')
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
+
+    def _knots(self, trajectory) -> Knots:
+        return message_to_knots(trajectory, self._joints, self._encoders)
 
     def _on_cancel(self, goal) -> CancelResponse:
         return CancelResponse.ACCEPT
@@ -78,8 +85,7 @@ class TrajectoryAction:
     async def _execute(self, goal):
         result = FollowJointTrajectory.Result()
         self._goal = goal
-        self._controller.follow(message_to_knots(goal.request.trajectory, self._joints),
-                                self._now())
+        self._controller.follow(self._knots(goal.request.trajectory), self._now())
         while self._goal is goal and self._controller.active:
             if goal.is_cancel_requested:
                 self._controller.stop(self._now())
@@ -99,7 +105,10 @@ class TrajectoryAction:
     def _feedback(self):
         q, dq, _ = self._controller.sample(self._now())
         feedback = FollowJointTrajectory.Feedback(joint_names=list(self._joints))
-        feedback.desired = JointTrajectoryPoint(positions=q.tolist(), velocities=dq.tolist())
-        feedback.actual = JointTrajectoryPoint(positions=self._q.tolist())
-        feedback.error = JointTrajectoryPoint(positions=(q - self._q).tolist())
+        desired, actual = (self._encoders.to_reading(values) for values in (q, self._q))
+        feedback.desired = JointTrajectoryPoint(
+            positions=desired.tolist(), velocities=(self._encoders.sign * dq).tolist()
+        )
+        feedback.actual = JointTrajectoryPoint(positions=actual.tolist())
+        feedback.error = JointTrajectoryPoint(positions=(desired - actual).tolist())
         return feedback

@@ -16,15 +16,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 import sys
 import threading
-import time
 
+import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from robot_identification.errors import DataError
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.execution import trajectory_knots
@@ -36,8 +36,7 @@ from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import check_writable
 from robot_identification.files import write_atomically
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf import Urdf
+from robot_identification.model.robot_model import STANDARD_GRAVITY
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
@@ -45,13 +44,12 @@ from robot_identification.nodes.common import named_file
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.nodes.robot import RobotDescription
 from std_msgs.msg import Float32
-from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 PREVIEW_RATE = 20.0
-DESCRIPTION_TIMEOUT = 5.0
 
 
 class TrajectoryGenerator(Node):
@@ -66,19 +64,13 @@ class TrajectoryGenerator(Node):
                 maximum=2**31 - 1)
         declare(self, 'generate.max_evaluations', Budget().evaluations,
                 'evaluations of the criterion', minimum=1, maximum=10_000_000)
-        declare(self, 'use_robot_description', True,
-                'take the URDF from the robot_description topic where there is one')
-        self._description: str | None = None
+        self._description = RobotDescription(self, used=True)
         self._busy = threading.Lock()
         self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=10))
         self._preview = self.create_publisher(JointTrajectory, '~/trajectory', LATCHED)
-        self.create_subscription(String, 'robot_description', self._on_description, LATCHED)
         self.create_service(
             Trigger, '~/generate', self._on_generate, callback_group=ReentrantCallbackGroup()
         )
-
-    def _on_description(self, message: String) -> None:
-        self._description = message.data
 
     def _on_generate(
         self, request: Trigger.Request, response: Trigger.Response
@@ -100,10 +92,13 @@ class TrajectoryGenerator(Node):
 
     def _generate(self, path: Path) -> Trajectory:
         check_writable(path, force=False)
-        robot = robot_from_parameters(self, self._described_robot())
+        robot = robot_from_parameters(self, self._description.read())
         experiment = load_experiment(
             find_experiment(self.get_parameter('generate.experiment').value)
         )
+        if not np.allclose(robot.gravity, STANDARD_GRAVITY):
+            # The node was told how the arm is mounted: that wins over the file.
+            experiment = replace(experiment, gravity=robot.gravity)
         trajectory = design_excitation(
             robot, experiment,
             seed=self.get_parameter('generate.seed').value,
@@ -112,34 +107,10 @@ class TrajectoryGenerator(Node):
         )
         write_atomically(path, dump_trajectory(trajectory))
         self._preview.publish(
-            knots_to_message(robot.joint_names, trajectory_knots(trajectory, PREVIEW_RATE))
+            knots_to_message(robot, trajectory_knots(trajectory, PREVIEW_RATE))
         )
         self._progress.publish(Float32(data=1.0))
         return trajectory
-
-    def _described_robot(self) -> Urdf | None:
-        """
-        Return the live description, None where nobody publishes one.
-
-        Raises
-        ------
-        DataError
-            If it is published and does not arrive.
-
-        """
-        if not self.get_parameter('use_robot_description').value:
-            return None
-        deadline = time.monotonic() + DESCRIPTION_TIMEOUT
-        while self._description is None and self.count_publishers('robot_description'):
-            if time.monotonic() > deadline:
-                raise DataError(
-                    'robot_description is published and did not arrive within '
-                    f'{DESCRIPTION_TIMEOUT:.0f} s: is it latched (transient local)?'
-                )
-            time.sleep(0.02)
-        if self._description is None:
-            return None
-        return parse_urdf(self._description, 'robot_description')
 
     def _report(self, progress: Progress) -> None:
         self._progress.publish(Float32(data=progress.share))

@@ -83,7 +83,8 @@ def compare_effort(
         return EffortComparison(dataset.stamps, dataset.effort, predicted), notes
     source = model.source
     recording = read_recording(
-        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
+        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names,
+        encoders=model.robot.encoders,
     )
     note = check_robot_name(recording, model.robot.name)
     if not np.isfinite(recording.dq).any():

@@ -65,7 +65,8 @@ def load_for_model(
     """
     source = model.source
     recording = read_recording(
-        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names
+        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names,
+        encoders=model.robot.encoders,
     )
     note = check_robot_name(recording, model.robot.name)
     unit = recording.metadata.get('effort_unit', model.effort_unit)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from robot_identification.estimation.identification import Identification
 from robot_identification.files import write_results
-from robot_identification.model.identified_model import dump_identified_model
+from robot_identification.model.model_file import dump_identified_model
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.results_text import results_text
 

@@ -142,8 +142,10 @@ def compare_with_truth(
             theta[columns] = true_friction[term.law.name][term.joint]
     theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
     dataset, _ = load_for_model(model, unseen)
-    measured = read_recording(unseen, robot.joint_names, topic=model.source.topic)
-    noise_free = read_recording(unseen, robot.joint_names, topic=truth_topic)
+    measured, noise_free = (
+        read_recording(unseen, robot.joint_names, topic=topic, encoders=robot.encoders)
+        for topic in (model.source.topic, truth_topic)
+    )
     shift = (measured.start - noise_free.start) * 1e-9
     common = (
         dataset.scored

@@ -17,6 +17,7 @@
 import csv
 import html
 import json
+import re
 import shlex
 from types import SimpleNamespace
 
@@ -33,10 +34,10 @@ from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.catalogue import share_directory
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import dump_identified_model
 from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import load_identified_model
 from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.urdf import read_urdf
@@ -83,10 +84,10 @@ def test_without_a_command_the_usage_is_shown(command):
 def test_robots_lists_names_and_files(command):
     found = command('robots')
     assert found.code == 0
-    for name in ('ur5', 'ur10', 'ur5e'):
+    for name in ('ur5', 'ur10', 'youbot'):
         assert f'{share_directory()}/urdf/{name}.urdf' in found.out
     content = one_object(command('robots', '--json').out)
-    assert [robot['name'] for robot in content['robots']] == ['ur10', 'ur5', 'ur5e']
+    assert {'ur3', 'ur5', 'ur10e', 'youbot'} <= {robot['name'] for robot in content['robots']}
 
 
 def test_base_parameters_of_the_ur5(command):
@@ -102,6 +103,78 @@ def test_base_parameters_of_the_ur5(command):
     assert sum(len(names) for names in content['classes'].values()) == 78
     assert len(content['base_parameters']) == 54
     assert wall.err == ''
+
+
+@pytest.mark.parametrize(
+    ('frames', 'linear', 'physical'),
+    [('joint', (36, 31, 11), (30, 38, 10)), ('dh', (36, 33, 9), (30, 39, 9)),
+     ('mdh', (36, 31, 11), (30, 38, 10))],
+)
+def test_classes_say_their_frames(command, frames, linear, physical):
+    """Numbers B3 and A14: counts depend on the frames, and both conventions are printed."""
+    options = ('--robot', 'ur5', '--friction', 'coulomb,viscous', '--rotor-inertia', '--frames',
+               frames)
+    content = one_object(command('base-parameters', *options, '--json').out)
+    assert content['frames'] == frames
+    assert tuple(map(len, content['classes'].values())) == linear
+    assert tuple(map(len, content['classes_physical'].values())) == physical
+    assert sorted(content['reasons']) == sorted(content['classes']['unidentifiable'])
+    found = command('base-parameters', *options)
+    assert {'joint': 'joint frames of the URDF', 'dh': 'standard Denavit-Hartenberg frames',
+            'mdh': 'modified Denavit-Hartenberg frames'}[frames] in found.out.splitlines()[0]
+    assert '/'.join(map(str, physical)) in found.out
+    assert "joint 1's axis is parallel to gravity" in found.out
+
+
+def test_expressions_in_symbols(command):
+    """As text, as LaTeX and in JSON, which say how well they predict held-out lengths."""
+    options = ('base-parameters', '--robot', 'ur5', '--as-published', 'raviola')
+    text = command(*options, '--symbolic').out
+    assert 'm2 - 1/a2^2 Izz2 + 1/a3^2 Izz3' in text
+    assert 'a2 = -0.425 m' in text
+    assert re.search(r'Error on held-out lengths: \d\.\de-1\d', text)
+    latex = command(*options, '--latex').out
+    assert r'm_{2} - \frac{1}{a_{2}^{2}} I_{zz,2}' in latex
+    assert latex.count('&=') == 36
+    content = one_object(command(*options, '--symbolic', '--json').out)
+    assert content['symbols']['constants']['d4'] == 0.10915
+    assert content['symbols']['held_out_error'] < 1e-10
+    assert content['base_parameters'][0]['latex'].startswith('I_{yy,1} + I_{yy,2}')
+    assert content['base_parameters'][0]['terms'][0] == {
+        'parameter': 'Iyy1', 'value': 1.0, 'coefficient': [{'factor': 1.0, 'powers': {}}],
+    }
+    both = command(*options, '--frames', 'dh')
+    assert both.code == 2
+    assert '--as-published sets --frames' in both.err
+
+
+def test_a_urdf_is_written_from_a_table_and_from_a_calibration(command, tmp_path):
+    """Shipped files are what the command writes; a calibrated arm keeps its 52 parameters."""
+    share = share_directory()
+    out = tmp_path / 'arm.urdf'
+    table = share / 'config' / 'link_tables' / 'ur5_tika.yaml'
+    assert command('urdf', '--urdf', table, '-o', out).code == 0
+    assert out.read_bytes() == (share / 'urdf' / 'ur5_tika.urdf').read_bytes()
+    again = command('urdf', '--urdf', table, '-o', out)
+    assert again.code == 2
+    assert '--force' in again.err
+    conf = tmp_path / 'calibration.conf'
+    conf.write_text(
+        '[mounting]\ndelta_theta = [1e-5, 2e-4, -3e-4, 1e-4, 2e-5, 0]\n'
+        'delta_a = [1e-5, 2e-5, -3e-5, 1e-5, 0, 0]\ndelta_d = [1e-4, 0.3, -0.5, 0.2, 0, 0]\n'
+        'delta_alpha = [1e-5, 4e-4, 2e-4, -3e-4, 1e-4, 0]\n'
+    )
+    done = command('urdf', '--robot', 'ur5', '--calibration', conf, '-o', out, '--force')
+    assert done.code == 0, done.err
+    found = command('base-parameters', '--robot', 'ur5', '--urdf', out, '--friction',
+                    'coulomb,viscous', '--rotor-inertia')
+    assert found.out.startswith('ur5: 52 base parameters of 78')
+    assert 'count as dependent' in found.err
+    conf.write_text(conf.read_text().replace('0.3, -0.5, 0.2', '1.7e3, -1.7e3, -26.9'))
+    refused = command('urdf', '--robot', 'ur5', '--calibration', conf, '-o', out, '--force')
+    assert refused.code == 4
+    assert 'Corrections that fit flange poses and nothing else' in refused.err
+    assert command('urdf', '-o', out).code == 2
 
 
 @pytest.fixture(scope='module')
@@ -421,6 +494,35 @@ def test_doctor_finds_nothing_wrong_with_good_files(journey, command):
     assert content['findings'][0]['warnings'] == []
 
 
+def test_doctor_knows_tables_calibrations_and_bodies(command, tmp_path, ur5):
+    """What describes an arm is examined too; parameters of no body are named with their link."""
+    share = share_directory()
+    conf = tmp_path / 'calibration.conf'
+    conf.write_text('[mounting]\n' + ''.join(
+        f'delta_{key} = [{", ".join(["0.0"] * 6)}]\n' for key in ('theta', 'a', 'd', 'alpha')
+    ))
+    table = share / 'config' / 'link_tables' / 'ur5_tika.yaml'
+    found = command('doctor', conf, table, share / 'config' / 'robots' / 'youbot.yaml')
+    assert found.code == 0
+    assert 'corrections of a Denavit-Hartenberg table of 6 joints' in found.out
+    assert 'link table of ur5_tika' in found.out
+
+    parameters = make_standard_parameters(6, (), False)
+    reduction = reduce_to_base(ur5, parameters)
+    theta = prior_inertial_parameters(ur5)
+    for name, values, words in (
+        ('good', theta, "near the maker's"),
+        ('bad', theta - 4.0 * np.eye(60)[20], 'link 3 (moved by elbow_joint): mass is -1.'),
+    ):
+        model = IdentifiedModel(
+            robot=ur5, effort_unit='A', reduction=reduction, theta_base=reduction.K @ values,
+            covariance=np.eye(reduction.rank), theta_consistent=values, consistency_note='',
+            source=SignalSource(), provenance={}, quality={},
+        )
+        (tmp_path / f'{name}.yaml').write_text(dump_identified_model(model))
+        assert words in command('doctor', tmp_path / f'{name}.yaml').out
+
+
 def test_doctor_says_what_is_wrong(journey, command, tmp_path):
     """One bad file among good ones: exit code 4, and every file is still looked at."""
     bad = {
@@ -435,7 +537,7 @@ def test_doctor_says_what_is_wrong(journey, command, tmp_path):
     assert found.code == 4
     assert found.out.count('  error: ') == len(bad) + 1
     assert found.out.count('  usable') == 1
-    for words in ('parses', 'aliases', 'no robot, experiment, trajectory or model file',
+    for words in ('parses', 'aliases', 'no robot, link table, calibration, experiment',
                   'empty file', 'missing'):
         assert words in found.out
     content = one_object(command('doctor', *paths, '--json').out)

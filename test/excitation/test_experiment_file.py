@@ -65,6 +65,12 @@ def test_every_value_arrives(tmp_path):
     assert (experiment.friction, experiment.criterion) == ('viscous', 'condition_number')
 
 
+def test_gravity_may_be_a_vector(tmp_path):
+    """In the root frame, as it is: a slope, or another planet."""
+    experiment = load(tmp_path, gravity=[1.0, 2.0, -9.5])
+    np.testing.assert_array_equal(experiment.gravity, [1.0, 2.0, -9.5])
+
+
 NAN = float('nan')
 WRONG = {
     'no version': ({'schema_version': None}, 'schema_version is None'),
@@ -100,6 +106,10 @@ WRONG = {
     'few samples': ({'samples': 5}, 'samples is 5'),
     'a mounting of two angles': ({'mounting': [0.0, 0.0]}, 'mounting'),
     'a mounting of nan': ({'mounting': [NAN, 0.0, 0.0]}, 'mounting'),
+    'gravity of two numbers': ({'gravity': [0.0, -9.81]}, 'gravity must be'),
+    'gravity and mounting': (
+        {'gravity': [0.0, 0.0, -9.81], 'mounting': [0.0] * 3}, 'gravity or mounting, not both'
+    ),
     'an unknown law': ({'friction': 'stribek'}, 'friction law stribek'),
 }
 

@@ -26,7 +26,7 @@ import subprocess
 import pytest
 from robot_identification.cli.processes import isolated_environment
 from robot_identification.cli.processes import own_domain
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.model_file import load_identified_model
 from ros_helpers import wait_until
 
 

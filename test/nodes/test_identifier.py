@@ -17,7 +17,7 @@
 import json
 
 import numpy as np
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.model_file import load_identified_model
 from ros_helpers import LATCHED
 from ros_helpers import wait_until
 from std_msgs.msg import String
@@ -67,6 +67,23 @@ def test_gives_the_model_of_the_pipeline(graph, bag, identification, tmp_path):
     assert 'exists' in again.message
     assert (output / 'identified_model.yaml').read_bytes() == written
     assert node.exit_code is None
+
+
+def test_identifies_the_robot_that_is_described(graph, bag, tmp_path, ur5):
+    """On request the live robot_description is the reference, not the robot's file."""
+    description = graph.node.create_publisher(String, '/robot_description', LATCHED)
+    description.publish(String(data=ur5.urdf.text.replace('mass value="8.393"',
+                                                          'mass value="7.5"')))
+    graph.start('identifier', {'use_robot_description': True})
+    assert not graph.configure('identifier', {
+        'identify.bags': [str(bag)], 'identify.output': str(tmp_path / 'result'),
+    })
+    wait_until(description.get_subscription_count, 'the identifier')
+    answer = graph.call(IDENTIFY, 120.0)
+    assert answer.success, answer.message
+    model = load_identified_model(tmp_path / 'result' / 'identified_model.yaml')
+    assert '7.5' in model.robot.urdf.text
+    assert model.robot.urdf_sha256 != ur5.urdf_sha256
 
 
 def test_bad_requests_are_answered_in_words(graph, bag, tmp_path):

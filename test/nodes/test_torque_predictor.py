@@ -19,7 +19,7 @@ import time
 import numpy as np
 import pytest
 from robot_identification.experiment.bag import read_recording
-from robot_identification.model.identified_model import load_identified_model
+from robot_identification.model.model_file import load_identified_model
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from ros_helpers import seconds
 from ros_helpers import wait_until

@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from robot_identification.excitation.trajectory import load_trajectory
 from ros_helpers import LATCHED
 from ros_helpers import seconds
@@ -128,6 +129,27 @@ def test_designs_for_the_robot_that_is_described(graph, ur5, experiment_file, tm
         assert not answer.success
         assert words in answer.message
     assert not (tmp_path / 'other.yaml').exists()
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'gravity'),
+    [({'mounting': [np.pi / 2, 0.0, 0.0]}, [0.0, -9.81, 0.0]),
+     ({'gravity': [1.0, 0.0, -9.7]}, [1.0, 0.0, -9.7])],
+)
+def test_designs_for_the_mounting_it_is_told(
+    graph, experiment_file, tmp_path, parameters, gravity
+):
+    """By angles or by a vector; both win over the experiment file."""
+    output = tmp_path / 'trajectory.yaml'
+    graph.start('trajectory_generator', {
+        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.max_evaluations': 20, **parameters,
+    })
+    answer = graph.call(GENERATE, 60.0)
+    assert answer.success, answer.message
+    np.testing.assert_allclose(
+        load_trajectory(output).certificate['gravity'], gravity, atol=1e-12
+    )
 
 
 def test_asks_for_an_output(graph):

@@ -1,0 +1,74 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`robot-identification urdf`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from robot_identification.cli.command import add_command
+from robot_identification.cli.options import add_output_option
+from robot_identification.cli.options import add_xacro_arguments
+from robot_identification.cli.options import parse_xacro_arguments
+from robot_identification.errors import UsageError
+from robot_identification.files import check_writable
+from robot_identification.files import write_atomically
+from robot_identification.model.catalogue import find_urdf
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.catalogue import read_description
+from robot_identification.model.kinematic_calibration import calibrate
+from robot_identification.model.kinematic_calibration import read_calibration
+from robot_identification.model.urdf import parse_urdf
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        subparsers, 'urdf', 'write a URDF from a link table, a xacro or a calibrated arm',
+        'robot-identification urdf --robot ur5 --calibration calibration.conf -o my_ur5.urdf',
+        run,
+    )
+    parser.add_argument('--robot', metavar='R', help='a known robot, or a robot YAML')
+    parser.add_argument(
+        '--urdf', type=Path, metavar='FILE', help='a link table (.yaml), a xacro or a URDF'
+    )
+    add_xacro_arguments(parser)
+    parser.add_argument(
+        '--calibration', type=Path, metavar='FILE',
+        help="calibration.conf of a Universal Robot's controller, or the YAML of its ROS driver's "
+        'calibration tool',
+    )
+    add_output_option(parser, 'URDF to write')
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the URDF."""
+    check_writable(args.output, args.force)
+    if args.robot is None and args.urdf is None:
+        raise UsageError('name what to write a URDF of: --robot R or --urdf FILE')
+    path = args.urdf or find_urdf(args.robot)
+    text = read_description(path, parse_xacro_arguments(args.xacro_arguments))
+    urdf = parse_urdf(text, str(path), path.parent)
+    if args.calibration is not None:
+        text = calibrate(
+            load_robot(args.robot, urdf=urdf), text, read_calibration(args.calibration),
+            str(args.calibration),
+        )
+        parse_urdf(text, str(args.output), path.parent)
+    write_atomically(args.output, text)
+    print(f'written to {args.output}')
+    return 0

@@ -1,0 +1,76 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Messages speak the driver's readings, arrays the model's positions."""
+
+import numpy as np
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.robot_model import JointEncoders
+from robot_identification.model.robot_model import plain_encoders
+from robot_identification.nodes.conversions import joint_state
+from robot_identification.nodes.conversions import joint_values
+from robot_identification.nodes.conversions import knots_to_message
+from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.simulation.controller import Knots
+from std_msgs.msg import Header
+
+ENCODERS = JointEncoders(np.array([1.0, -1.0, 1.0]), np.array([0.5, 0.25, -2.0]))
+
+
+def test_joint_values_are_the_models():
+    """Q = sign * reading - zero; velocity and effort turn with the sign; order is by name."""
+    message = joint_state(
+        Header(), ['c', 'a', 'b', 'x'], np.array([3.0, 1.0, 2.0, 9.0]),
+        np.array([0.3, 0.1, 0.2, 0.9]), np.array([30.0, 10.0, 20.0, 90.0]),
+    )
+    q, dq, effort = joint_values(message, ['a', 'b', 'c'], ENCODERS)
+    np.testing.assert_allclose(q, [0.5, -2.25, 5.0])
+    np.testing.assert_allclose(dq, [0.1, -0.2, 0.3])
+    np.testing.assert_allclose(effort, [10.0, -20.0, 30.0])
+    with pytest.raises(DataError, match='lacks d'):
+        joint_values(message, ['a', 'd'], plain_encoders(2))
+
+
+def test_absent_arrays_are_nan():
+    message = joint_state(Header(), ['a', 'b', 'c'], np.zeros(3))
+    q, dq, effort = joint_values(message, ['a', 'b', 'c'], ENCODERS)
+    assert np.all(np.isfinite(q))
+    assert np.all(np.isnan(dq))
+    assert np.all(np.isnan(effort))
+
+
+def test_a_trajectory_comes_back_through_the_driver(rng):
+    """
+    What is sent in readings is followed in the model's positions, whatever order it comes in.
+
+    Times are rounded to nanoseconds, readings to the last bit of 3 rad.
+    """
+    robot = load_robot('youbot')
+    times = np.array([0.02, 0.5, 1.25])
+    knots = Knots(times, *(rng.uniform(-1, 1, (3, 5)) for _ in range(3)))
+    message = knots_to_message(robot, knots)
+    readings = np.array([point.positions for point in message.points])
+    np.testing.assert_allclose(robot.encoders.to_model(readings), knots.q, atol=1e-14)
+    assert np.abs(readings - knots.q).min() > 1.0, 'every zero of the youBot is over 65 deg'
+    order = [3, 0, 4, 1, 2]
+    message.joint_names = [message.joint_names[i] for i in order]
+    for point in message.points:
+        for field in ('positions', 'velocities', 'accelerations'):
+            setattr(point, field, [getattr(point, field)[i] for i in order])
+    back = message_to_knots(message, robot.joint_names, robot.encoders)
+    np.testing.assert_allclose(back.times, times, atol=1e-9)
+    for field in ('q', 'dq', 'ddq'):
+        np.testing.assert_allclose(getattr(back, field), getattr(knots, field), atol=1e-14)
