@@ -24,8 +24,10 @@ import sys
 import time
 
 from robot_identification.errors import IdentificationError
+from robot_identification.errors import MissingDependencyError
 from robot_identification.files import write_atomically
 
+from . import figaroh
 from . import recorder
 from . import regressor
 from .figures import Figure
@@ -34,6 +36,7 @@ from .figures import machine
 RESULTS = Path(__file__).resolve().parent / 'results'
 BENCHMARKS = {
     'regressor': regressor,
+    'figaroh': figaroh,
     'recorder': recorder,
 }
 
@@ -55,7 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.repeats is not None and args.repeats < 1:
         parser.error('--repeats must be positive')
     for name in args.names or BENCHMARKS:
-        _run(name, args.repeats, args.output)
+        try:
+            _run(name, args.repeats, args.output)
+        except MissingDependencyError as error:
+            if args.names:
+                raise
+            print(f'{name} is left out: {error}', file=sys.stderr)
     return 0
 
 

@@ -124,3 +124,8 @@ def _processor() -> str:
         return platform.processor()
     names = [line.partition(':')[2].strip() for line in lines if line.startswith('model name')]
     return names[0] if names else platform.machine()
+
+
+def ratio(times: Sequence[float], reference: Sequence[float]) -> tuple[float, ...]:
+    """Return times over those of what ran in turn with it, repeat by repeat."""
+    return tuple(a / b for a, b in zip(times, reference, strict=True))

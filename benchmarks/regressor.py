@@ -23,19 +23,27 @@ from robot_identification.estimation.problem import build_problem
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
+from robot_identification.model.link_frames import link_frames
+from robot_identification.model.parameter_classes import linear_classes
+from robot_identification.model.parameter_classes import physical_classes
+from robot_identification.model.parameter_classes import unidentifiable_reasons
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.symbols import find_symbols
 from robot_identification.processing.dataset import Dataset
 
 from .figures import alternate
 from .figures import Figure
+from .figures import ratio
 
 REPEATS = 25
 SAMPLES = 5000
+# What reduce_to_base draws by default.
+STRUCTURE_SAMPLES = 200
 FRICTION = 'coulomb,viscous,offset'
 
 
@@ -46,29 +54,64 @@ def measure(repeats: int) -> list[Figure]:
         robot.n, parse_friction(FRICTION), reflected_inertia=True
     )
     motion = random_motion(robot)
-    raw, inertial, whole = alternate(
+    blocks = np.empty((SAMPLES, robot.n, 10 * robot.n))
+    raw, inertial, into_blocks, whole = alternate(
         (
             lambda: raw_calls(robot, motion),
             lambda: inertial_regressor(robot, motion),
+            lambda: inertial_regressor(robot, motion, blocks),
             lambda: observation_matrix(robot, parameters, motion),
         ),
         repeats,
     )
-    (reduction,) = alternate((lambda: reduce_to_base(robot, parameters),), repeats)
+    sampled = random_motion(robot).part(slice(0, STRUCTURE_SAMPLES))
+    raw_sampled, reduction, analysis, symbols = alternate(
+        (
+            lambda: raw_calls(robot, sampled),
+            lambda: reduce_to_base(robot, parameters),
+            lambda: analyse(robot, parameters),
+            lambda: express(robot, parameters),
+        ),
+        repeats,
+    )
     problem_time, ordinary, weighted = _fit_times(robot, parameters, motion, repeats)
     whole_ordinary = _sum(problem_time, ordinary)
     whole_weighted = _sum(problem_time, weighted)
     return [
         Figure('raw Pinocchio call, per sample', 'us', _scaled(raw, 1e6 / SAMPLES)),
-        Figure('inertial columns / raw calls', '', _ratio(inertial, raw)),
-        Figure('observation matrix with friction and rotors / raw calls', '', _ratio(whole, raw)),
+        Figure('inertial columns / raw calls', '', ratio(inertial, raw)),
+        Figure('inertial columns into blocks / raw calls', '', ratio(into_blocks, raw)),
+        Figure('observation matrix with friction and rotors / raw calls', '', ratio(whole, raw)),
         Figure('structural reduction of the UR5', 's', tuple(reduction)),
+        Figure('structural reduction / raw calls of its samples', '',
+               ratio(reduction, raw_sampled)),
+        Figure('frames, reduction, classes and reasons of the UR5', 's', tuple(analysis)),
+        Figure('the same / structural reduction', '', ratio(analysis, reduction)),
+        Figure('symbols of the UR5', 's', tuple(symbols)),
+        Figure('symbols and their reduction / structural reduction', '',
+               ratio(symbols, reduction)),
         Figure('samples to factors, per sample', 'us', _scaled(problem_time, 1e6 / SAMPLES)),
-        Figure('factors and WLS / raw calls', '', _ratio(whole_weighted, raw)),
+        Figure('factors and WLS / raw calls', '', ratio(whole_weighted, raw)),
         Figure('OLS from the factors', 'ms', _scaled(ordinary, 1e3)),
-        Figure('WLS / OLS, from the factors', '', _ratio(weighted, ordinary)),
-        Figure('WLS / OLS, factors included', '', _ratio(whole_weighted, whole_ordinary)),
+        Figure('WLS / OLS, from the factors', '', ratio(weighted, ordinary)),
+        Figure('WLS / OLS, factors included', '', ratio(whole_weighted, whole_ordinary)),
     ]
+
+
+def analyse(robot: RobotModel, parameters: StandardParameters) -> None:
+    """Say what is identifiable and why, as `base-parameters` does without symbols."""
+    frames = link_frames(robot, 'dh')
+    reduction = reduce_to_base(robot, parameters, frames=frames)
+    linear_classes(reduction)
+    physical_classes(reduction)
+    unidentifiable_reasons(robot, reduction, frames)
+
+
+def express(robot: RobotModel, parameters: StandardParameters) -> None:
+    """Find the expressions of Raviola's list, whose coefficients have reciprocals."""
+    frames = link_frames(robot, 'dh')
+    reduction = reduce_to_base(robot, parameters, frames=frames, preference='mass_first')
+    find_symbols(robot, reduction, frames)
 
 
 def raw_calls(robot: RobotModel, motion: Motion) -> None:
@@ -120,7 +163,3 @@ def _scaled(times: list[float], factor: float) -> tuple[float, ...]:
 
 def _sum(times: list[float], others: list[float]) -> list[float]:
     return [a + b for a, b in zip(times, others, strict=True)]
-
-
-def _ratio(times: list[float], reference: list[float]) -> tuple[float, ...]:
-    return tuple(a / b for a, b in zip(times, reference, strict=True))
