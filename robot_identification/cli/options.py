@@ -47,7 +47,8 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     gravity = group.add_mutually_exclusive_group()
     gravity.add_argument(
         '--mounting', nargs=3, type=float, metavar=('ROLL', 'PITCH', 'YAW'),
-        help='how the root frame is turned in the world [rad]; roll 3.1416 hangs from a ceiling',
+        help='how the root frame is turned in the world [rad]; a roll of 3.141592653589793 hangs '
+        'from a ceiling',
     )
     gravity.add_argument(
         '--gravity', nargs=3, type=float, metavar=('GX', 'GY', 'GZ'),
