@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-import pinocchio as pin
 from robot_identification.errors import UsageError
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import rigid_torque
 from robot_identification.model.robot_model import RobotModel
 
 FloatArray = NDArray[np.float64]
@@ -117,20 +117,6 @@ def motion_limits(robot: RobotModel, experiment: Experiment) -> MotionLimits:
     )
 
 
-def rigid_torque(robot: RobotModel, motion: Motion) -> FloatArray:
-    """
-    Return the torque of the URDF's rigid arm along a motion, shape (N, n) [N m].
-
-    Friction and rotors are not in it: the torque margin has to cover them.
-    """
-    model = robot.pinocchio
-    data = model.createData()
-    return np.array([
-        pin.rnea(model, data, q, dq, ddq)
-        for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True)
-    ])
-
-
 def measure_limit_use(
     robot: RobotModel, limits: MotionLimits, times: FloatArray, motion: Motion
 ) -> list[LimitUse]:
@@ -154,6 +140,7 @@ def measure_limit_use(
         'position': (motion.q - centre, 0.5 * (limits.upper - limits.lower)),
         'velocity': (motion.dq, limits.velocity),
         'acceleration': (motion.ddq, limits.acceleration),
+        # The URDF's bodies alone: the margin has to cover friction and rotors.
         'torque': (rigid_torque(robot, motion), limits.torque),
     }
     uses = []
