@@ -65,9 +65,9 @@ def results_text(identification: Identification) -> str:
     ):
         lines += _error_lines(compared_error_table(*errors))
     lines += _section('Base parameters')
-    lines += wrap("Stated in the URDF's joint frames. Standard errors assume white residuals; true "
-                  'errors can be several times larger. The combinations are in the report and in '
-                  'the model file.')
+    lines += wrap("Stated in the URDF's joint frames. Standard errors assume white residuals; "
+                  'true errors can be several times larger. The combinations are in the report '
+                  'and in the model file.')
     lines += ['', *_coefficient_table(inertial_coefficients(model))]
     lines += _friction_lines(model)
     lines += _warning_lines(identification)
