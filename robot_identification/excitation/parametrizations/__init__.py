@@ -18,9 +18,17 @@ Trajectory forms, one a file.
 To add one: write its file, add one line to PARAMETRIZATIONS; the contract tests run over it.
 """
 
+from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.parametrizations.modified_fourier import (
+    ModifiedFourierParametrization,
+)
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 
 PARAMETRIZATIONS: dict[str, type[Parametrization]] = {
     'fourier': FourierParametrization,
+    'modified_fourier': ModifiedFourierParametrization,
+    'bspline': BSplineParametrization,
+    'via_points': ViaPointsParametrization,
 }

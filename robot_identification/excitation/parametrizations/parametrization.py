@@ -25,8 +25,12 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.errors import DescriptionError
 
 FloatArray = NDArray[np.float64]
+
+# Of one repetition and of a first harmonic [s].
+LONGEST_PERIOD = 600.0
 
 
 @dataclass(frozen=True)
@@ -70,3 +74,51 @@ class Parametrization(ABC):
     def options(self) -> dict[str, Any]:
         """Return the options by name."""
         return asdict(self)
+
+
+def within_period(t: FloatArray, duration: float) -> FloatArray:
+    """
+    Return times moved into the first period, for forms that are not periodic by themselves.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,)
+        Times [s]; those of the first period, both ends included, stay as they are.
+    duration : float
+        Length of one period [s].
+
+    """
+    t = np.asarray(t, dtype=float)
+    return np.where((t < 0.0) | (t > duration), np.mod(t, duration), t)
+
+
+def check_count(name: str, value: Any, least: int, most: int) -> None:
+    """
+    Check an option that is a number of things.
+
+    Raises
+    ------
+    DescriptionError
+        If it is not whole, or out of its range.
+
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise DescriptionError(
+            f'{name} is {value!r}, it must be a whole number from {least} to {most}'
+        )
+
+
+def check_seconds(name: str, value: float) -> None:
+    """
+    Check an option that is a length of time.
+
+    Raises
+    ------
+    DescriptionError
+        If it is not above 0 and at most 600 s.
+
+    """
+    if not 0.0 < value <= LONGEST_PERIOD:
+        raise DescriptionError(
+            f'{name} is {value} s, it must be above 0 and at most {LONGEST_PERIOD:.0f}'
+        )

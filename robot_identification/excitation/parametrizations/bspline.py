@@ -1,0 +1,112 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+B-splines.
+
+References
+----------
+.. [1] W. Rackl, R. Lampariello, G. Hirzinger, "Robot excitation trajectories for dynamic
+   parameter estimation using optimized B-splines", ICRA 2012.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.excitation.parametrizations.parametrization import check_count
+from robot_identification.excitation.parametrizations.parametrization import check_seconds
+from robot_identification.excitation.parametrizations.parametrization import FloatArray
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.parametrization import within_period
+from scipy.interpolate import BSpline
+
+DEGREE = 5
+
+
+@dataclass(frozen=True)
+class BSplineParametrization(Parametrization):
+    """
+    Spline of degree five over uniform clamped knots [1]_.
+
+    The first three control points and the last three are the centre: the motion starts there at
+    rest and without acceleration, and ends so. The coefficients of a joint are the centre and
+    how far each of the control points between them is off it; position stays within the hull of
+    the control points.
+
+    Attributes
+    ----------
+    control_points : int
+        Number of free control points.
+    duration : float
+        Length of the motion [s].
+
+    """
+
+    control_points: int = 10
+    duration: float = 10.0
+
+    name = 'bspline'
+
+    def __post_init__(self) -> None:
+        check_count('control_points', self.control_points, 1, 100)
+        check_seconds('duration', self.duration)
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of coefficients of one joint, the centre included."""
+        return 1 + self.control_points
+
+    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the splines of the free control points; see `Parametrization.basis`."""
+        free = free_splines(t, self.control_points, self.duration)
+        centre = np.ones((len(free[0]), 1))
+        zero = np.zeros_like(centre)
+        return (
+            np.hstack([centre, free[0]]),
+            np.hstack([zero, free[1]]),
+            np.hstack([zero, free[2]]),
+        )
+
+
+def free_splines(
+    t: FloatArray, control_points: int, duration: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """
+    Return the quintic B-splines that are at rest at both ends, and their derivatives.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,)
+        Times [s].
+    control_points : int
+        Their number m; as many knots divide the duration evenly.
+    duration : float
+        Length of the motion [s].
+
+    Returns
+    -------
+    B, dB, ddB : ndarray, shape (N, m)
+        Zero at both ends.
+
+    """
+    knots = np.concatenate([
+        np.zeros(DEGREE), np.linspace(0.0, duration, control_points + 2), np.full(DEGREE, duration)
+    ])
+    # Three control points at each end, for position, velocity and acceleration there, stay zero.
+    spline = BSpline(knots, np.eye(control_points + 6)[:, 3:-3], DEGREE)
+    t = within_period(t, duration)
+    return spline(t), spline(t, nu=1), spline(t, nu=2)

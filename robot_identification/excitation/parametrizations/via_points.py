@@ -1,0 +1,110 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Quintics through via points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.excitation.parametrizations.bspline import free_splines
+from robot_identification.excitation.parametrizations.parametrization import check_count
+from robot_identification.excitation.parametrizations.parametrization import check_seconds
+from robot_identification.excitation.parametrizations.parametrization import FloatArray
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.parametrization import within_period
+
+PASSAGES = ('smooth', 'rest')
+
+
+@dataclass(frozen=True)
+class ViaPointsParametrization(Parametrization):
+    """
+    Piecewise quintic through via points, evenly spaced in time.
+
+    The motion starts and ends at the centre, at rest and without acceleration. The coefficients
+    of a joint are the centre and how far each via point is off it.
+
+    Attributes
+    ----------
+    points : int
+        Number m of via points between start and end, passed at k T / (m + 1).
+    passage : str
+        'smooth': velocities and accelerations at the via points are those that make the third
+        and fourth derivatives continuous. 'rest': both are zero at every via point.
+    duration : float
+        Length T of the motion [s].
+
+    """
+
+    points: int = 6
+    passage: str = 'smooth'
+    duration: float = 10.0
+
+    name = 'via_points'
+
+    def __post_init__(self) -> None:
+        check_count('points', self.points, 1, 100)
+        check_seconds('duration', self.duration)
+        if self.passage not in PASSAGES:
+            raise DescriptionError(
+                f'passage is {self.passage!r}, it must be {" or ".join(PASSAGES)}'
+            )
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of coefficients of one joint, the centre included."""
+        return 1 + self.points
+
+    @property
+    def via_times(self) -> FloatArray:
+        """When the via points are passed [s], shape (m,)."""
+        return np.linspace(0.0, self.duration, self.points + 2)[1:-1]
+
+    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the motion that each via point makes; see `Parametrization.basis`."""
+        moved = self._smooth(t) if self.passage == 'smooth' else self._with_rests(t)
+        centre = np.ones((len(moved[0]), 1))
+        zero = np.zeros_like(centre)
+        return (
+            np.hstack([centre, moved[0]]),
+            np.hstack([zero, moved[1]]),
+            np.hstack([zero, moved[2]]),
+        )
+
+    def _smooth(self, t: FloatArray) -> list[FloatArray]:
+        """
+        Return the quintic splines that are 1 at one via point and 0 at all others.
+
+        Quintics with four continuous derivatives are the splines whose knots are the via times;
+        as many of them are at rest at both ends as there are via points.
+        """
+        at_points, _, _ = free_splines(self.via_times, self.points, self.duration)
+        to_control_points = np.linalg.inv(at_points)
+        return [
+            basis @ to_control_points for basis in free_splines(t, self.points, self.duration)
+        ]
+
+    def _with_rests(self, t: FloatArray) -> list[FloatArray]:
+        """Return a step up into each via point, and down out of it, from rest to rest."""
+        t, piece = within_period(t, self.duration), self.duration / (self.points + 1)
+        u = np.clip(np.subtract.outer(t, piece * np.arange(self.points + 1)) / piece, 0.0, 1.0)
+        steps = (
+            u**3 * (10.0 - 15.0 * u + 6.0 * u**2),
+            30.0 * u**2 * (1.0 - u) ** 2 / piece,
+            60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / piece**2,
+        )
+        return [step[:, :-1] - step[:, 1:] for step in steps]

@@ -1,0 +1,225 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What each trajectory form promises of its own, and that a motion can be designed with it.
+
+What all of them promise is in test_contracts.py; options other than the defaults keep it, too.
+"""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
+from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.parametrizations.modified_fourier import (
+    ModifiedFourierParametrization,
+)
+from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import load_trajectory
+from scipy.interpolate import make_interp_spline
+
+# Every form as it is without options, and the options that change what it computes.
+FORMS = {
+    **{name: form() for name, form in PARAMETRIZATIONS.items()},
+    'fourier of half a base period': FourierParametrization(5, 20.0, 10.0),
+    'fourier beyond a base period': FourierParametrization(4, 4.0, 6.0),
+    'modified_fourier of one harmonic': ModifiedFourierParametrization(1, 3.0),
+    'bspline of one control point': BSplineParametrization(1, 2.0),
+    'bspline of many control points': BSplineParametrization(60, 30.0),
+    'via_points at rest': ViaPointsParametrization(5, 'rest', 8.0),
+    'via_points, one': ViaPointsParametrization(1, 'smooth', 2.0),
+    'via_points, many': ViaPointsParametrization(60, 'smooth', 30.0),
+}
+IDS = {'argvalues': list(FORMS.values()), 'ids': list(FORMS)}
+MODIFIED = ModifiedFourierParametrization(harmonics=4, base_period=5.0)
+SPLINE = BSplineParametrization(control_points=7, duration=6.0)
+PASSAGES = [ViaPointsParametrization(6, passage, 7.0) for passage in ('smooth', 'rest')]
+
+
+@pytest.mark.parametrize('form', **IDS)
+def test_ends_are_at_rest_to_rounding(form):
+    """
+    Velocity and acceleration by every coefficient, and the way from start to end, to 1e-12.
+
+    Of the largest that the coefficient makes, where that is more than one: rounding is 1e-16 of
+    the terms that cancel. The end is also taken from below, as times beyond it start anew.
+    """
+    T = form.duration
+    inside = form.basis(np.linspace(0.0, T, 1001))
+    for order, (ends, values) in enumerate(
+        zip(form.basis(np.array([0.0, T, T * (1.0 - 1e-15)])), inside, strict=True)
+    ):
+        size = np.maximum(np.abs(values).max(axis=0), 1.0)
+        left = ends if order else ends - ends[0]
+        assert np.all(np.abs(left) < 1e-12 * size)
+
+
+@pytest.mark.parametrize('form', **IDS)
+def test_velocity_and_acceleration_add_up_to_the_motion(form):
+    """
+    Gauss integrals of both derivatives over short intervals are the steps of what they derive.
+
+    Four nodes are exact for pieces of degree five. Up to ten pieces end where one of the 2520
+    intervals ends; of 61 some end inside one, but have four continuous derivatives there. An
+    interval is a 300th of a turn of the highest harmonic. All this is 1e-9 of the largest rate.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    edges = np.linspace(0.0, form.duration, 2521)
+    half = 0.5 * (edges[1] - edges[0])
+    t = edges[:-1, None] + half * (nodes + 1.0)
+    at_edges, at_nodes = form.basis(edges), form.basis(t.ravel())
+    for value, rate in pairwise(range(3)):
+        rates = at_nodes[rate].reshape(*t.shape, -1)
+        steps = half * np.einsum('g,ngc->nc', weights, rates)
+        np.testing.assert_allclose(
+            np.diff(at_edges[value], axis=0), steps, atol=1e-9 * np.abs(rates).max()
+        )
+
+
+@pytest.mark.parametrize('form', **IDS)
+def test_no_coefficient_is_redundant_and_periods_follow_each_other(form):
+    """As in test_contracts.py; 4000 samples and 1e-8 because some have sixty coefficients."""
+    t = np.linspace(0.0, form.duration, 4000)
+    bases = form.basis(t)
+    amplitudes = bases[0] / np.linalg.norm(bases[0], axis=0)
+    singular = np.linalg.svd(amplitudes, compute_uv=False)
+    assert singular[-1] > 1e-8 * singular[0]
+    for now, later in zip(bases, form.basis(t + 3.0 * form.duration), strict=True):
+        np.testing.assert_allclose(later, now, atol=1e-9 * np.abs(now).max())
+
+
+@pytest.mark.parametrize('form', **IDS)
+def test_a_motion_is_designed_and_certified(form, ur5, tmp_path):
+    """Within the limits after thirty tries, every joint moves, and the file is read back."""
+    experiment = replace(load_experiment(find_experiment('demo')), form=form, samples=50)
+    trajectory = design_excitation(ur5, experiment, seed=1, budget=Budget(30))
+    shares = [use['share'] for use in trajectory.certificate['limits'].values()]
+    assert 0.3 < max(shares) <= 1.0
+    assert np.all(np.ptp(trajectory.sample(trajectory.times(50.0)).q, axis=0) > 0.05)
+    path = tmp_path / 'trajectory.yaml'
+    path.write_text(dump_trajectory(trajectory))
+    assert load_trajectory(path).form == form
+
+
+def test_modified_fourier_is_the_series_where_that_is_at_rest(rng):
+    """Any Fourier motion at rest: the polynomial is zero, to rounding of sums weighted by 16."""
+    plain = FourierParametrization(harmonics=4, base_period=5.0)
+    coefficients = rng.normal(size=(2, plain.n_coefficients))
+    a, b = plain.series(coefficients)
+    same = np.column_stack([coefficients[:, 0], a, b])
+    t = np.linspace(0.0, 5.0, 201)
+    for modified, series in zip(MODIFIED.basis(t), plain.basis(t), strict=True):
+        np.testing.assert_allclose(modified @ same.T, series @ coefficients.T, atol=1e-11)
+
+
+def test_modified_fourier_adds_a_quintic_that_is_zero_at_both_ends(rng):
+    """What is added to the bare series has no more than six coefficients, whatever a and b."""
+    coefficients = rng.normal(size=MODIFIED.n_coefficients)
+    a, b = coefficients[1:5], coefficients[5:]
+    t = np.linspace(0.0, 5.0, 101)
+    phase = np.outer(t, 2.0 * np.pi / 5.0 * np.arange(1, 5))
+    added = MODIFIED.basis(t)[0] @ coefficients - coefficients[0]
+    added -= np.sin(phase) @ a - np.cos(phase) @ b
+    u = 2.0 * t / 5.0 - 1.0
+    fit = np.polynomial.Polynomial.fit(u, added, 5, domain=[-1, 1])
+    np.testing.assert_allclose(fit(u), added, atol=1e-12)
+    assert np.abs(added).max() > 0.1
+    np.testing.assert_allclose(added[[0, -1]], 0.0, atol=1e-12)
+
+
+def test_splines_are_a_partition_of_unity():
+    """None is negative; from the third knots on, where only free ones are, they add to one."""
+    t = np.linspace(0.0, 6.0, 301)
+    B, _, _ = SPLINE.basis(t)
+    assert B[:, 1:].min() >= -1e-15
+    total, knot = B[:, 1:].sum(axis=1), 6.0 / 8.0
+    assert np.all(total <= 1.0 + 1e-14)
+    middle = (t >= 3.0 * knot) & (t <= 6.0 - 3.0 * knot)
+    np.testing.assert_allclose(total[middle], 1.0, atol=1e-14)
+
+
+def test_a_spline_stays_in_the_hull_of_its_control_points(rng):
+    """So does its speed in the hull of its control polygon's, five times the steps per span."""
+    t = np.linspace(0.0, 6.0, 2001)
+    B, dB, _ = SPLINE.basis(t)
+    knots = np.concatenate([np.zeros(5), np.linspace(0.0, 6.0, 9), np.full(5, 6.0)])
+    for coefficients in rng.normal(size=(20, SPLINE.n_coefficients)):
+        centre = np.full(3, coefficients[0])
+        points = np.concatenate([centre, coefficients[0] + coefficients[1:], centre])
+        q, dq = B @ coefficients, dB @ coefficients
+        assert points.min() - 1e-12 <= q.min() and q.max() <= points.max() + 1e-12
+        speeds = 5.0 * np.diff(points) / (knots[6:-1] - knots[1:-6])
+        assert speeds.min() - 1e-12 <= dq.min() and dq.max() <= speeds.max() + 1e-12
+
+
+@pytest.mark.parametrize('form', PASSAGES, ids=lambda form: form.passage)
+def test_via_points_are_passed_in_their_turn(form, rng):
+    """At k T / 7 the joint is where the k-th coefficient says, off its centre at the ends."""
+    coefficients = rng.normal(size=7)
+    passed = form.basis(np.arange(8.0))[0] @ coefficients
+    expected = coefficients[0] + np.concatenate([[0.0], coefficients[1:], [0.0]])
+    np.testing.assert_allclose(passed, expected, atol=1e-12)
+    np.testing.assert_array_equal(form.via_times, np.arange(1.0, 7.0))
+
+
+def test_smooth_passage_is_the_quintic_spline(rng):
+    """Interpolated by SciPy with velocity and acceleration zero at both ends."""
+    form, coefficients = PASSAGES[0], rng.normal(size=7)
+    coefficients[0] = 0.0
+    values = np.concatenate([[0.0], coefficients[1:], [0.0]])
+    rest = [(1, 0.0), (2, 0.0)]
+    spline = make_interp_spline(np.arange(8.0), values, k=5, bc_type=(rest, rest))
+    t = np.linspace(0.0, 7.0, 141)
+    for order, basis in enumerate(form.basis(t)):
+        np.testing.assert_allclose(basis @ coefficients, spline(t, nu=order), atol=1e-10)
+
+
+def test_passage_at_rest_stops_at_every_via_point(rng):
+    """Between them is the minimum-jerk step: 15/8 of the mean speed, midway."""
+    form, coefficients = PASSAGES[1], rng.normal(size=7)
+    _, dB, ddB = form.basis(np.arange(8.0))
+    np.testing.assert_allclose(dB, 0.0, atol=1e-12)
+    np.testing.assert_allclose(ddB, 0.0, atol=1e-12)
+    values = np.concatenate([[0.0], coefficients[1:], [0.0]])
+    midway = form.basis(np.arange(7.0) + 0.5)[1] @ coefficients
+    np.testing.assert_allclose(midway, 15.0 / 8.0 * np.diff(values), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('form', 'options', 'message'),
+    [
+        ('modified_fourier', {'harmonics': 0}, 'harmonics is 0'),
+        ('modified_fourier', {'base_period': -1.0}, 'base_period is -1.0 s'),
+        ('bspline', {'control_points': 0}, 'control_points is 0'),
+        ('bspline', {'control_points': 2.5}, 'control_points is 2.5'),
+        ('bspline', {'duration': float('inf')}, 'duration is inf'),
+        ('via_points', {'points': 101}, 'points is 101'),
+        ('via_points', {'points': True}, 'points is True'),
+        ('via_points', {'passage': 'jump'}, "passage is 'jump', it must be smooth or rest"),
+        ('via_points', {'duration': 0.0}, 'duration is 0.0 s'),
+    ],
+)
+def test_wrong_options_are_refused_by_name(form, options, message):
+    with pytest.raises(DescriptionError, match=message):
+        PARAMETRIZATIONS[form](**options)

@@ -1,0 +1,199 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Published tables of Fourier coefficients are converted, checked and repaired."""
+
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.fourier_conventions import check_ends
+from robot_identification.excitation.fourier_conventions import conservative_bounds
+from robot_identification.excitation.fourier_conventions import CONVENTIONS
+from robot_identification.excitation.fourier_conventions import end_residuals
+from robot_identification.excitation.fourier_conventions import from_sum_convention
+from robot_identification.excitation.fourier_conventions import nearest_at_rest
+from robot_identification.excitation.fourier_conventions import to_sum_convention
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+
+# G. Porcelli, master thesis, Politecnico di Torino 2020, tables 4.1 and 4.2, as printed.
+RATE = 0.3 * np.pi
+SINE = np.array([
+    [0.0094, 0.0482, 0.0038, -0.0024, -0.0214],
+    [0.5765, -0.0032, -0.0051, -0.0116, 0.1018],
+    [0.0435, -0.0250, 0.0174, -0.0023, -0.0074],
+    [0.0642, -0.0128, 0.0186, 0.0029, -0.0212],
+    [-0.6081, -0.0068, 0.0079, 0.1485, 0.0010],
+    [0.6136, -0.0190, -0.1571, -0.0276, 0.0010],
+])
+COSINE = np.array([
+    [-0.0085, 0.1599, -0.0283, -0.0826, 0.0378],
+    [0.1459, -0.0048, -0.0093, 0.0120, -0.0094],
+    [0.6786, -0.0274, -0.0145, -0.0734, -0.0106],
+    [-1.2397, 0.0079, -0.0352, -0.0082, 0.0662],
+    [-0.4490, 0.0036, 0.0078, 0.0059, 0.0108],
+    [0.1662, 0.0217, -0.0068, -0.0529, 0.0022],
+])
+JOINTS = tuple(f'joint_{number}' for number in range(1, 7))
+# Sums of l a_l and l^2 b_l of the printed digits.
+VELOCITY = [0.0006, 1.0174, -0.0005, 0.0, 0.0010, -0.0011]
+ACCELERATION = [-0.0002, 0.0, -1.0009, -0.0011, 0.0, -0.5996]
+# What eq. 3.57 makes of the table [rad], [rad/s], [rad/s^2], and the exact maxima of the last.
+BOUNDS = (
+    [0.334, 0.730, 0.826, 1.374, 0.934, 0.884],
+    [0.924, 1.146, 1.113, 1.671, 1.370, 1.334],
+    [2.972, 3.1410, 2.248, 3.1416, 3.1406, 2.826],
+)
+EXACT_ACCELERATION = [2.621, 3.001, 1.874, 2.589, 2.688, 2.668]
+
+
+def motion(a, b, t):
+    """Return position, velocity and acceleration of a table in 'sum', by hand."""
+    order = np.arange(1, a.shape[1] + 1)
+    rate, phase = RATE * order, RATE * np.outer(t, order)
+    sine, cosine = np.sin(phase), np.cos(phase)
+    return (
+        sine @ a.T - cosine @ b.T,
+        rate * cosine @ a.T + rate * sine @ b.T,
+        -(rate**2) * sine @ a.T + rate**2 * cosine @ b.T,
+    )
+
+
+# The position of each convention as its publication writes it.
+PUBLISHED = {
+    'sum': lambda a, b, sine, cosine, rate: sine @ a.T - cosine @ b.T,
+    'div': lambda a, b, sine, cosine, rate: sine @ (a / rate).T - cosine @ (b / rate).T,
+    'plus_cosine': lambda a, b, sine, cosine, rate: sine @ a.T + cosine @ b.T,
+}
+
+
+def test_conventions_are_the_published_ones():
+    assert set(PUBLISHED) == set(CONVENTIONS)
+
+
+@pytest.mark.parametrize('convention', CONVENTIONS)
+def test_a_converted_table_is_the_same_motion(convention, rng):
+    """The printed formula with the printed numbers, and the package's with the converted ones."""
+    a, b = rng.normal(size=(2, 3, 4))
+    t = np.linspace(0.0, 7.0, 41)
+    rate = RATE * np.arange(1, 5)
+    sine, cosine = np.sin(np.outer(t, rate)), np.cos(np.outer(t, rate))
+    expected = PUBLISHED[convention](a, b, sine, cosine, rate)
+    q, _, _ = motion(*to_sum_convention(a, b, convention, RATE), t)
+    np.testing.assert_allclose(q, expected, atol=1e-13)
+
+
+@pytest.mark.parametrize('convention', CONVENTIONS)
+def test_there_and_back(convention):
+    """To two roundings of each number."""
+    there = from_sum_convention(SINE, COSINE, convention, RATE)
+    back = to_sum_convention(*there, convention, RATE)
+    np.testing.assert_allclose(back, (SINE, COSINE), rtol=1e-15)
+
+
+def test_divided_coefficients_are_amplitudes_of_velocity():
+    """Rest in 'div' is the sum of a_l itself, and of l b_l (spec of Swevers and Tika)."""
+    a, b = nearest_at_rest(SINE, COSINE)
+    a_div, b_div = from_sum_convention(a, b, 'div', RATE)
+    np.testing.assert_allclose(a_div.sum(axis=1), 0.0, atol=1e-14)
+    np.testing.assert_allclose(b_div @ np.arange(1, 6), 0.0, atol=1e-14)
+
+
+def test_the_printed_table_is_refused_for_three_joints():
+    """Their sums are those of the printed digits; joints 1, 4 and 5 pass."""
+    velocity, acceleration = end_residuals(SINE, COSINE)
+    np.testing.assert_allclose(velocity, VELOCITY, atol=1e-12)
+    np.testing.assert_allclose(acceleration, ACCELERATION, atol=1e-12)
+    with pytest.raises(UnsafeMotionError) as refusal:
+        check_ends(JOINTS, SINE, COSINE, RATE)
+    text = str(refusal.value)
+    for words in (
+        'joint_2 starts with 0.959 rad/s (sum l a_l = 1.0174)',
+        'joint_3 starts with -0.889 rad/s^2 (sum l^2 b_l = -1.0009)',
+        'joint_6 starts with -0.533 rad/s^2 (sum l^2 b_l = -0.5996)',
+        'nearest_at_rest',
+    ):
+        assert words in text
+    assert text.count('starts with') == 3
+    kept = [0, 3, 4]
+    check_ends([JOINTS[joint] for joint in kept], SINE[kept], COSINE[kept], RATE)
+
+
+def test_one_sign_repairs_joint_2():
+    """The other two have no such repair."""
+    a = SINE.copy()
+    a[1, 4] *= -1.0
+    check_ends(JOINTS[:2], a[:2], COSINE[:2], RATE)
+    for joint in (2, 5):
+        for index in range(5):
+            b = COSINE.copy()
+            b[joint, index] *= -1.0
+            with pytest.raises(UnsafeMotionError, match=JOINTS[joint]):
+                check_ends(JOINTS[joint:joint + 1], a[joint:joint + 1], b[joint:joint + 1], RATE)
+
+
+def test_the_repaired_table_is_the_nearest_at_rest():
+    """
+    It rests to rounding, is repaired for good, and goes off at right angles to all that rest.
+
+    A table of the trajectory form is one of these, and is the form's own motion.
+    """
+    a, b = nearest_at_rest(SINE, COSINE)
+    check_ends(JOINTS, a, b, RATE, tolerance=1e-14)
+    np.testing.assert_allclose(nearest_at_rest(a, b), (a, b), atol=1e-15)
+    form = FourierParametrization(5, 2.0 * np.pi / RATE)
+    coefficients = np.column_stack([np.zeros(6), a[:, 1:], b[:, 1:]])
+    np.testing.assert_allclose(form.series(coefficients), (a, b), atol=1e-14)
+    resting = form.series(np.eye(form.n_coefficients))
+    for off, directions in zip((SINE - a, COSINE - b), resting, strict=True):
+        np.testing.assert_allclose(off @ directions.T, 0.0, atol=1e-14)
+    t = np.linspace(0.0, form.duration, 101)
+    for basis, by_hand in zip(form.basis(t), motion(a, b, t), strict=True):
+        np.testing.assert_allclose(basis @ coefficients.T, by_hand, atol=1e-12)
+
+
+def test_conservative_bounds_of_the_thesis():
+    """The bound of pi rad/s^2 was active for joints 2, 4 and 5; three digits are known."""
+    bounds = conservative_bounds(SINE, COSINE, RATE)
+    for found, expected in zip(bounds, BOUNDS, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+    np.testing.assert_allclose(bounds[2][[1, 3, 4]], np.pi, atol=1.1e-3)
+
+
+def test_conservative_bounds_are_never_exceeded():
+    """By the exact maxima, which are those known to three digits."""
+    t = np.linspace(0.0, 2.0 * np.pi / RATE, 5001)
+    maxima = [np.abs(values).max(axis=0) for values in motion(SINE, COSINE, t)]
+    for exact, bound in zip(maxima, conservative_bounds(SINE, COSINE, RATE), strict=True):
+        assert np.all(exact <= bound)
+    np.testing.assert_allclose(maxima[2], EXACT_ACCELERATION, atol=1e-3)
+
+
+def test_what_is_no_table_is_refused():
+    """Wrong names and shapes by name; what is not a number is not at rest."""
+    with pytest.raises(UsageError, match=r"convention 'cosine' .* sum, div, plus_cosine"):
+        to_sum_convention(SINE, COSINE, 'cosine', RATE)
+    with pytest.raises(DescriptionError, match=r'\(6, 5\) and \(6, 4\)'):
+        to_sum_convention(SINE, COSINE[:, :4], 'sum', RATE)
+    with pytest.raises(DescriptionError, match=r'\(5,\) and \(5,\)'):
+        end_residuals(SINE[0], COSINE[0])
+    with pytest.raises(DescriptionError, match='base rate is 0'):
+        from_sum_convention(SINE, COSINE, 'div', 0.0)
+    with pytest.raises(DescriptionError, match='6 rows for 5 joints'):
+        check_ends(JOINTS[:5], SINE, COSINE, RATE)
+    unknown = SINE.copy()
+    unknown[0, 0] = np.nan
+    with pytest.raises(UnsafeMotionError, match='joint_1 starts with nan'):
+        check_ends(JOINTS, unknown, COSINE, RATE)
