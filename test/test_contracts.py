@@ -617,6 +617,9 @@ class Watched:
         self.repairs += 1
         return self._problem.repair(coefficients)
 
+    def is_clear(self, coefficients):
+        return self._problem.is_clear(coefficients)
+
     def objective(self, coefficients):
         self.objectives.append(self._problem.objective(coefficients))
         return self.objectives[-1]
@@ -641,6 +644,9 @@ class Hills:
         size = np.linalg.norm(coefficients[:, 1:])
         repaired[:, 1:] /= max(size, 1.0)
         return repaired
+
+    def is_clear(self, coefficients):
+        return True
 
     def objective(self, coefficients):
         assert self.feasible(coefficients)
@@ -688,6 +694,18 @@ def test_optimizer_improves_on_its_first_start(name):
         watched = Watched(Hills())
         found = search(name, watched, seed=seed)
         assert found.objective < watched.objectives[0]
+
+
+@pytest.mark.parametrize('name', OPTIMIZERS)
+def test_optimizer_returns_nothing_that_collides(name):
+    """The best of all collides in one half of the space; what comes back lies in the other."""
+    class Walled(Hills):
+        def is_clear(self, coefficients):
+            return bool(coefficients[0, 1] < -0.35)
+
+    optimum = search(name, Walled(), evaluations=200)
+    assert optimum.coefficients is not None
+    assert optimum.coefficients[0, 1] < -0.35 < Hills.target[0, 1]
 
 
 @pytest.mark.parametrize('name', OPTIMIZERS)

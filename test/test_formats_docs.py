@@ -78,6 +78,7 @@ READERS = {
 # Where the keys of a mapping are names of joints or kinds, and what the pages write for them.
 PLACEHOLDERS = {
     'joints': 'JOINT', 'links': 'JOINT', 'friction': 'JOINT', 'certificate.limits': 'KIND',
+    'obstacles': 'NAME',
 }
 # Mappings of names to values, which have no keys of their own.
 MAPS = {
@@ -91,7 +92,8 @@ CALIBRATION = '\n## Calibration files\n'
 # The UR5's wrist alone: the URDF is in every model file, and this one is read quickly.
 LINK = (
     '<link name="{0}"><inertial><origin xyz="0 0.02 0.01"/><mass value="1.2"/>'
-    '<inertia ixx="2e-3" ixy="0" ixz="0" iyy="2e-3" iyz="0" izz="2e-3"/></inertial></link>'
+    '<inertia ixx="2e-3" ixy="0" ixz="0" iyy="2e-3" iyz="0" izz="2e-3"/></inertial>'
+    '<collision><geometry><sphere radius="0.03"/></geometry></collision></link>'
 )
 JOINT = (
     '<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>'
@@ -221,7 +223,12 @@ def contents(run):
         'robot': [read_yaml(robot.yaml) for robot in known_robots()] + shown('robot'),
         'link_table': [read_yaml(path) for path in tables] + shown('link_table'),
         # Gravity stands instead of the mounting.
-        'experiment': [demo, {**removed(demo, 'mounting'), 'gravity': [0.0, 0.0, -9.81]}],
+        'experiment': [
+            demo, {**removed(demo, 'mounting'), 'gravity': [0.0, 0.0, -9.81]},
+            {**demo, 'collision': 'on', 'clearance': 0.01, 'obstacles': {
+                'table': {'size': [1.0, 1.0, 0.1], 'xyz': [0.0, 0.0, -0.1], 'rpy': [0.0] * 3},
+            }},
+        ],
         'trajectory': [parse_yaml(dump_trajectory(run.trajectory), 'trajectory')],
         'model': [parse_yaml(dump_identified_model(run.model), 'model')],
         'validation': [json.loads(validation_json(validation))],

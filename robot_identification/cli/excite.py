@@ -135,9 +135,22 @@ def describe(trajectory: Trajectory, path: Path | None) -> str:
             f'  {kind}: at most {use["share"]:.0%} of the margin, {use["joint"]} at '
             f'{use["time"]:.2f} s'
         )
-    lines.append(f'  collision: {certificate["collision"]}')
+    lines.append(f'  collision: {describe_clearance(certificate["collision"])}')
     lines.append(f'  sha256 {trajectory.sha256}')
     return '\n'.join(lines)
+
+
+def describe_clearance(entry: Any) -> str:
+    """Return what a certificate says of collisions, in words."""
+    if not isinstance(entry, dict):
+        return str(entry)
+    if entry['nearest'] is None:
+        return 'nothing to touch'
+    obstacles = ', '.join(entry['obstacles']) or 'none'
+    return (
+        f'{entry["clearance"]:g} m kept at every instant; nearest {" and ".join(entry["pair"])}, '
+        f'{entry["nearest"]:.4f} m at {entry["time"]:.2f} s (obstacles: {obstacles})'
+    )
 
 
 def _show(progress: Progress) -> None:

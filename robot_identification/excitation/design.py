@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.collision import CollisionModel
 from robot_identification.excitation.constraints import broken_limits
 from robot_identification.excitation.constraints import measure_limit_use
 from robot_identification.excitation.constraints import motion_limits
@@ -50,6 +51,8 @@ CERTIFICATE_RATE = 1000.0
 # period; it misses extrema by less than the reserve.
 LIMIT_SAMPLES = 20
 SEARCH_RESERVE = 0.98
+# The proof of the certificate has finer speeds than that of the search [m].
+SEARCH_CLEARANCE = 0.0005
 
 
 def ignore_progress(progress: Progress) -> None:
@@ -64,8 +67,10 @@ class FormProblem:
     experiment: Experiment
     limits: MotionLimits
     reduction: BaseReduction
+    collision: CollisionModel | None
     bases: tuple[FloatArray, FloatArray, FloatArray]
     limit_bases: tuple[FloatArray, FloatArray, FloatArray]
+    shape: FloatArray
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
         """Return a random candidate: centres inside the limits, amplitudes of their size."""
@@ -101,6 +106,21 @@ class FormProblem:
         if any(use.kind == 'torque' and not use.share <= SEARCH_RESERVE for use in uses):
             return None
         return repaired
+
+    def is_clear(self, coefficients: FloatArray) -> bool:
+        """Return whether the motion is proved to keep the experiment's clearance."""
+        if self.collision is None:
+            return True
+        form = self.experiment.form
+        velocity = self.limit_bases[1] @ coefficients.T
+        try:
+            self.collision.prove(
+                lambda t: form.basis(t)[0] @ (coefficients @ self.shape.T).T, form.duration,
+                velocity, self.experiment.clearance + SEARCH_CLEARANCE,
+            )
+        except UnsafeMotionError:
+            return False
+        return True
 
     def objective(self, coefficients: FloatArray) -> float:
         """Return the experiment's criterion on its samples."""
@@ -155,7 +175,8 @@ def design_excitation(
     fine = np.linspace(0.0, form.duration, LIMIT_SAMPLES * form.n_coefficients)
     problem = FormProblem(
         robot, experiment, limits, experiment_reduction(robot, experiment),
-        _transformed(form.basis(times), shape), _transformed(form.basis(fine), shape),
+        collision_model(robot, experiment), _transformed(form.basis(times), shape),
+        _transformed(form.basis(fine), shape), shape,
     )
     optimum = OPTIMIZERS[experiment.optimizer]().minimize(
         problem, budget or Budget(), np.random.default_rng(seed), report
@@ -164,6 +185,7 @@ def design_excitation(
         raise UnsafeMotionError(
             f'no motion of {robot.name} within the limits was found in {optimum.evaluations} '
             'tries: widen the window or the margins, or lower the torque (slower, longer period)'
+            + _nearest_words(problem)
         )
     trajectory = Trajectory(
         robot.name, robot.joint_names, form, optimum.coefficients @ shape.T,
@@ -209,6 +231,20 @@ def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduc
     return reduce_to_base(robot, parameters)
 
 
+def collision_model(robot: RobotModel, experiment: Experiment) -> CollisionModel | None:
+    """Return what motions of an experiment may not touch, None where that is not checked."""
+    return CollisionModel(robot, experiment.obstacles) if experiment.collision else None
+
+
+def _nearest_words(problem: FormProblem) -> str:
+    """Say what the arm touches where it stands in the middle of its window."""
+    if problem.collision is None or not problem.collision.pairs:
+        return ''
+    middle = 0.5 * (problem.limits.lower + problem.limits.upper)
+    nearest = problem.collision.closest(middle[None], np.zeros(1))
+    return f'; in the middle of the window {nearest}'
+
+
 def certify(
     robot: RobotModel, experiment: Experiment, trajectory: Trajectory, search: dict[str, Any]
 ) -> Trajectory:
@@ -243,6 +279,7 @@ def certify(
     broken = broken_limits(uses)
     if broken:
         raise UnsafeMotionError('the motion breaks limits: ' + '; '.join(broken))
+    collision = prove_clearance(robot, experiment, trajectory)
     reduction = experiment_reduction(robot, experiment)
     # Every eighth sample is 125 Hz: dense for motions of a few hertz.
     W = observation_matrix(robot, reduction.parameters, motion.part(slice(0, None, 8)))
@@ -275,7 +312,7 @@ def certify(
             }
             for kind, use in worst.items()
         },
-        'collision': 'not checked',
+        'collision': collision,
         'base_parameters': reduction.rank,
         'friction': experiment.friction,
         'criteria_dense': {name: float(f'{value:.6g}') for name, value in dense.items()},
@@ -284,3 +321,39 @@ def certify(
             for key, value in search.items()
         },
     })
+
+
+def prove_clearance(
+    robot: RobotModel, experiment: Experiment, trajectory: Trajectory
+) -> dict[str, Any] | str:
+    """
+    Prove that one period keeps the experiment's clearance; return the certificate's entry.
+
+    Raises
+    ------
+    UnsafeMotionError
+        With the pair and the time where it does not.
+
+    """
+    model = collision_model(robot, experiment)
+    if model is None:
+        return 'off'
+    times = np.arange(0.0, trajectory.form.duration, 1.0 / CERTIFICATE_RATE)
+    nearest = model.prove(
+        lambda t: trajectory.sample(t).q, trajectory.form.duration, trajectory.sample(times).dq,
+        experiment.clearance,
+    )
+    return {
+        'clearance': experiment.clearance,
+        # Nothing to touch: JSON and YAML have no common infinity.
+        'nearest': round(nearest.distance, 6) if model.pairs else None,
+        'pair': list(nearest.pair),
+        'time': round(nearest.time, 3),
+        'obstacles': {
+            obstacle.name: {
+                'size': list(obstacle.size), 'xyz': list(obstacle.xyz), 'rpy': list(obstacle.rpy),
+            }
+            for obstacle in experiment.obstacles
+        },
+        'cannot_touch': [list(pair) for pair in model.cannot_touch],
+    }

@@ -26,12 +26,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.errors import DescriptionError
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.collision import CollisionModel
 from robot_identification.excitation.constraints import broken_limits
 from robot_identification.excitation.constraints import FREE_POSITION
 from robot_identification.excitation.constraints import measure_limit_use
 from robot_identification.excitation.constraints import MotionLimits
 from robot_identification.excitation.design import CERTIFICATE_RATE
+from robot_identification.excitation.experiment_file import obstacles_from_content
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
@@ -86,9 +89,31 @@ def check_executable(robot: RobotModel, trajectory: Trajectory) -> None:
     elif not _same_gravity(certificate.get('gravity'), robot):
         reasons.append('it is certified for another mounting')
     else:
-        reasons += _broken(robot, trajectory)
+        reasons += _broken(robot, trajectory) or _collisions(robot, trajectory)
     if reasons:
         raise UnsafeMotionError('the trajectory is refused: ' + '; '.join(reasons))
+
+
+def _collisions(robot: RobotModel, trajectory: Trajectory) -> list[str]:
+    """Prove the clearance of the certificate again; `off` was a person's decision."""
+    entry = trajectory.certificate.get('collision')
+    if entry == 'off':
+        return []
+    if not isinstance(entry, dict):
+        return ['its certificate proves no clearance: make one with `excite --evaluate`']
+    form = trajectory.form
+    times = np.arange(0.0, form.duration, 1.0 / CERTIFICATE_RATE)
+    try:
+        obstacles = obstacles_from_content(entry['obstacles'], 'the certificate')
+        CollisionModel(robot, obstacles).prove(
+            lambda t: trajectory.sample(t).q, form.duration, trajectory.sample(times).dq,
+            float(entry['clearance']),
+        )
+    except (UnsafeMotionError, DescriptionError) as error:
+        return [str(error)]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return [f'the collision entry of its certificate is damaged ({error!r})']
+    return []
 
 
 def _same_gravity(certified: Any, robot: RobotModel) -> bool:

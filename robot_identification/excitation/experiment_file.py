@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
+from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
@@ -41,6 +42,8 @@ from robot_identification.model.friction import parse_friction
 from robot_identification.model.robot_model import gravity_of_mounting
 
 SCHEMA_VERSION = 1
+# What reliability of a first motion asks for; a cell may ask for more.
+DEFAULT_CLEARANCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,13 @@ class Experiment:
         Names in CRITERIA and OPTIMIZERS.
     samples : int
         Samples the criterion is optimised on.
+    collision : bool
+        Whether motions are proved free of collision; False is for arms without collision shapes,
+        in a cell where nothing is within reach.
+    clearance : float
+        Distance that links keep from each other and from obstacles [m].
+    obstacles : tuple of Obstacle
+        What stands in the cell.
 
     """
 
@@ -109,6 +119,9 @@ class Experiment:
     criterion: str
     optimizer: str
     samples: int
+    collision: bool = True
+    clearance: float = DEFAULT_CLEARANCE
+    obstacles: tuple[Obstacle, ...] = ()
 
 
 def find_experiment(name: str) -> Path:
@@ -141,12 +154,68 @@ def load_experiment(path: Path) -> Experiment:
         source,
         {'schema_version', 'trajectory'},
         {'description', 'mounting', 'gravity', 'periods', 'margins', 'window', 'friction',
-         'criterion', 'optimizer', 'samples'},
+         'criterion', 'optimizer', 'samples', 'collision', 'clearance', 'obstacles'},
     )
     try:
         return _experiment_from_content(content, source)
     except (TypeError, ValueError, AttributeError) as error:
         raise DescriptionError(f'{source}: {error}') from error
+
+
+def _collision(content: Mapping[str, Any], source: str) -> bool:
+    value = content.get('collision', 'on')
+    if value not in ('on', 'off'):
+        raise DescriptionError(f'{source}: collision is {value!r}, it must be on or off')
+    if value == 'off' and ('clearance' in content or 'obstacles' in content):
+        raise DescriptionError(
+            f'{source}: collision is off, and clearance or obstacles are given; leave one out'
+        )
+    return bool(value == 'on')
+
+
+def _clearance(content: Mapping[str, Any], source: str) -> float:
+    value = float(content.get('clearance', DEFAULT_CLEARANCE))
+    if not 0.0 <= value <= 1.0:
+        raise DescriptionError(f'{source}: clearance is {value} m, allowed are 0 to 1')
+    return value
+
+
+def obstacles_from_content(entries: Any, source: str) -> tuple[Obstacle, ...]:
+    """
+    Return the boxes of a cell, from a mapping of names to size, xyz and rpy.
+
+    Raises
+    ------
+    DescriptionError
+        If they are not of that form; `source` names the file.
+
+    """
+    if not isinstance(entries, dict):
+        raise DescriptionError(f'{source}: obstacles must map names to boxes')
+    return tuple(_obstacle(str(name), entry, source) for name, entry in entries.items())
+
+
+def _obstacle(name: str, entry: Any, source: str) -> Obstacle:
+    where = f'{source}: obstacle {name}'
+    if not isinstance(entry, dict):
+        raise DescriptionError(f'{where}: must be a mapping of size, xyz and rpy')
+    check_keys(entry, where, {'size', 'xyz'}, {'rpy'})
+    size, xyz, rpy = (
+        _triple(entry.get(key, [0.0, 0.0, 0.0]), f'{where}: {key}')
+        for key in ('size', 'xyz', 'rpy')
+    )
+    if min(size) <= 0.0:
+        raise DescriptionError(f'{where}: size is {list(size)} m, edges must be positive')
+    return Obstacle(name, size, xyz, rpy)
+
+
+def _triple(values: Any, where: str) -> tuple[float, float, float]:
+    if not isinstance(values, list) or len(values) != 3:
+        raise DescriptionError(f'{where} must be three numbers, got {values!r}')
+    x, y, z = (float(value) for value in values)
+    if not np.all(np.isfinite([x, y, z])):
+        raise DescriptionError(f'{where} is {values}, finite numbers are needed')
+    return x, y, z
 
 
 def _gravity(content: Mapping[str, Any], source: str) -> FloatArray:
@@ -194,6 +263,9 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         criterion=criterion,
         optimizer=optimizer,
         samples=samples,
+        collision=_collision(content, source),
+        clearance=_clearance(content, source),
+        obstacles=obstacles_from_content(content.get('obstacles', {}), source),
     )
 
 

@@ -187,9 +187,10 @@ class ExperimentRunner(Node):
                     f'arm.sha256 is {approved!r}, {path} has {trajectory.sha256}: look at the '
                     'trajectory, then set arm.sha256 to its hash'
                 )
-            check_executable(self._robot, trajectory)
             self._check_alone()
+            # Before the proof, which keeps this thread from reading joint states for a while.
             self._check_state_age()
+            check_executable(self._robot, trajectory)
         except (IdentificationError, OSError) as error:
             response.message = str(error)
             self._set_state(FAULT if self._state == FAULT else IDLE, f'not armed: {error}')

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
+from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.experiment_file import Margins
@@ -65,6 +66,18 @@ def test_every_value_arrives(tmp_path):
     assert (experiment.friction, experiment.criterion) == ('viscous', 'condition_number')
 
 
+def test_cells_are_read(tmp_path):
+    """Boxes by name; off is a decision of its own."""
+    experiment = load(tmp_path, clearance=0.05, obstacles={
+        'table': {'size': [2, 1, 0.1], 'xyz': [0, 0, -0.06]},
+    })
+    assert (experiment.collision, experiment.clearance) == (True, 0.05)
+    table, = experiment.obstacles
+    assert table == Obstacle('table', (2.0, 1.0, 0.1), (0.0, 0.0, -0.06), (0.0, 0.0, 0.0))
+    assert load(tmp_path, collision='off').collision is False
+    assert load(tmp_path).clearance == 0.02
+
+
 def test_gravity_may_be_a_vector(tmp_path):
     """In the root frame, as it is: a slope, or another planet."""
     experiment = load(tmp_path, gravity=[1.0, 2.0, -9.5])
@@ -109,6 +122,18 @@ WRONG = {
     'gravity of two numbers': ({'gravity': [0.0, -9.81]}, 'gravity must be'),
     'gravity and mounting': (
         {'gravity': [0.0, 0.0, -9.81], 'mounting': [0.0] * 3}, 'gravity or mounting, not both'
+    ),
+    'a collision of maybe': ({'collision': 'maybe'}, "collision is 'maybe'"),
+    'off, and obstacles': ({'collision': 'off', 'clearance': 0.1}, 'collision is off'),
+    'a negative clearance': ({'clearance': -0.01}, 'clearance is -0.01 m'),
+    'a list of obstacles': ({'obstacles': [1]}, 'obstacles must map names'),
+    'an obstacle that is a number': ({'obstacles': {'table': 1}}, 'obstacle table'),
+    'an obstacle without a place': ({'obstacles': {'table': {'size': [1, 1, 1]}}}, 'missing xyz'),
+    'a flat obstacle': (
+        {'obstacles': {'table': {'size': [1, 1, 0], 'xyz': [0, 0, 0]}}}, 'edges must be positive'
+    ),
+    'an obstacle nowhere': (
+        {'obstacles': {'table': {'size': [1, 1, 1], 'xyz': [0, NAN, 0]}}}, 'obstacle table: xyz'
     ),
     'an unknown law': ({'friction': 'stribek'}, 'friction law stribek'),
 }

@@ -71,7 +71,10 @@ class Multistart(Optimizer):
                 candidate = problem.repair(best + step * size * rng.standard_normal(best.shape))
             done += 1
             objective = np.inf if candidate is None else problem.objective(candidate)
-            improved = candidate is not None and objective < best_objective
+            improved = (
+                candidate is not None and objective < best_objective
+                and problem.is_clear(candidate)
+            )
             if improved:
                 best, best_objective = candidate, objective
             if not starting:

@@ -40,6 +40,10 @@ class ExcitationProblem(Protocol):
         """Return the nearest scaled-down feasible candidate, or None."""
         ...
 
+    def is_clear(self, coefficients: FloatArray) -> bool:
+        """Return whether a repaired candidate touches nothing; asked of improvements only."""
+        ...
+
     def objective(self, coefficients: FloatArray) -> float:
         """Return the criterion of a candidate; smaller is better."""
         ...

@@ -1,0 +1,378 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Collision: distances between the links of an arm and to its cell, along the whole path.
+
+Distances are coal's, through Pinocchio. Between two samples a distance cannot shrink faster than
+the two bodies can approach, so a few hundred samples prove a clearance at every instant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.errors import MissingDependencyError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.urdf_variants import for_pinocchio
+
+FloatArray = NDArray[np.float64]
+
+# Pairs of links with two joints between them that come no nearer than this in any of the random
+# poses cannot touch: their distance depends on two angles, which so many poses cover.
+NEVER_NEARER = 0.001
+STRUCTURE_POSES = 2000
+# Intervals are halved down to this length [s]; then a clearance counts as broken.
+SHORTEST_INTERVAL = 1.0e-4
+FIRST_INTERVAL = 0.05
+# Speeds are sampled, at 1 kHz; bounding balls and chain lengths are bounds by themselves.
+SPEED_RESERVE = 1.02
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """
+    A box that stands in the arm's cell.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    size : tuple of float
+        Edges along its own axes [m].
+    xyz, rpy : tuple of float
+        Pose of its centre in the URDF's root frame [m], [rad].
+
+    """
+
+    name: str
+    size: tuple[float, float, float]
+    xyz: tuple[float, float, float]
+    rpy: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Clearance:
+    """
+    The nearest approach of a motion.
+
+    Attributes
+    ----------
+    distance : float
+        Between the two bodies [m]; negative where they overlap.
+    pair : tuple of str
+        Their names: links, or a link and an obstacle.
+    time : float
+        When [s].
+
+    """
+
+    distance: float
+    pair: tuple[str, str]
+    time: float
+
+    def __str__(self) -> str:
+        return f'{self.pair[0]} and {self.pair[1]} are {self.distance:.4f} m apart'
+
+
+class CollisionModel:
+    """
+    The collision shapes of an arm, of what is fixed to it, and of its cell.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; its locked joints stand where they are locked.
+    obstacles : sequence of Obstacle
+        Boxes in the root frame. Links that no joint moves stand among them and are not checked.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If no moving link has a simple collision shape.
+    MissingDependencyError
+        If coal is not installed.
+
+    """
+
+    def __init__(self, robot: RobotModel, obstacles: Sequence[Obstacle] = ()) -> None:
+        coal = _import_coal()
+        self._robot = robot
+        text = for_pinocchio(robot.urdf.text)
+        self._model = pin.buildModelFromXML(text)
+        self._geometry = pin.buildGeomFromUrdfString(
+            self._model, text, pin.GeometryType.COLLISION
+        )
+        self._links = [
+            self._model.frames[shape.parentFrame].name for shape in self._geometry.geometryObjects
+        ]
+        moved = _moving_bodies(self._model, robot.joint_names)
+        # Bodies between which no moving joint lies stand still to one another.
+        self._bodies = [moved[shape.parentJoint] for shape in self._geometry.geometryObjects]
+        if not any(self._bodies):
+            raise UnsafeMotionError(
+                f'{robot.name} has no collision shapes (boxes, cylinders, spheres; meshes are not '
+                'read): add some to its URDF, or say `collision: off` in the experiment file and '
+                'keep everything out of its reach'
+            )
+        for obstacle in obstacles:
+            pose = pin.SE3(pin.rpy.rpyToMatrix(*obstacle.rpy), np.array(obstacle.xyz))
+            self._geometry.addGeometryObject(pin.GeometryObject(
+                obstacle.name, 0, 0, pose, coal.Box(*obstacle.size)
+            ))
+            self._links.append(obstacle.name)
+            self._bodies.append(0)
+        self._order = np.array([
+            self._model.joints[self._model.getJointId(joint)].idx_q for joint in robot.joint_names
+        ])
+        self._still = pin.neutral(self._model)
+        for joint, position in robot.locked.items():
+            self._still[self._model.joints[self._model.getJointId(joint)].idx_q] = position
+        self.cannot_touch = self._choose_pairs(len(obstacles))
+        self._speed_of_pairs = self._approach_speeds()
+
+    def _choose_pairs(self, obstacles: int) -> tuple[tuple[str, str], ...]:
+        """Add the pairs to be checked; return those of links that cannot touch."""
+        count = len(self._bodies)
+        links = count - obstacles
+        near: set[tuple[str, str]] = set()
+        for i in range(count):
+            for j in range(i + 1, count):
+                a, b = self._bodies[i], self._bodies[j]
+                # Neighbours share a joint, where their shapes overlap.
+                apart = max(a, b) > 0 if j >= links > i else abs(a - b) > 1
+                if apart:
+                    self._geometry.addCollisionPair(pin.CollisionPair(i, j))
+        self._data, self._geometry_data = self._model.createData(), self._geometry.createData()
+        lower, upper = (
+            np.clip(limit, -np.pi, np.pi)
+            for limit in (self._robot.limits.lower, self._robot.limits.upper)
+        )
+        poses = np.random.default_rng(0).uniform(
+            lower, upper, (STRUCTURE_POSES, self._robot.n)
+        )
+        nearest = np.min([self.distances(q) for q in poses], axis=0)
+        for k, pair in reversed(list(enumerate(self._geometry.collisionPairs))):
+            i, j = pair.first, pair.second
+            if j < links and abs(self._bodies[i] - self._bodies[j]) == 2 \
+                    and nearest[k] > NEVER_NEARER:
+                self._geometry.removeCollisionPair(pair)
+                near.add((self._links[i], self._links[j]))
+        self._geometry_data = self._geometry.createData()
+        self.pairs = tuple(
+            (self._links[pair.first], self._links[pair.second])
+            for pair in self._geometry.collisionPairs
+        )
+        return tuple(sorted(near))
+
+    def distances(self, q: FloatArray) -> FloatArray:
+        """
+        Return the distance of every pair.
+
+        Parameters
+        ----------
+        q : ndarray, shape (n,)
+            Pose of the moving joints [rad or m].
+
+        Returns
+        -------
+        ndarray, shape (pairs,)
+            Distances [m]; negative where two shapes overlap.
+
+        """
+        full = self._still.copy()
+        full[self._order] = q
+        pin.computeDistances(self._model, self._data, self._geometry, self._geometry_data, full)
+        return np.array([
+            result.min_distance for result in self._geometry_data.distanceResults
+        ])
+
+    def closest(self, poses: FloatArray, times: FloatArray) -> Clearance:
+        """Return the nearest approach at some poses (N, n), seen at `times` (N,)."""
+        distances = np.array([self.distances(q) for q in poses])
+        k, pair = np.unravel_index(np.argmin(distances), distances.shape)
+        return Clearance(float(distances[k, pair]), self.pairs[pair], float(times[k]))
+
+    def _approach_speeds(self) -> FloatArray:
+        """
+        Return how fast the two bodies of a pair approach at most, by unit speed of each joint.
+
+        A joint that turns moves a point by its distance from the axis at most: the lengths of
+        the chain behind it and the ball around the shape. A joint that carries both bodies moves
+        them as one.
+
+        Returns
+        -------
+        ndarray, shape (pairs, n)
+            [m] for a joint that turns, 1 for one that slides.
+
+        """
+        shapes = self._geometry.geometryObjects
+        n = self._robot.n
+        ids = [self._model.getJointId(joint) for joint in self._robot.joint_names]
+        slides = self._strokes()
+        reach = np.zeros((len(shapes), n))
+        for index, shape in enumerate(shapes):
+            shape.geometry.computeLocalAABB()
+            length = float(
+                np.linalg.norm(shape.placement.act(shape.geometry.aabb_center))
+                + shape.geometry.aabb_radius
+            )
+            joint = shape.parentJoint
+            while joint:
+                if joint in ids:
+                    column = ids.index(joint)
+                    prismatic = joint in slides
+                    reach[index, column] = 1.0 if prismatic else length
+                length += float(np.linalg.norm(self._model.jointPlacements[joint].translation))
+                length += slides.get(joint, 0.0)
+                joint = self._model.parents[joint]
+        pairs = list(self._geometry.collisionPairs)
+        first, second = (
+            reach[[getattr(pair, side) for pair in pairs]].reshape(-1, n)
+            for side in ('first', 'second')
+        )
+        return np.where((first > 0.0) & (second > 0.0), 0.0, first + second)
+
+    def _strokes(self) -> dict[int, float]:
+        """Return how far each prismatic joint lengthens the chain at most [m]."""
+        return {
+            joint: float(max(
+                abs(self._model.lowerPositionLimit[self._model.joints[joint].idx_q]),
+                abs(self._model.upperPositionLimit[self._model.joints[joint].idx_q]),
+            ))
+            for joint in range(1, self._model.njoints)
+            if np.linalg.norm(np.asarray(self._model.createData().joints[joint].S).ravel()[3:])
+            < 0.5
+        }
+
+    def prove(
+        self,
+        position: Callable[[FloatArray], FloatArray],
+        duration: float,
+        velocity: FloatArray,
+        clearance: float,
+    ) -> Clearance:
+        """
+        Prove that a motion keeps a clearance at every instant.
+
+        Parameters
+        ----------
+        position : callable
+            Positions (N, n) at times (N,) [s].
+        duration : float
+            Of the motion [s].
+        velocity : ndarray, shape (N, n)
+            Velocities on an even, dense grid from 0 to `duration` [rad/s or m/s].
+        clearance : float
+            To be kept [m].
+
+        Returns
+        -------
+        Clearance
+            The nearest approach that was seen; nothing is nearer than `clearance`. Infinite
+            where there is nothing to touch.
+
+        Raises
+        ------
+        UnsafeMotionError
+            With the pair, the place and the time where the motion comes nearer.
+
+        """
+        if not self.pairs:
+            return Clearance(np.inf, ('', ''), 0.0)
+        count = int(np.ceil(duration / FIRST_INTERVAL)) + 1
+        times = np.linspace(0.0, duration, count)
+        rates = self._rates(velocity, count - 1)
+        distances, nearest = self._see(position(times), times, clearance)
+        cells, starts, stops = np.arange(count - 1), times[:-1], times[1:]
+        before, after = distances[:-1], distances[1:]
+        while True:
+            # Nobody can have approached by more than this in between.
+            least = 0.5 * (before + after - rates[cells] * (stops - starts)[:, None])
+            open_ = np.flatnonzero(np.any(least < clearance, axis=1))
+            if not open_.size:
+                return nearest
+            cells, starts, stops = cells[open_], starts[open_], stops[open_]
+            if stops[0] - starts[0] < SHORTEST_INTERVAL:
+                k, pair = np.unravel_index(np.argmin(least[open_]), least[open_].shape)
+                worst = Clearance(float(least[open_][k, pair]), self.pairs[pair], float(starts[k]))
+                raise self._too_near(worst, clearance)
+            middle = 0.5 * (starts + stops)
+            distances, seen = self._see(position(middle), middle, clearance)
+            nearest = min(nearest, seen, key=lambda one: one.distance)
+            cells = np.concatenate([cells, cells])
+            starts, stops = np.concatenate([starts, middle]), np.concatenate([middle, stops])
+            before = np.concatenate([before[open_], distances])
+            after = np.concatenate([distances, after[open_]])
+
+    def _see(
+        self, poses: FloatArray, times: FloatArray, clearance: float
+    ) -> tuple[FloatArray, Clearance]:
+        """Return the distances (N, pairs) at some instants and the nearest approach of them."""
+        distances = np.empty((len(poses), len(self.pairs)))
+        nearest = Clearance(np.inf, ('', ''), 0.0)
+        # Coarse instants first: what is too near is found soon.
+        for k in sorted(range(len(poses)), key=lambda k: -(k & -k) if k else -len(poses)):
+            distances[k] = self.distances(poses[k])
+            worst = int(np.argmin(distances[k]))
+            if distances[k, worst] < nearest.distance:
+                nearest = Clearance(
+                    float(distances[k, worst]), self.pairs[worst], float(times[k])
+                )
+                if nearest.distance < clearance:
+                    raise self._too_near(nearest, clearance)
+        return distances, nearest
+
+    def _rates(self, velocity: FloatArray, cells: int) -> FloatArray:
+        """Return how fast each pair approaches at most in each cell of time, (cells, pairs)."""
+        edges = np.linspace(0, len(velocity) - 1, cells + 1)
+        speeds = np.array([
+            np.abs(velocity[int(np.floor(start)):int(np.ceil(stop)) + 1]).max(axis=0)
+            for start, stop in pairwise(edges)
+        ])
+        # A grid misses a maximum by little; a joint that stands in a cell may still creep.
+        bound = SPEED_RESERVE * speeds + 1e-3 * np.abs(velocity).max(axis=0)
+        rates: FloatArray = bound @ self._speed_of_pairs.T
+        return rates
+
+    def _too_near(self, seen: Clearance, clearance: float) -> UnsafeMotionError:
+        return UnsafeMotionError(
+            f'{seen} at {seen.time:.3f} s, the clearance is {clearance} m: narrow the window of '
+            'the joints that bring them together, or move the obstacle'
+        )
+
+
+def _moving_bodies(model: Any, moving: Sequence[str]) -> list[int]:
+    """Return for every joint of a model how many moving joints carry its body."""
+    bodies = [0]
+    for joint in range(1, model.njoints):
+        bodies.append(bodies[model.parents[joint]] + (model.names[joint] in moving))
+    return bodies
+
+
+def _import_coal() -> Any:
+    try:
+        import coal
+    except ImportError:
+        raise MissingDependencyError('coal', 'a collision check', 'pip install coal') from None
+    return coal

@@ -1,0 +1,262 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Clearances are coal's, and a proof of one holds at every instant, not only where it looked."""
+
+from dataclasses import replace
+
+from builders import joint
+from builders import robot_urdf
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.collision import CollisionModel
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.design import certify
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.execution import check_executable
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+pytest.importorskip('coal', reason='coal, which measures distances, is not installed')
+
+UPRIGHT = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
+TABLE = Obstacle('table', (2.0, 2.0, 0.1), (0.0, 0.0, -0.06), (0.0, 0.0, 0.0))
+
+
+def ball_link(name, centre='0 0 0', radius=0.05):
+    """Return a link that is a ball of 1 kg."""
+    return (
+        f'<link name="{name}"><inertial><origin xyz="{centre}"/><mass value="1"/>'
+        '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>'
+        f'<collision><origin xyz="{centre}"/><geometry><sphere radius="{radius}"/></geometry>'
+        '</collision></link>'
+    )
+
+
+def slider(obstacles=()):
+    """Return a ball of 5 cm on a rail along x, from -1 to 1 m."""
+    return CollisionModel(make_robot_model(parse_urdf(robot_urdf(
+        '<link name="rail"/>', ball_link('cart'),
+        joint('slide', 'rail', 'cart', 'prismatic', (1, 0, 0), (0, 0, 0),
+              limit='<limit lower="-1" upper="1" velocity="5" effort="9"/>'),
+    ), 'rail')), obstacles)
+
+
+def swing(amplitude, rate):
+    """Return position and dense velocities of a sine of ten seconds for one joint."""
+    t = np.linspace(0.0, 10.0, 10_001)
+    return (
+        lambda times: amplitude * np.sin(rate * np.asarray(times))[:, None],
+        amplitude * rate * np.cos(rate * t)[:, None],
+    )
+
+
+def test_distance_by_hand():
+    """A ball of 5 cm at x, a wall whose face is at x = 0.5: 0.45 m less x."""
+    wall = Obstacle('wall', (0.2, 2.0, 2.0), (0.6, 0.0, 0.0), (0.0, 0.0, 0.0))
+    model = slider([wall])
+    assert model.pairs == (('cart', 'wall'),)
+    for x in (-0.7, 0.0, 0.44, 0.46):
+        np.testing.assert_allclose(model.distances(np.array([x])), [0.45 - x], atol=1e-6)
+
+
+@given(
+    amplitude=st.floats(0.05, 0.9), rate=st.floats(0.3, 20.0), clearance=st.floats(0.0, 0.1)
+)
+def test_a_proof_is_right_about_every_instant(amplitude, rate, clearance):
+    """
+    A swing between coarse instants is found; what is far enough is not refused.
+
+    The nearest approach is 0.45 m less the amplitude, wherever the sine reaches it: five swings
+    a second lie between the first instants that are looked at. 1 mm is the band in which
+    neither is demanded: coal's tolerance and the shortest interval.
+    """
+    wall = Obstacle('wall', (0.2, 2.0, 2.0), (0.6, 0.0, 0.0), (0.0, 0.0, 0.0))
+    position, velocity = swing(amplitude, rate)
+    t = np.linspace(0.0, 10.0, 200_001)
+    nearest = 0.45 - position(t).max()
+    model = slider([wall])
+    if nearest > clearance + 1e-3:
+        seen = model.prove(position, 10.0, velocity, clearance)
+        assert seen.distance >= nearest - 1e-6
+        assert seen.pair == ('cart', 'wall')
+    elif nearest < clearance - 1e-3:
+        with pytest.raises(UnsafeMotionError, match='cart and wall'):
+            model.prove(position, 10.0, velocity, clearance)
+
+
+def test_a_flash_between_two_looks_is_found():
+    """For 20 ms the ball is in the wall, between the instants that are looked at first."""
+    wall = Obstacle('wall', (0.2, 2.0, 2.0), (0.6, 0.0, 0.0), (0.0, 0.0, 0.0))
+    centre, width = 5.025, 0.004
+
+    def position(times):
+        return 0.5 * np.exp(-0.5 * ((np.asarray(times) - centre) / width) ** 2)[:, None]
+
+    t = np.linspace(0.0, 10.0, 10_001)
+    velocity = np.gradient(position(t)[:, 0], t)[:, None]
+    assert np.all(position(np.linspace(0.0, 10.0, 201)) < 0.01), 'invisible on the coarse grid'
+    with pytest.raises(UnsafeMotionError, match=r'cart and wall .* at 5\.0\d'):
+        slider([wall]).prove(position, 10.0, velocity, 0.0)
+
+
+@pytest.mark.parametrize('name', ['ur3', 'ur5', 'ur10e', 'youbot'])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_bodies_approach_no_faster_than_the_bound(robots, name, seed):
+    """From any pose, in any direction: the change of every distance is within the bound."""
+    model = models(robots)[name]
+    rng = np.random.default_rng(seed)
+    n = robots[name].n
+    q = rng.uniform(-2, 2, n)
+    dq = rng.normal(size=n)
+    step = 1e-3
+    change = np.abs(model.distances(q + step * dq) - model.distances(q)) / step
+    bound = model._speed_of_pairs @ np.abs(dq)
+    # coal's distances are good to some 1e-6 m, over a step of a millisecond.
+    assert np.all(change <= bound + 5e-3)
+
+
+MODELS = {}
+
+
+def models(robots):
+    """Return the collision models, built once."""
+    if not MODELS:
+        MODELS.update({
+            name: CollisionModel(robots[name]) for name in ('ur3', 'ur5', 'ur10e', 'youbot')
+        })
+    return MODELS
+
+
+@pytest.mark.parametrize('name', ['ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'youbot'])
+def test_what_cannot_touch_is_left_out_and_named(robots, name):
+    """Two joints apart and never within a millimetre; the straight arm touches nothing."""
+    model = CollisionModel(robots[name])
+    assert 0 < len(model.cannot_touch) < len(model.pairs)
+    straight = UPRIGHT if robots[name].n == 6 else np.zeros(5)
+    assert model.distances(straight).min() > 0.0
+
+
+def test_a_folded_arm_is_seen(robots):
+    """The UR5's elbow folded by 170 deg lays the wrist into the upper arm."""
+    model = CollisionModel(robots['ur5'])
+    folded = np.array([0.0, -1.2, 2.97, -1.0, 0.3, 0.0])
+    nearest = model.closest(folded[None], np.zeros(1))
+    assert nearest.distance < 0.0
+    assert 'upper_arm_link' in nearest.pair or 'shoulder_link' in nearest.pair
+
+
+def test_the_base_may_stand_on_the_table(robots):
+    """Links that nothing moves are not checked against obstacles, the others are."""
+    model = CollisionModel(robots['ur5'], [TABLE])
+    assert not any('base_link_inertia' in pair for pair in model.pairs if 'table' in pair)
+    assert ('wrist_3_link', 'table') in model.pairs
+    lying = np.array([0.0, 0.3, 0.0, 0.0, 0.0, 0.0])
+    assert model.closest(lying[None], np.zeros(1)).pair[1] == 'table'
+
+
+def test_locked_joints_stand_where_they_are_locked():
+    """With the wrist folded back the hand is elsewhere: distances are those of the whole arm."""
+    whole = load_robot('ur5')
+    held = make_robot_model(
+        whole.urdf, joints=whole.joint_names[:3], locked={'wrist_1_joint': 1.0}
+    )
+    q = np.array([0.1, -1.0, 0.9])
+    nearest = []
+    for robot, pose in ((whole, np.append(q, [1.0, 0.0, 0.0])), (held, q)):
+        model = CollisionModel(robot, [TABLE])
+        found = {}
+        for pair, distance in zip(model.pairs, model.distances(pose), strict=True):
+            if 'table' in pair:
+                found[pair] = min(distance, found.get(pair, np.inf))
+        nearest.append(found)
+    assert len(nearest[0]) == 6
+    assert nearest[0] == pytest.approx(nearest[1], abs=1e-6)
+
+
+def test_an_arm_without_shapes_is_refused(robots):
+    """Unless the experiment says off, as for the arms of publications."""
+    with pytest.raises(UnsafeMotionError, match=r'ur5_tika has no .*collision: off'):
+        CollisionModel(robots['ur5_tika'])
+    experiment = replace(load_experiment(find_experiment('demo')), window={})
+    with pytest.raises(UnsafeMotionError, match='collision: off'):
+        design_excitation(robots['ur5_tika'], experiment, seed=0, budget=Budget(5))
+    found = design_excitation(
+        robots['ur5_tika'], replace(experiment, collision=False), seed=0, budget=Budget(20)
+    )
+    assert found.certificate['collision'] == 'off'
+
+
+@pytest.fixture(scope='module')
+def motion(robots):
+    """Return the demo's experiment on a table beside a wall, and a motion found for it."""
+    wall = Obstacle('wall', (0.1, 2.0, 2.0), (-0.75, 0.0, 0.9), (0.0, 0.0, 0.0))
+    experiment = replace(load_experiment(find_experiment('demo')), obstacles=(TABLE, wall))
+    return experiment, design_excitation(robots['ur5'], experiment, seed=0, budget=Budget(150))
+
+
+def test_a_motion_found_keeps_the_clearance_on_a_dense_grid(robots, motion):
+    """Checked at 2 kHz by distances alone, without the proof's bounds."""
+    experiment, trajectory = motion
+    entry = trajectory.certificate['collision']
+    times = np.arange(0.0, trajectory.duration, 1.0 / 2000.0)
+    model = CollisionModel(robots['ur5'], experiment.obstacles)
+    seen = model.closest(trajectory.sample(times).q, times)
+    assert seen.distance >= experiment.clearance
+    assert entry['nearest'] >= seen.distance - 1e-6
+    assert set(entry['obstacles']) == {'table', 'wall'}
+
+
+def test_a_motion_is_refused_in_another_cell(robots, motion):
+    """A box where the arm moves: pair, time and what to do are named."""
+    experiment, trajectory = motion
+    box = Obstacle('box', (0.3, 0.3, 0.3), (-0.4, 0.0, 0.6), (0.0, 0.0, 0.0))
+    with pytest.raises(UnsafeMotionError, match=r'box are -?[0-9.]+ m apart at .*move the obs'):
+        certify(
+            robots['ur5'], replace(experiment, obstacles=(box,)), trajectory, {}
+        )
+
+
+def test_an_impossible_cell_is_refused_by_name(robots):
+    """A box around the arm: the search ends and says what is in the way."""
+    box = Obstacle('cage', (1.5, 1.5, 1.5), (0.0, 0.0, 0.5), (0.0, 0.0, 0.0))
+    experiment = replace(load_experiment(find_experiment('demo')), obstacles=(box,))
+    with pytest.raises(UnsafeMotionError, match=r'no motion of ur5 .* cage'):
+        design_excitation(robots['ur5'], experiment, seed=0, budget=Budget(60))
+
+
+def test_execution_proves_the_clearance_again(robots, motion):
+    """An edited certificate helps nobody: obstacles and clearance are checked against the path."""
+    _, trajectory = motion
+    check_executable(robots['ur5'], trajectory)
+    entry = trajectory.certificate['collision']
+    for changed, words in (
+        ('not checked', 'proves no clearance'),
+        ({**entry, 'clearance': entry['nearest'] + 0.05}, 'the clearance is'),
+        ({**entry, 'obstacles': {'box': {'size': [1, 1, 1], 'xyz': [0.4, 0, 0.4]}}}, 'box'),
+        ({**entry, 'obstacles': {'box': {'size': [1, 1], 'xyz': [0, 0, 0]}}}, 'three numbers'),
+        ({'clearance': 0.02}, 'damaged'),
+    ):
+        edited = trajectory.with_certificate({**trajectory.certificate, 'collision': changed})
+        with pytest.raises(UnsafeMotionError, match=words):
+            check_executable(robots['ur5'], edited)
+    off = trajectory.with_certificate({**trajectory.certificate, 'collision': 'off'})
+    check_executable(robots['ur5'], off)
