@@ -143,6 +143,11 @@ def identify(
     ]
     notes = [check_robot_name(recording, robot.name) for recording in recordings]
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
+    notes += [
+        f'{recording.source} says its effort is in {said}, it is read as {unit}'
+        for recording in recordings
+        if (said := recording.metadata.get('effort_unit', unit)) != unit
+    ]
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
     datasets = tuple(
         process(

@@ -114,9 +114,9 @@ def run(args: argparse.Namespace) -> int:
     reasons = unidentifiable_reasons(robot, reduction, frames)
     if reduction.neglected:
         warn(
-            f'{len(reduction.neglected)} parameters count as dependent that the geometry shows by '
-            f'less than {INDEPENDENCE_TOLERANCE:g} of their size ({", ".join(reduction.neglected)}'
-            '): axes and gravity are a little off the parallel or perpendicular'
+            f'counted as dependent: {", ".join(reduction.neglected)}; the geometry shows them by '
+            f'less than {INDEPENDENCE_TOLERANCE:g} of their size, for axes and gravity are a '
+            'little off the parallel or perpendicular'
         )
     if args.json:
         print_json(_content(robot, reduction, rows, symbolic, reasons))
@@ -197,7 +197,7 @@ def _print_text(
     if symbolic is not None:
         lengths = ', '.join(f'{name} = {value:g} m' for name, value in symbolic.constants.items())
         print(f'Lengths: {lengths or "none"}')
-        print(f'Error on held-out lengths: {symbolic.error:.1e}')
+        print(f'Error on held-out lengths: {symbolic.error:.1e}{_numeric_words(symbolic)}')
     for number, row in enumerate(rows, start=1):
         text = (
             reduction.expression(row) if symbolic is None else to_text(symbolic.expressions[row])
@@ -205,8 +205,15 @@ def _print_text(
         print(f'{number:4d}  {text}  [{reduction.units[row]}]')
 
 
+def _numeric_words(symbolic: SymbolicBase) -> str:
+    if not symbolic.numeric:
+        return ''
+    return f' ({symbolic.numeric} coefficients follow no law of two lengths and stay numbers)'
+
+
 def _print_latex(reduction: BaseReduction, rows: list[int], symbolic: SymbolicBase) -> None:
-    print(f'% {FRAMES[reduction.frames]}; error on held-out lengths {symbolic.error:.1e}')
+    print(f'% {FRAMES[reduction.frames]}; error on held-out lengths {symbolic.error:.1e}'
+          f'{_numeric_words(symbolic)}')
     print(r'\begin{align}')
     lines = [rf'  \theta_{{{number}}} &= {to_latex(symbolic.expressions[row])}'
              for number, row in enumerate(rows, start=1)]

@@ -60,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.output, args.force)
     if args.robot is None and args.urdf is None:
         raise UsageError('name what to write a URDF of: --robot R or --urdf FILE')
+    if args.robot and args.urdf and args.calibration is None:
+        raise UsageError('--robot beside --urdf names the arm of a --calibration: leave it out')
     path = args.urdf or find_urdf(args.robot)
     text = read_description(path, parse_xacro_arguments(args.xacro_arguments))
     urdf = parse_urdf(text, str(path), path.parent)

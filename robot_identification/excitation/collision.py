@@ -33,6 +33,7 @@ import pinocchio as pin
 from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.robot_model import workspace
 from robot_identification.model.urdf_variants import for_pinocchio
 
 FloatArray = NDArray[np.float64]
@@ -163,10 +164,7 @@ class CollisionModel:
                 if apart:
                     self._geometry.addCollisionPair(pin.CollisionPair(i, j))
         self._data, self._geometry_data = self._model.createData(), self._geometry.createData()
-        lower, upper = (
-            np.clip(limit, -np.pi, np.pi)
-            for limit in (self._robot.limits.lower, self._robot.limits.upper)
-        )
+        lower, upper = workspace(self._robot)
         poses = np.random.default_rng(0).uniform(
             lower, upper, (STRUCTURE_POSES, self._robot.n)
         )

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field
+from itertools import pairwise
 
 import numpy as np
 from robot_identification.errors import DescriptionError
@@ -55,9 +56,18 @@ DEFAULT_PREFERENCE = 'gautier_khalil'
 # parallel, perpendicular or neither it is over 0.2 or rounding (1e-15). In between lie angles
 # rounded in a file (1.5708) and calibrated ones: such a column is no parameter a motor can show.
 INDEPENDENCE_TOLERANCE = 1.0e-2
-# A column smaller than this part of the largest one of its unit is nothing.
-NULL_TOLERANCE = 1.0e-3
-ROUNDING = 1.0e-10
+# Columns are taken in order of preference where much of them is new, then where less is: so that
+# none leads that is nearly a combination of others.
+INDEPENDENCE_LEVELS = (0.1, INDEPENDENCE_TOLERANCE)
+# An independent column smaller than this part of the largest one of its unit is as little seen.
+WEAK_TOLERANCE = 1.0e-3
+# Smaller parts are rounding.
+ROUNDING = 1.0e-8
+# Sine of an angle that a file rounds away at most, and that a calibration or five digits leave.
+ANGLE_ROUNDING = 1.0e-9
+LITTLE_OFF = 0.02
+# Least accepted part of a column over the largest rejected one.
+SMALLEST_GAP = 10.0
 # A coefficient below this is rounding; in an arm whose axes are a little off the parallel or
 # perpendicular, one below the second is nothing a motor can show.
 COEFFICIENT_TOLERANCE = 1.0e-9
@@ -88,6 +98,9 @@ class BaseReduction:
     neglected : tuple of str
         Parameters that only a geometry a little off the parallel or perpendicular shows, by less
         than INDEPENDENCE_TOLERANCE; counted as dependent.
+    exact : bool
+        False if axes, or gravity and the first axis, miss being parallel or perpendicular by a
+        little, as in files with rounded angles and in calibrated arms.
 
     """
 
@@ -99,6 +112,7 @@ class BaseReduction:
     preference: str = DEFAULT_PREFERENCE
     singular_values: FloatArray = field(default_factory=lambda: np.zeros(0))
     neglected: tuple[str, ...] = ()
+    exact: bool = True
 
     @property
     def rank(self) -> int:
@@ -118,7 +132,7 @@ class BaseReduction:
     @property
     def significant(self) -> np.ndarray:
         """Where K holds more than rounding and a calibration's deviations, bool, shape (b, p)."""
-        tolerance = CALIBRATED_TOLERANCE if self.neglected else COEFFICIENT_TOLERANCE
+        tolerance = COEFFICIENT_TOLERANCE if self.exact else CALIBRATED_TOLERANCE
         mask: np.ndarray = np.abs(self.K) > tolerance
         return mask
 
@@ -197,12 +211,17 @@ def random_motion(robot: RobotModel, samples: int, rng: np.random.Generator) -> 
     """
     Return unrelated random samples for structural questions.
 
-    Positions within the limits or half a turn, velocities up to 3 rad/s, accelerations up to
-    5 rad/s^2, temperatures from 20 to 50 deg C: numbers of one size keep the columns comparable;
-    they are not meant to be executed.
+    Positions of a whole turn (or a metre) about the middle of the range, velocities up to 3 rad/s,
+    accelerations up to 5 rad/s^2, temperatures from 20 to 50 deg C: numbers of one size keep the
+    columns comparable. The structure is the geometry's, so limits do not matter; the samples are
+    not meant to be executed.
     """
-    lower = np.clip(robot.limits.lower, -np.pi, np.pi)
-    upper = np.clip(robot.limits.upper, -np.pi, np.pi)
+    lower, upper = robot.limits.lower, robot.limits.upper
+    limited = np.isfinite(lower) & np.isfinite(upper)
+    middle = 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0))
+    _, _, prismatic = joint_axes(robot.pinocchio)
+    half = np.where(prismatic, 0.5, np.pi)
+    lower, upper = middle - half, middle + half
     shape = (samples, robot.n)
     return Motion(
         rng.uniform(lower, upper, shape),
@@ -278,75 +297,89 @@ def reduce_to_base(
         inertial = slice(0, 10 * robot.n)
         W[:, inertial] = W[:, inertial] @ frames.to_joint_frames()
     scale = np.linalg.norm(W, axis=0)
-    null = _null_columns(scale, parameters)
+    null = scale <= ROUNDING * scale.max()
+    weak = _weak_columns(scale, parameters)
     unit = W / np.where(null, 1.0, scale)
     order = [column for column in preference_order(parameters, preference) if not null[column]]
-    independent, rests = _take_independent(unit, order)
-    rejected = [rests[column] for column in order if column not in independent]
-    gap = min(rests[column] for column in independent) / max([*rejected, 1e-16])
-    names = parameters.names
-    neglected = tuple(
-        names[column] for column in range(parameters.size)
-        if column not in independent and (
-            rests[column] > ROUNDING if column in rests else scale[column] > ROUNDING * scale.max()
-        )
-    )
+    taken = _take_independent(unit, [column for column in order if not weak[column]])
+    chosen = np.array(sorted(taken))
+    solution = np.asarray(np.linalg.lstsq(unit[:, chosen], unit, rcond=None)[0], dtype=float)
+    rest = np.linalg.norm(unit - unit[:, chosen] @ solution, axis=0)
+    neglected = [column for column in order if rest[column] > ROUNDING]
+    # What is weak and its own has no part in the combinations either.
+    solution[:, [column for column in neglected if weak[column]]] = 0.0
+    dependent = [rest[column] for column in order if column not in taken and not weak[column]]
+    gap = min(taken.values()) / max([*dependent, 1e-16])
     singular = np.asarray(np.linalg.svd(unit[:, ~null], compute_uv=False), dtype=float)
     rank = int(np.sum(singular > ROUNDING * singular[0]))
-    if gap < 10.0 or rank < len(independent) or (rank > len(independent) and not neglected):
+    if gap < SMALLEST_GAP or rank < len(taken) or (rank > len(taken) and not neglected):
         raise DescriptionError(
             f'{robot.name}: the number of base parameters is not clear '
-            f'({len(independent)} by QR, {rank} by singular values, gap {gap:.1e}); '
-            'check the URDF for links of extreme size'
+            f'({len(taken)} by QR, {rank} by singular values, gap {gap:.1e}, at least '
+            f'{SMALLEST_GAP:g} is needed); state them in frames with z along the joints '
+            '(--frames mdh), or check the URDF for axes that are nearly parallel'
         )
-    chosen = np.array(sorted(independent))
-    K = np.asarray(np.linalg.lstsq(unit[:, chosen], unit, rcond=None)[0], dtype=float)
-    K *= np.where(null, 0.0, scale) / scale[chosen][:, None]
+    K = solution * np.where(null, 0.0, scale) / scale[chosen][:, None]
     K[np.abs(K) < COEFFICIENT_TOLERANCE] = 0.0
     K[:, chosen] = np.eye(len(chosen))
     return BaseReduction(
         parameters, K, chosen, gap, 'joint' if frames is None else frames.name, preference,
-        singular, neglected,
+        singular, tuple(parameters.names[column] for column in sorted(neglected)),
+        _is_exact(robot),
     )
 
 
-def _null_columns(scale: FloatArray, parameters: StandardParameters) -> np.ndarray:
-    """Return which columns are nothing beside those of the same unit, bool, shape (p,)."""
+def _is_exact(robot: RobotModel) -> bool:
+    """Return whether no angle between successive axes, or to gravity, is a little off."""
+    _, directions, _ = joint_axes(robot.pinocchio)
+    lines = [*directions]
+    if np.any(robot.gravity):
+        lines.insert(0, robot.gravity / np.linalg.norm(robot.gravity))
+    for number, (one, other) in enumerate(pairwise(lines)):
+        sine, cosine = float(np.linalg.norm(np.cross(one, other))), abs(float(one @ other))
+        to_gravity = number == 0 and len(lines) > len(directions)
+        # A first axis a little off the horizontal shows nothing new.
+        offs = (sine,) if to_gravity else (sine, cosine)
+        if any(ANGLE_ROUNDING < off < LITTLE_OFF for off in offs):
+            return False
+    return True
+
+
+def _weak_columns(scale: FloatArray, parameters: StandardParameters) -> np.ndarray:
+    """Return which columns are little beside those of the same unit, bool, shape (p,)."""
     units = np.array(parameters.units)
     largest = {unit: scale[units == unit].max() for unit in set(parameters.units)}
     return np.array([
-        size <= NULL_TOLERANCE * largest[unit]
+        size <= WEAK_TOLERANCE * largest[unit]
         for size, unit in zip(scale, parameters.units, strict=True)
     ])
 
 
-def _take_independent(
-    unit: FloatArray, order: list[int]
-) -> tuple[set[int], dict[int, float]]:
+def _take_independent(unit: FloatArray, order: list[int]) -> dict[int, float]:
     """
     Take columns in order where those taken before leave enough of them unexplained.
 
     Returns
     -------
-    independent : set of int
-        Columns taken.
-    rests : dict
-        Unexplained part of every column.
+    dict
+        Part of each column taken that those before it left unexplained.
 
     """
     basis = np.zeros((len(unit), len(order)))
-    independent: set[int] = set()
-    rests = {}
-    for column in order:
-        taken = basis[:, : len(independent)]
-        rest = unit[:, column]
-        for _ in range(2):  # once more: orthogonal to rounding
-            rest = rest - taken @ (taken.T @ rest)
-        rests[column] = float(np.linalg.norm(rest))
-        if rests[column] > INDEPENDENCE_TOLERANCE:
-            basis[:, len(independent)] = rest / rests[column]
-            independent.add(column)
-    return independent, rests
+    taken: dict[int, float] = {}
+    for level in INDEPENDENCE_LEVELS:
+        for column in order:
+            if column in taken:
+                continue
+            found = basis[:, : len(taken)]
+            rest = unit[:, column]
+            for _ in range(2):  # once more: orthogonal to rounding
+                rest = rest - found @ (found.T @ rest)
+            size = float(np.linalg.norm(rest))
+            if size > level:
+                basis[:, len(taken)] = rest / size
+                taken[column] = size
+    return taken
 
 
 def upper_bound(robot: RobotModel) -> int:

@@ -232,6 +232,13 @@ def _robot_from_yaml(
             default[index] if row[key] is None else row[key] for index, row in enumerate(values)
         ])
 
+    lower, upper = column('lower', stated.lower), column('upper', stated.upper)
+    for joint, low, high in zip(wanted, lower, upper, strict=True):
+        if not low < high:
+            raise DescriptionError(
+                f'{source}: joint {joint}: position runs from {low} to {high} with the ends that '
+                'the URDF gives; lower must be below upper'
+            )
     unknown = np.full(len(wanted), np.nan)
     effort_unit = content.get('effort_unit')
     if effort_unit is not None and effort_unit not in EFFORT_UNITS:
@@ -242,8 +249,8 @@ def _robot_from_yaml(
     return replace(
         model,
         limits=JointLimits(
-            lower=column('lower', stated.lower),
-            upper=column('upper', stated.upper),
+            lower=lower,
+            upper=upper,
             velocity=column('velocity', stated.velocity),
             acceleration=column('acceleration', stated.acceleration),
             effort=column('effort', stated.effort),

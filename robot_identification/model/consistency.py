@@ -33,6 +33,7 @@ from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.robot_model import workspace
 
 
 def pseudo_inertia(parameters: FloatArray) -> FloatArray:
@@ -158,9 +159,7 @@ def smallest_mass_matrix_eigenvalue(
     """
     floating = robot.with_gravity((0.0, 0.0, 0.0))
     rotors = np.zeros(robot.n) if reflected_inertia is None else np.asarray(reflected_inertia)
-    lower, upper = (
-        np.clip(limits, -np.pi, np.pi) for limits in (robot.limits.lower, robot.limits.upper)
-    )
+    lower, upper = workspace(robot)
     poses = np.random.default_rng(seed).uniform(lower, upper, (samples, robot.n))
     # Without gravity and speed, the torque of a unit acceleration is a column of the matrix.
     still = np.repeat(poses, robot.n, axis=0)

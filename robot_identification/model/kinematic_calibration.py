@@ -184,7 +184,7 @@ def _frames_of_corrections(
     if table is None or table.convention != 'standard' or not table.moving.all():
         raise DescriptionError(
             f'{source} corrects a standard Denavit-Hartenberg table; {robot.name} has none in its '
-            'robot YAML, or joints are locked'
+            'robot YAML, or joints are locked (name the arm with --robot)'
         )
     if corrections.d.size != table.d.size:
         raise DescriptionError(

@@ -191,6 +191,6 @@ def check_table(robot: RobotModel, table: DenavitHartenberg) -> None:
         if error > TABLE_TOLERANCE:
             raise DescriptionError(
                 f'{robot.name}: the Denavit-Hartenberg table in the robot YAML does not describe '
-                f'this URDF: its frame of {joint} moves against the joint by {error:.2g}; correct '
-                'the table, or use --frames joint'
+                f'this URDF: its frame of {joint} moves against the joint by {error:.2g}; a '
+                'calibrated arm has no exact table: use --frames joint; else correct the table'
             )

@@ -26,7 +26,9 @@ from collections.abc import Mapping
 
 import numpy as np
 from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import COEFFICIENT_TOLERANCE
 from robot_identification.model.base_parameters import random_motion
+from robot_identification.model.base_parameters import WEAK_TOLERANCE
 from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.link_frames import joint_frames
@@ -38,7 +40,7 @@ from robot_identification.model.robot_model import RobotModel
 IDENTIFIABLE, COMBINED, UNIDENTIFIABLE = 'identifiable', 'combined', 'unidentifiable'
 CLASSES = (IDENTIFIABLE, COMBINED, UNIDENTIFIABLE)
 FIRST_MOMENTS = ('mx', 'my', 'mz')
-# Column of a generic gravity beside the largest one: rounding is 1e-15.
+# Sine of the angle up to which two axes have one direction.
 ROUNDING = 1.0e-9
 
 
@@ -137,8 +139,9 @@ def unidentifiable_reasons(
     tilted = robot.with_gravity([5.7, 4.1, -6.8])
     W = inertial_regressor(tilted, motion) @ frames.to_joint_frames()
     scale = np.linalg.norm(W, axis=0)
-    seen_tilted = scale > ROUNDING * scale.max()
+    seen_tilted = scale > WEAK_TOLERANCE * scale.max()
     spin = _axes_of_rotation(robot)
+    _, _, prismatic = joint_axes(robot.pinocchio)
     reasons = {}
     for name in names:
         symbol, number = _split(name)
@@ -148,7 +151,10 @@ def unidentifiable_reasons(
         link = int(number) - 1
         column = 10 * link + INERTIAL_SYMBOLS.index(symbol)
         reasons[name] = _reason(
-            symbol, link, robot, spin[link], bool(seen_tilted[column]), name in reduction.neglected
+            symbol, link, robot, (spin[link], prismatic), bool(seen_tilted[column]),
+            name in reduction.neglected or bool(
+                np.any(np.abs(reduction.K[:, column]) > COEFFICIENT_TOLERANCE)
+            ),
         )
     return reasons
 
@@ -167,11 +173,16 @@ def _axes_of_rotation(robot: RobotModel) -> list[FloatArray]:
 
 
 def _reason(
-    symbol: str, link: int, robot: RobotModel, axes: FloatArray, seen_tilted: bool,
-    neglected: bool,
+    symbol: str, link: int, robot: RobotModel, turns: tuple[FloatArray, np.ndarray],
+    seen_tilted: bool, neglected: bool,
 ) -> str:
+    axes, prismatic = turns
     body = f'link {link + 1}'
-    axis = "joint 1's axis" if link == 0 else f'the direction of joints 1 to {link + 1}'
+    turning = [str(i + 1) for i, slides in enumerate(prismatic[:link + 1]) if not slides]
+    axis = (
+        f"joint {turning[0]}'s axis" if len(turning) == 1
+        else f'the direction of joints {", ".join(turning)}'
+    )
     if neglected:
         return (f'{body} shows it only by how little axes and gravity miss being parallel or '
                 'perpendicular')

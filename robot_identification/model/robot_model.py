@@ -37,6 +37,8 @@ from robot_identification.model.urdf_variants import for_pinocchio
 FloatArray = NDArray[np.float64]
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+# A good deal more than on Jupiter.
+LARGEST_GRAVITY = 100.0
 EFFORT_UNITS = ('A', 'Nm')
 
 
@@ -248,7 +250,16 @@ def gravity_of_mounting(roll: float, pitch: float, yaw: float) -> FloatArray:
     ndarray, shape (3,)
         Gravitational acceleration [m/s^2] (Raviola et al. 2021, eq. 3).
 
+    Raises
+    ------
+    UsageError
+        If an angle is not finite.
+
     """
+    if not np.all(np.isfinite([roll, pitch, yaw])):
+        raise UsageError(
+            f'a mounting must be three finite angles in rad, got {roll} {pitch} {yaw}'
+        )
     rotation = pin.rpy.rpyToMatrix(roll, pitch, yaw)
     gravity: FloatArray = rotation.T @ np.array(STANDARD_GRAVITY)
     return gravity
@@ -407,6 +418,11 @@ def _checked_gravity(gravity: Sequence[float] | FloatArray) -> FloatArray:
     vector = np.asarray(gravity, dtype=float)
     if vector.shape != (3,) or not np.all(np.isfinite(vector)):
         raise UsageError(f'gravity must be three finite numbers in m/s^2, got {gravity}')
+    if np.linalg.norm(vector) > LARGEST_GRAVITY:
+        raise UsageError(
+            f'gravity is {np.linalg.norm(vector):g} m/s^2, at most {LARGEST_GRAVITY:g} are '
+            'credible: is it in m/s^2?'
+        )
     return vector
 
 
@@ -421,3 +437,21 @@ def limits_of_urdf(urdf: Urdf, joints: Sequence[str]) -> JointLimits:
         acceleration=np.full(len(chosen), np.inf),
         effort=np.array([joint.effort for joint in chosen]),
     )
+
+
+def workspace(robot: RobotModel) -> tuple[FloatArray, FloatArray]:
+    """
+    Return the range in which poses of an arm differ, inside its limits.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (n,)
+        One turn at most [rad], half a turn each way where there is no limit.
+
+    """
+    limits = robot.limits
+    turn = 2.0 * np.pi
+    free = np.where(np.isfinite(limits.upper), limits.upper - turn, -np.pi)
+    lower = np.where(np.isfinite(limits.lower), limits.lower, free)
+    upper = np.where(np.isfinite(limits.upper), limits.upper, lower + turn)
+    return lower, np.minimum(upper, lower + turn)

@@ -48,8 +48,8 @@ LARGEST_ERROR = 1.0e-8
 WHOLE = 1.0e-6
 HELD_OUT = 4
 SPARE = 4
-# Negative powers are tried up to so many lengths: there are 4 c^2 / 2 such monomials.
-MOST_RECIPROCALS = 10
+# Each monomial takes one calculation of the arm: beyond so many, coefficients stay numbers.
+MOST_MONOMIALS = 400
 
 _Build = Callable[[dict[str, float]], tuple[pin.Model, tuple[pin.SE3, ...]]]
 
@@ -138,16 +138,16 @@ def find_symbols(
     names = sorted(constants, key=lambda name: (int(name[1:]), name[0]))
     rows, columns = np.nonzero(reduction.significant)
     actual = reduction.K[rows, columns]
-    draws = _Draws(robot, reduction, build, names, rng)
+    draws = _Draws(robot, reduction, build, names, (rows, columns), rng)
     found: dict[int, tuple[Monomial, ...]] = {}
     error = 0.0
     for reciprocal in (False, True):
         missing = np.array([entry for entry in range(rows.size) if entry not in found], dtype=int)
-        if not missing.size or (reciprocal and len(names) > MOST_RECIPROCALS):
-            break
         exponents = _exponents(len(names), reciprocal)
+        if not missing.size or len(exponents) > MOST_MONOMIALS:
+            break
         lengths, values = draws.take(len(exponents) + SPARE + HELD_OUT)
-        factors, errors = _fit(exponents, lengths, values[:, rows[missing], columns[missing]])
+        factors, errors = _fit(exponents, lengths, values[:, missing])
         for position, entry in enumerate(missing):
             coefficient = _monomials(factors[:, position], exponents, names)
             fitted = sum(part.evaluate(constants) for part in coefficient)
@@ -202,14 +202,14 @@ def _builder_of_table(table: DenavitHartenberg, frames: str) -> _Build:
 
 
 class _Draws:
-    """Coefficients for random lengths, calculated when they are asked for."""
+    """Some coefficients for random lengths, calculated when they are asked for."""
 
     def __init__(
         self, robot: RobotModel, reduction: BaseReduction, build: _Build, names: list[str],
-        rng: np.random.Generator,
+        entries: tuple[np.ndarray, np.ndarray], rng: np.random.Generator,
     ) -> None:
         self._robot, self._reduction, self._build = robot, reduction, build
-        self._names, self._rng = names, rng
+        self._names, self._entries, self._rng = names, entries, rng
         samples = 2 * reduction.parameters.size // robot.n + 20
         self._motion = random_motion(robot, samples, rng)
         self._tau_rigid = rng.normal(size=(samples, robot.n))
@@ -217,7 +217,7 @@ class _Draws:
         self._values: list[FloatArray] = []
 
     def take(self, count: int) -> tuple[FloatArray, FloatArray]:
-        """Return lengths (count, c) and coefficients (count, b, p)."""
+        """Return lengths (count, c) and the coefficients of the entries (count, entries)."""
         while len(self._lengths) < count:
             size = len(self._names)
             lengths = self._rng.choice([-1.0, 1.0], size) * self._rng.uniform(0.5, 1.5, size)
@@ -234,9 +234,11 @@ class _Draws:
         )
         frames = LinkFrames(self._reduction.frames, placements)
         W[:, : 10 * n] = W[:, : 10 * n] @ frames.to_joint_frames()
-        return np.asarray(
+        K = np.asarray(
             np.linalg.lstsq(W[:, self._reduction.independent], W, rcond=None)[0], dtype=float
         )
+        wanted: FloatArray = K[self._entries]
+        return wanted
 
 
 def _exponents(count: int, reciprocal: bool) -> list[tuple[int, ...]]:
@@ -267,9 +269,8 @@ def _fit(
         Largest error on the draws held out, relative to the value or one.
 
     """
-    basis = np.array([
-        [np.prod(row ** np.array(powers)) for powers in exponents] for row in lengths
-    ])
+    powers = np.array(exponents, dtype=float)
+    basis = np.prod(lengths[:, None, :] ** powers[None], axis=2)
     factors = np.linalg.lstsq(basis[:-HELD_OUT], values[:-HELD_OUT], rcond=None)[0]
     whole = np.round(factors)
     factors = np.where(np.abs(factors - whole) < WHOLE, whole, factors)

@@ -169,7 +169,7 @@ def test_a_urdf_is_written_from_a_table_and_from_a_calibration(command, tmp_path
     found = command('base-parameters', '--robot', 'ur5', '--urdf', out, '--friction',
                     'coulomb,viscous', '--rotor-inertia')
     assert found.out.startswith('ur5: 52 base parameters of 78')
-    assert 'count as dependent' in found.err
+    assert 'counted as dependent: ' in found.err
     conf.write_text(conf.read_text().replace('0.3, -0.5, 0.2', '1.7e3, -1.7e3, -26.9'))
     refused = command('urdf', '--robot', 'ur5', '--calibration', conf, '-o', out, '--force')
     assert refused.code == 4

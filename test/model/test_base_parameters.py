@@ -446,12 +446,53 @@ def test_a_mounting_typed_with_five_digits_is_the_one_meant(typed, meant):
     assert linear_classes(found) == linear_classes(exact)
 
 
+def arm_of_three(limit='<limit lower="-2.5" upper="2.5" velocity="3" effort="60"/>', offset=0.4):
+    """Return a shoulder with an offset [m] and an elbow, axes exact."""
+    return make_robot_model(parse_urdf(robot_urdf(
+        link('l0'), *(link(f'l{i + 1}') for i in range(3)),
+        joint('j0', 'l0', 'l1', limit=limit),
+        joint('j1', 'l1', 'l2', xyz=(offset, 0, 0), rpy=(np.pi / 2, 0, 0), limit=limit),
+        joint('j2', 'l2', 'l3', xyz=(0.4, 0, 0), limit=limit),
+    ), 'arm'))
+
+
+@pytest.mark.parametrize(
+    'limits', [(3.2, 6.2), (0.0, 0.001), (-60.0, 60.0), (-7.0, -6.9)],
+    ids=['beyond a half turn', 'narrow', 'wide', 'far and narrow'],
+)
+def test_limits_do_not_change_the_structure(limits):
+    """What an arm can show is its geometry's; a narrow range makes it hard to see, not absent."""
+    limit = f'<limit lower="{limits[0]}" upper="{limits[1]}" velocity="3" effort="60"/>'
+    found, plain = reduction_of(arm_of_three(limit)), reduction_of(arm_of_three())
+    assert found.names == plain.names
+    assert found.neglected == ()
+    np.testing.assert_allclose(found.K, plain.K, atol=1e-8)
+
+
+@pytest.mark.parametrize('offset', [0.05, 0.025, 0.005])
+def test_small_lengths_are_lengths(offset):
+    """
+    A shoulder offset of millimetres: the mass beyond it is in the first combination by its square.
+
+    Torques are kept to 1e-8, as with any other arm.
+    """
+    robot = arm_of_three(offset=offset)
+    reduction = reduction_of(robot)
+    assert reduction.neglected == ()
+    row, column = reduction.names.index('Izz1'), reduction.parameters.names.index('m2')
+    assert reduction.K[row, column] == pytest.approx(offset**2, rel=1e-6)
+    motion = random_motion(robot, 20, np.random.default_rng(5))
+    W = observation_matrix(robot, reduction.parameters, motion)
+    kept = W[:, reduction.independent] @ reduction.K
+    np.testing.assert_allclose(kept, W, atol=1e-8 * np.abs(W).max())
+
+
 def test_unclear_rank_is_refused(ur5, monkeypatch):
     """
     Where accepted and rejected columns are of one size, the user is told, not guessed for.
 
     On the UR5 the independent parts lie between 0.6 and 1: no number there parts them.
     """
-    monkeypatch.setattr(module, 'INDEPENDENCE_TOLERANCE', 0.7)
+    monkeypatch.setattr(module, 'INDEPENDENCE_LEVELS', (0.7,))
     with pytest.raises(DescriptionError, match='ur5: the number of base parameters is not clear'):
         reduction_of(ur5)

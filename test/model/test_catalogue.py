@@ -139,6 +139,13 @@ def test_another_mounting_leaves_the_arm_as_it_was(ur5):
     np.testing.assert_array_equal(ur5.pinocchio.gravity.linear, STANDARD_GRAVITY)
 
 
+def test_gravity_in_millimetres_is_refused(ur5):
+    with pytest.raises(UsageError, match=r'9810 m/s\^2, at most 100 are credible'):
+        ur5.with_gravity([0.0, 0.0, -9810.0])
+    with pytest.raises(UsageError, match='three finite angles'):
+        gravity_of_mounting(np.nan, 0.0, 0.0)
+
+
 @pytest.mark.parametrize('gravity', [[0.0, 0.0], [np.nan, 0.0, 0.0], [0.0, np.inf, 0.0]])
 def test_gravity_is_three_finite_numbers(ur5, gravity):
     with pytest.raises(UsageError, match='three finite numbers'):
@@ -239,6 +246,9 @@ def test_what_the_yaml_leaves_out_is_the_urdfs(robot_file):
 
 
 WRONG = {
+    'a lower end above the upper end of the URDF': (
+        ((*ELBOW, 'position', [9.0, None]),), 'elbow_joint: position runs from 9.0 to 3.14'
+    ),
     'a table of three rows': (
         (('denavit_hartenberg', 'a', [0.0] * 3),), 'denavit_hartenberg: a must be a list of 6'
     ),

@@ -27,6 +27,7 @@ from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
 from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import workspace
 
 
 def parameters_of(masses, points):
@@ -167,8 +168,7 @@ def test_smallest_mass_matrix_eigenvalue_is_pinocchios(robots, rng, name, rotors
     )
     M = matrix(q)
     assert eigenvalue == pytest.approx(np.linalg.eigvalsh(M)[0], abs=1e-10 * np.abs(M).max())
-    lower, upper = (np.clip(each, -np.pi, np.pi)
-                    for each in (robot.limits.lower, robot.limits.upper))
+    lower, upper = workspace(robot)
     assert np.all((lower <= q) & (q <= upper))
     others = [np.linalg.eigvalsh(matrix(pose))[0] for pose in rng.uniform(lower, upper,
                                                                           (100, robot.n))]

@@ -207,7 +207,7 @@ def test_a_table_on_a_wrong_base_is_found(ur5):
 
 def test_a_table_of_another_arm_is_found(ur5):
     other = load_robot('ur10').denavit_hartenberg
-    with pytest.raises(DescriptionError, match=r'correct the table, or use --frames joint'):
+    with pytest.raises(DescriptionError, match=r'use --frames joint; else correct the table'):
         check_table(ur5, other)
 
 

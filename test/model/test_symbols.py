@@ -240,6 +240,19 @@ def test_skew_twists_leave_numbers_in_the_factors():
     assert '(x2^2 + 0.415016 x3^2 + 0.415016 z3^2) m3' in to_text(found.expressions[0])
 
 
+def test_many_lengths_are_not_tried_for_ever():
+    """Thirty lengths have 496 monomials: beyond 400 coefficients stay numbers, at once."""
+    robot = make_robot_model(parse_urdf(robot_urdf(
+        link('l0'), *(link(f'l{i + 1}') for i in range(11)),
+        *(joint(f'j{i}', f'l{i}', f'l{i + 1}', xyz=(0.3, 0.1, 0.2), rpy=(0.5 * i, 0, 0))
+          for i in range(11)),
+    ), 'arm'))
+    _, found = symbols_of(robot, drives=False)
+    assert len(found.constants) == 30
+    assert found.numeric > 100
+    assert '0.3 ' in to_text(found.expressions[1])
+
+
 def test_what_no_law_explains_is_given_as_a_number():
     """A term without monomials keeps its value in text and LaTeX, and says so in JSON."""
     expression = (
