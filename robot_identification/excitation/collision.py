@@ -44,7 +44,7 @@ NEVER_NEARER = 0.001
 STRUCTURE_POSES = 2000
 # Intervals are halved down to this length [s]; then a clearance counts as broken.
 SHORTEST_INTERVAL = 1.0e-4
-FIRST_INTERVAL = 0.05
+FIRST_INTERVAL = 0.2
 # Speeds are sampled, at 1 kHz; bounding balls and chain lengths are bounds by themselves.
 SPEED_RESERVE = 1.02
 
