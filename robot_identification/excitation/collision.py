@@ -109,7 +109,8 @@ class CollisionModel:
     Raises
     ------
     UnsafeMotionError
-        If no moving link has a simple collision shape.
+        If a link that moves and has mass has no simple collision shape, or a joint slides
+        without end.
     MissingDependencyError
         If coal is not installed.
 
@@ -126,22 +127,17 @@ class CollisionModel:
         self._links = [
             self._model.frames[shape.parentFrame].name for shape in self._geometry.geometryObjects
         ]
-        moved = _moving_bodies(self._model, robot.joint_names)
-        # Bodies between which no moving joint lies stand still to one another.
-        self._bodies = [moved[shape.parentJoint] for shape in self._geometry.geometryObjects]
-        if not any(self._bodies):
-            raise UnsafeMotionError(
-                f'{robot.name} has no collision shapes (boxes, cylinders, spheres; meshes are not '
-                'read): add some to its URDF, or say `collision: off` in the experiment file and '
-                'keep everything out of its reach'
-            )
+        carriers = _carriers(self._model, robot.joint_names)
+        # Bodies that the same joints carry stand still to one another.
+        self._carriers = [carriers[shape.parentJoint] for shape in self._geometry.geometryObjects]
+        self._check_shapes()
         for obstacle in obstacles:
             pose = pin.SE3(pin.rpy.rpyToMatrix(*obstacle.rpy), np.array(obstacle.xyz))
             self._geometry.addGeometryObject(pin.GeometryObject(
                 obstacle.name, 0, 0, pose, coal.Box(*obstacle.size)
             ))
             self._links.append(obstacle.name)
-            self._bodies.append(0)
+            self._carriers.append(frozenset())
         self._order = np.array([
             self._model.joints[self._model.getJointId(joint)].idx_q for joint in robot.joint_names
         ])
@@ -151,17 +147,29 @@ class CollisionModel:
         self.cannot_touch = self._choose_pairs(len(obstacles))
         self._speed_of_pairs = self._approach_speeds()
 
+    def _check_shapes(self) -> None:
+        """Check that no body that moves goes unseen: a proof about the others is none."""
+        bare = [
+            link.name for link in self._robot.urdf.links
+            if link.moved and link.mass > 0.0 and link.name not in self._links
+        ]
+        if bare or not any(self._carriers):
+            raise UnsafeMotionError(
+                f'{self._robot.name} has no collision shapes (boxes, cylinders, spheres; meshes '
+                f'are not read) at {", ".join(bare) or "any link that moves"}: add some to its '
+                'URDF, or say `collision: off` in the experiment file and keep everything out of '
+                'its reach'
+            )
+
     def _choose_pairs(self, obstacles: int) -> tuple[tuple[str, str], ...]:
         """Add the pairs to be checked; return those of links that cannot touch."""
-        count = len(self._bodies)
+        count = len(self._carriers)
         links = count - obstacles
         near: set[tuple[str, str]] = set()
         for i in range(count):
             for j in range(i + 1, count):
-                a, b = self._bodies[i], self._bodies[j]
-                # Neighbours share a joint, where their shapes overlap.
-                apart = max(a, b) > 0 if j >= links > i else abs(a - b) > 1
-                if apart:
+                # Neighbours share a joint, where their shapes overlap; an obstacle shares none.
+                if self._joints_between(i, j) > (1 if j < links else 0) and i < links:
                     self._geometry.addCollisionPair(pin.CollisionPair(i, j))
         self._data, self._geometry_data = self._model.createData(), self._geometry.createData()
         lower, upper = workspace(self._robot)
@@ -171,8 +179,8 @@ class CollisionModel:
         nearest = np.min([self.distances(q) for q in poses], axis=0)
         for k, pair in reversed(list(enumerate(self._geometry.collisionPairs))):
             i, j = pair.first, pair.second
-            if j < links and abs(self._bodies[i] - self._bodies[j]) == 2 \
-                    and nearest[k] > NEVER_NEARER:
+            two = j < links and self._joints_between(i, j) == 2
+            if two and nearest[k] > NEVER_NEARER:
                 self._geometry.removeCollisionPair(pair)
                 near.add((self._links[i], self._links[j]))
         self._geometry_data = self._geometry.createData()
@@ -181,6 +189,10 @@ class CollisionModel:
             for pair in self._geometry.collisionPairs
         )
         return tuple(sorted(near))
+
+    def _joints_between(self, i: int, j: int) -> int:
+        """Return how many moving joints lie between two shapes."""
+        return len(self._carriers[i] ^ self._carriers[j])
 
     def distances(self, q: FloatArray) -> FloatArray:
         """
@@ -252,16 +264,24 @@ class CollisionModel:
         return np.where((first > 0.0) & (second > 0.0), 0.0, first + second)
 
     def _strokes(self) -> dict[int, float]:
-        """Return how far each prismatic joint lengthens the chain at most [m]."""
-        return {
-            joint: float(max(
-                abs(self._model.lowerPositionLimit[self._model.joints[joint].idx_q]),
-                abs(self._model.upperPositionLimit[self._model.joints[joint].idx_q]),
-            ))
-            for joint in range(1, self._model.njoints)
-            if np.linalg.norm(np.asarray(self._model.createData().joints[joint].S).ravel()[3:])
-            < 0.5
+        """Return how far each prismatic joint lengthens the chain at most [m], by joint."""
+        limits = self._robot.limits
+        ends = dict(zip(
+            self._robot.joint_names, np.maximum(np.abs(limits.lower), np.abs(limits.upper)),
+            strict=True,
+        ))
+        ends |= {joint: abs(position) for joint, position in self._robot.locked.items()}
+        strokes = {
+            joint.name: float(ends[joint.name]) for joint in self._robot.urdf.joints
+            if joint.kind == 'prismatic'
         }
+        endless = [joint for joint, stroke in strokes.items() if not np.isfinite(stroke)]
+        if endless:
+            raise UnsafeMotionError(
+                f'{", ".join(endless)} of {self._robot.name} slides without end: state its '
+                'position limits, without which its reach is not known'
+            )
+        return {self._model.getJointId(joint): stroke for joint, stroke in strokes.items()}
 
     def prove(
         self,
@@ -360,12 +380,13 @@ class CollisionModel:
         )
 
 
-def _moving_bodies(model: Any, moving: Sequence[str]) -> list[int]:
-    """Return for every joint of a model how many moving joints carry its body."""
-    bodies = [0]
+def _carriers(model: Any, moving: Sequence[str]) -> list[frozenset[int]]:
+    """Return for every joint of a model the moving joints that carry its body."""
+    carriers: list[frozenset[int]] = [frozenset()]
     for joint in range(1, model.njoints):
-        bodies.append(bodies[model.parents[joint]] + (model.names[joint] in moving))
-    return bodies
+        own = {joint} if model.names[joint] in moving else set()
+        carriers.append(carriers[model.parents[joint]] | own)
+    return carriers
 
 
 def _import_coal() -> Any:

@@ -332,17 +332,12 @@ def reduce_to_base(
 def _is_exact(robot: RobotModel) -> bool:
     """Return whether no angle between successive axes, or to gravity, is a little off."""
     _, directions, _ = joint_axes(robot.pinocchio)
-    lines = [*directions]
-    if np.any(robot.gravity):
-        lines.insert(0, robot.gravity / np.linalg.norm(robot.gravity))
-    for number, (one, other) in enumerate(pairwise(lines)):
-        sine, cosine = float(np.linalg.norm(np.cross(one, other))), abs(float(one @ other))
-        to_gravity = number == 0 and len(lines) > len(directions)
-        # A first axis a little off the horizontal shows nothing new.
-        offs = (sine,) if to_gravity else (sine, cosine)
-        if any(ANGLE_ROUNDING < off < LITTLE_OFF for off in offs):
-            return False
-    return True
+    # A first axis a little off the horizontal shows nothing new: only its sine to gravity counts.
+    down = robot.gravity / (np.linalg.norm(robot.gravity) or 1.0)
+    angles = [float(np.linalg.norm(np.cross(directions[0], down)))]
+    for one, other in pairwise(directions):
+        angles += [float(np.linalg.norm(np.cross(one, other))), abs(float(one @ other))]
+    return not any(ANGLE_ROUNDING < angle < LITTLE_OFF for angle in angles)
 
 
 def _weak_columns(scale: FloatArray, parameters: StandardParameters) -> np.ndarray:

@@ -260,3 +260,45 @@ def test_execution_proves_the_clearance_again(robots, motion):
             check_executable(robots['ur5'], edited)
     off = trajectory.with_certificate({**trajectory.certificate, 'collision': 'off'})
     check_executable(robots['ur5'], off)
+
+
+def test_branches_are_no_neighbours():
+    """Two arms on one body, as many joints up each: their hands meet, and that is seen."""
+    def arm(side, y):
+        return (
+            ball_link(f'{side}_upper', '0.2 0 0'), ball_link(f'{side}_hand', '0.2 0 0'),
+            joint(f'{side}_shoulder', 'body', f'{side}_upper', xyz=(0, y, 0)),
+            joint(f'{side}_elbow', f'{side}_upper', f'{side}_hand', xyz=(0.3, 0, 0)),
+        )
+
+    model = CollisionModel(make_robot_model(parse_urdf(robot_urdf(
+        '<link name="body"/>', *arm('left', 0.3), *arm('right', -0.3),
+    ), 'twins')))
+    assert ('left_hand', 'right_hand') in model.pairs
+    # Half a metre of arm at 0.3 m from the middle: the hands' centres meet at this angle.
+    inwards = np.arcsin(0.6) * np.array([-1.0, 0.0, 1.0, 0.0])
+    nearest = model.closest(inwards[None], np.zeros(1))
+    assert nearest.pair == ('left_hand', 'right_hand')
+    assert nearest.distance == pytest.approx(-0.1, abs=1e-6)
+
+
+def test_a_link_without_a_shape_is_no_part_of_a_proof():
+    """One bare link with mass is enough; a frame without mass is not."""
+    def arm(hand):
+        return make_robot_model(parse_urdf(robot_urdf(
+            '<link name="body"/>', ball_link('upper'), hand,
+            joint('one', 'body', 'upper'), joint('two', 'upper', 'hand', xyz=(0.5, 0, 0)),
+        ), 'arm'))
+
+    bare = ball_link('hand').replace('<collision>', '<visual>').replace('/collision', '/visual')
+    with pytest.raises(UnsafeMotionError, match=r'no collision shapes .* at hand: add'):
+        CollisionModel(arm(bare))
+    CollisionModel(arm('<link name="hand"/>'))
+
+
+def test_a_joint_that_slides_without_end_has_no_bound():
+    with pytest.raises(UnsafeMotionError, match=r'slide of .* slides without end'):
+        CollisionModel(make_robot_model(parse_urdf(robot_urdf(
+            '<link name="rail"/>', ball_link('cart'),
+            joint('slide', 'rail', 'cart', 'prismatic', (1, 0, 0), limit=''),
+        ), 'rail')))
