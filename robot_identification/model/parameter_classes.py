@@ -34,6 +34,7 @@ from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.link_frames import joint_frames
 from robot_identification.model.link_frames import LinkFrames
 from robot_identification.model.parameters import INERTIAL_SYMBOLS
+from robot_identification.model.parameters import split_name
 from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.robot_model import RobotModel
 
@@ -68,7 +69,7 @@ def physical_classes(reduction: BaseReduction) -> dict[str, tuple[str, ...]]:
     linear = _linear_class(reduction)
     kinds = {}
     for name, kind in linear.items():
-        symbol, link = _split(name)
+        symbol, link = split_name(name)
         if symbol in FIRST_MOMENTS:
             alone = kind == linear[f'm{link}'] == IDENTIFIABLE
             kinds[f'c{symbol[1]}{link}'] = (
@@ -103,20 +104,14 @@ def _by_class(kinds: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _split(name: str) -> tuple[str, str]:
-    """Return symbol and number of a parameter's name."""
-    symbol = name.rstrip('0123456789')
-    return symbol, name[len(symbol):]
-
-
 def unidentifiable_reasons(
     robot: RobotModel, reduction: BaseReduction, frames: LinkFrames | None = None
 ) -> dict[str, str]:
     """
     Say why no motion shows a parameter, in words.
 
-    Each reason is tried out on the model: with gravity across joint 1's axis, and with how the
-    link really turns and moves in random motions.
+    What is blamed on gravity is tried out on the model, with gravity across joint 1's axis; the
+    rest follows from the axes that turn the link.
 
     Parameters
     ----------
@@ -144,11 +139,11 @@ def unidentifiable_reasons(
     _, _, prismatic = joint_axes(robot.pinocchio)
     reasons = {}
     for name in names:
-        symbol, number = _split(name)
+        symbol, number = split_name(name)
         if symbol not in INERTIAL_SYMBOLS:
             reasons[name] = 'its column is zero in every motion'
             continue
-        link = int(number) - 1
+        link = number - 1
         column = 10 * link + INERTIAL_SYMBOLS.index(symbol)
         reasons[name] = _reason(
             symbol, link, robot, (spin[link], prismatic), bool(seen_tilted[column]),

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+import re
 
 from robot_identification.model.friction.law import FrictionLaw
 
@@ -26,6 +27,26 @@ from robot_identification.model.friction.law import FrictionLaw
 INERTIAL_SYMBOLS = ('m', 'mx', 'my', 'mz', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz')
 INERTIAL_UNITS = ('kg',) + ('kg m',) * 3 + ('kg m^2',) * 6
 REFLECTED_INERTIA_SYMBOL = 'Ia'
+
+
+# A symbol may end in 0 (the offset f0), a joint's number does not begin with it.
+_NAME = re.compile(r'(.+?)([1-9][0-9]*)')
+
+
+def split_name(name: str) -> tuple[str, int]:
+    """
+    Return symbol and number of a parameter or length: ``Ixx3`` is ``('Ixx', 3)``.
+
+    Raises
+    ------
+    ValueError
+        If the name has no number.
+
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(f'{name!r} is no symbol with a number')
+    return match[1], int(match[2])
 
 
 @dataclass(frozen=True)

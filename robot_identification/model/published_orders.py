@@ -29,6 +29,7 @@ from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.link_frames import link_frames
 from robot_identification.model.parameters import INERTIAL_SYMBOLS
+from robot_identification.model.parameters import split_name
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.robot_model import RobotModel
 
@@ -186,17 +187,14 @@ def published_rows(reduction: BaseReduction, order: PublishedOrder) -> list[int]
             f'{order.source} lists base parameters in {order.frames} frames, '
             f'{order.preference}; these are in {reduction.frames} frames, {reduction.preference}'
         )
-    symbols = [name.rstrip('0123456789') for name in reduction.names]
-    numbers = [
-        int(name[len(symbol):]) for name, symbol in zip(reduction.names, symbols, strict=True)
-    ]
+    parts = [split_name(name) for name in reduction.names]
 
     def place(row: int) -> tuple[int, int, int]:
-        symbol, number = symbols[row], numbers[row]
+        symbol, number = parts[row]
         if symbol in INERTIAL_SYMBOLS:
             return 0, number, order.inertial.index(symbol)
         # What the work does not have stays behind, in our order.
-        kinds = (*order.drive, *dict.fromkeys(symbols))
+        kinds = (*order.drive, *dict.fromkeys(other for other, _ in parts))
         return 1, kinds.index(symbol), number
 
     return sorted(range(reduction.rank), key=place)

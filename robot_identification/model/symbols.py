@@ -39,6 +39,7 @@ from robot_identification.model.denavit_hartenberg import MEETING
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.link_frames import LinkFrames
 from robot_identification.model.link_frames import table_of
+from robot_identification.model.parameters import split_name
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import RobotModel
 
@@ -135,7 +136,7 @@ def find_symbols(
     """
     rng = np.random.default_rng(seed)
     constants, build = _geometry(robot, frames)
-    names = sorted(constants, key=lambda name: (int(name[1:]), name[0]))
+    names = sorted(constants, key=lambda name: split_name(name)[::-1])
     rows, columns = np.nonzero(reduction.significant)
     actual = reduction.K[rows, columns]
     draws = _Draws(robot, reduction, build, names, (rows, columns), rng)
@@ -183,7 +184,8 @@ def _geometry(robot: RobotModel, frames: LinkFrames) -> tuple[dict[str, float], 
     def build(lengths: dict[str, float]) -> tuple[pin.Model, tuple[pin.SE3, ...]]:
         model = robot.pinocchio.copy()
         for name, value in lengths.items():
-            joint, index = int(name[1:]), 'xyz'.index(name[0])
+            axis, joint = split_name(name)
+            index = 'xyz'.index(axis)
             placement = model.jointPlacements[joint].copy()
             translation = placement.translation.copy()
             translation[index] = value
@@ -323,11 +325,10 @@ def to_plain(expression: tuple[Term, ...]) -> list[dict[str, Any]]:
 
 def latex_symbol(name: str) -> str:
     r"""Return a parameter or length as LaTeX: ``Ixx3`` is ``I_{xx,3}``, ``d4`` is ``d_{4}``."""
-    symbol = name.rstrip('0123456789')
-    number = name[len(symbol):]
+    symbol, number = split_name(name)
     if symbol in ('mx', 'my', 'mz'):
         return f'm{symbol[1]}_{{{number}}}'
-    inside = f'{symbol[1:]},{number}' if len(symbol) > 1 else number
+    inside = f'{symbol[1:]},{number}' if len(symbol) > 1 else str(number)
     return f'{symbol[0]}_{{{inside}}}'
 
 

@@ -20,6 +20,7 @@ from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import FrictionTerm
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.parameters import split_name
 from robot_identification.model.parameters import StandardParameters
 
 
@@ -74,3 +75,15 @@ def test_laws_are_named_in_a_comma_list():
 def test_wrong_lists_are_refused(text, message):
     with pytest.raises(UsageError, match=message):
         parse_friction(text)
+
+
+def test_names_are_split_as_they_were_made():
+    """Every law on ten joints and more: a symbol that ends in 0 and a joint number that does."""
+    for law in FRICTION_LAWS.values():
+        parameters = make_standard_parameters(20, (law(),), True)
+        for term, part in zip(parameters.friction, parameters.friction_slices, strict=True):
+            expected = [(symbol, term.joint + 1) for symbol in term.law.symbols]
+            assert [split_name(name) for name in parameters.names[part]] == expected
+    assert split_name('f010') == ('f0', 10)
+    with pytest.raises(ValueError, match='no symbol with a number'):
+        split_name('mx')

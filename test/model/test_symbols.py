@@ -277,6 +277,6 @@ def test_how_expressions_are_written():
         r'mx_{1} - 2 a_{2} m_{2} + \\frac{1}{a_{2}} I_{xz,3} + '
         r'(d_{4}^{2} - a_{2}^{2}) m_{4}'
     ).replace('\\\\', '\\')
-    assert [latex_symbol(name) for name in ('m4', 'Ixx3', 'fc6', 'Ia10', 'd5')] == [
-        'm_{4}', 'I_{xx,3}', 'f_{c,6}', 'I_{a,10}', 'd_{5}',
+    assert [latex_symbol(name) for name in ('m4', 'Ixx3', 'fc6', 'Ia10', 'd5', 'f01')] == [
+        'm_{4}', 'I_{xx,3}', 'f_{c,6}', 'I_{a,10}', 'd_{5}', 'f_{0,1}',
     ]
