@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.model.friction.curves import smooth_sign
+from robot_identification.model.friction.curves import smooth_sign_by_velocity
 from robot_identification.model.friction.curves import smooth_sign_by_width
 from robot_identification.model.friction.law import check_positive
 from robot_identification.model.friction.law import FloatArray
@@ -63,6 +64,15 @@ class AsymmetricFriction(FrictionLaw):
             forwards * s, backwards * s, forwards * motion.dq, backwards * motion.dq
         ])
         return columns, state
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """Return the slopes of the four columns; see `FrictionLaw.velocity_derivative`."""
+        s = smooth_sign(dq, self.width)
+        slope = smooth_sign_by_velocity(dq, self.width)
+        return np.column_stack([
+            (0.5 + s) * slope, (0.5 - s) * slope,
+            (1.0 + s) / 2.0 + slope * dq / 2.0, (1.0 - s) / 2.0 - slope * dq / 2.0,
+        ])
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

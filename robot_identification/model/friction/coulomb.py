@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from robot_identification.model.friction.curves import smooth_sign
+from robot_identification.model.friction.curves import smooth_sign_by_velocity
 from robot_identification.model.friction.curves import smooth_sign_by_width
 from robot_identification.model.friction.law import check_positive
 from robot_identification.model.friction.law import FloatArray
@@ -54,6 +55,10 @@ class CoulombFriction(FrictionLaw):
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``tanh(dq / width)``; see `FrictionLaw.columns`."""
         return smooth_sign(motion.dq, self.width)[:, None], state
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """Return the slope of the passage; see `FrictionLaw.velocity_derivative`."""
+        return smooth_sign_by_velocity(dq, self.width)[:, None]
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

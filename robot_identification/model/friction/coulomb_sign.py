@@ -54,3 +54,7 @@ class CoulombSignFriction(FrictionLaw):
         """Return ``sign(dq)``; see `FrictionLaw.columns`."""
         sign = np.where(np.abs(motion.dq) > self.zero_velocity, np.sign(motion.dq), 0.0)
         return sign[:, None], state
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """Return zero; see `FrictionLaw.velocity_derivative`."""
+        return np.zeros((dq.size, 1))

@@ -39,3 +39,7 @@ class CubicViscousFriction(FrictionLaw):
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``dq^3``; see `FrictionLaw.columns`."""
         return motion.dq[:, None] ** 3, state
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """Return ``3 dq^2``; see `FrictionLaw.velocity_derivative`."""
+        return 3.0 * dq[:, None] ** 2

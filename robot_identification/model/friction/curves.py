@@ -31,12 +31,17 @@ def smooth_sign(dq: FloatArray, width: float) -> FloatArray:
     return np.tanh(dq / width)
 
 
+def smooth_sign_by_velocity(dq: FloatArray, width: float) -> FloatArray:
+    """Return the derivative of `smooth_sign` by the velocity, shape (N,) [s/rad]."""
+    # 1 - tanh^2 without its cancellation, and without the overflow of cosh.
+    decay = np.exp(-2.0 * np.abs(dq / width))
+    slope: FloatArray = 4.0 * decay / (1.0 + decay) ** 2 / width
+    return slope
+
+
 def smooth_sign_by_width(dq: FloatArray, width: float) -> FloatArray:
     """Return the derivative of `smooth_sign` by its width, shape (N,) [s/rad]."""
-    ratio = dq / width
-    # 1 - tanh^2 without its cancellation, and without the overflow of cosh.
-    decay = np.exp(-2.0 * np.abs(ratio))
-    return -ratio / width * 4.0 * decay / (1.0 + decay) ** 2
+    return -dq / width * smooth_sign_by_velocity(dq, width)
 
 
 def static_share(dq: FloatArray, velocity: float, exponent: float) -> FloatArray:
@@ -46,6 +51,17 @@ def static_share(dq: FloatArray, velocity: float, exponent: float) -> FloatArray
     The share of the static friction that is left at a velocity: one at rest, zero in sliding.
     """
     return np.exp(-np.abs(dq / velocity) ** exponent)
+
+
+def static_share_by_velocity(dq: FloatArray, velocity: float, exponent: float) -> FloatArray:
+    """Return the derivative of `static_share` by the velocity dq, shape (N,); zero at rest."""
+    ratio = np.abs(dq / velocity)
+    # At rest an exponent below 1 has a cusp.
+    moving = np.where(ratio > 0.0, ratio, 1.0)
+    slope: FloatArray = (
+        -exponent * moving ** (exponent - 1.0) / velocity * np.exp(-ratio**exponent) * np.sign(dq)
+    )
+    return slope
 
 
 def static_share_by_shape(
@@ -68,4 +84,13 @@ def signed_power_by_exponent(dq: FloatArray, exponent: float) -> FloatArray:
     """Return the derivative of `signed_power` by its exponent, shape (N,); zero at rest."""
     speed = np.abs(dq)
     slope: FloatArray = np.sign(dq) * xlogy(speed**exponent, speed)
+    return slope
+
+
+def signed_power_by_velocity(dq: FloatArray, exponent: float) -> FloatArray:
+    """Return the derivative of `signed_power` by the velocity, shape (N,); zero at rest."""
+    speed = np.abs(dq)
+    slope: FloatArray = np.where(
+        speed > 0.0, exponent * np.where(speed > 0.0, speed, 1.0) ** (exponent - 1.0), 0.0
+    )
     return slope

@@ -26,6 +26,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
 
 FloatArray = NDArray[np.float64]
 
@@ -210,6 +211,31 @@ class FrictionLaw(ABC):
         A law that has such constants overrides this.
         """
         return np.zeros((motion.dq.size, 0))
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """
+        Return the derivative of the columns by the velocity, by which motions are designed.
+
+        Parameters
+        ----------
+        dq : ndarray, shape (N,)
+            Velocity [rad/s].
+
+        Returns
+        -------
+        ndarray, shape (N, k)
+            In the order of `symbols`; zero where a column jumps.
+
+        Raises
+        ------
+        UsageError
+            If the law depends on more than the velocity.
+
+        """
+        raise UsageError(
+            f'motions are not designed for friction law {self.name}, which depends on more than '
+            'the velocity: leave it out of the experiment; it can be identified all the same'
+        )
 
     def alternatives(self) -> tuple[FrictionLaw, ...]:
         """Return the law with every shape constant worth trying, itself if there is no choice."""

@@ -35,3 +35,7 @@ class FrictionOffset(FrictionLaw):
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ones; see `FrictionLaw.columns`."""
         return np.ones((motion.dq.size, 1)), state
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """Return zero; see `FrictionLaw.velocity_derivative`."""
+        return np.zeros((dq.size, 1))

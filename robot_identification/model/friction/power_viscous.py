@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from robot_identification.model.friction.curves import signed_power
 from robot_identification.model.friction.curves import signed_power_by_exponent
+from robot_identification.model.friction.curves import signed_power_by_velocity
 from robot_identification.model.friction.law import check_between
 from robot_identification.model.friction.law import check_positive
 from robot_identification.model.friction.law import FloatArray
@@ -57,6 +58,10 @@ class PowerViscousFriction(FrictionLaw):
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the power of the velocity; see `FrictionLaw.columns`."""
         return signed_power(motion.dq, self.exponent)[:, None], state
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """Return the slope of the power; see `FrictionLaw.velocity_derivative`."""
+        return signed_power_by_velocity(dq, self.exponent)[:, None]
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

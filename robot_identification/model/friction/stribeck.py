@@ -21,9 +21,11 @@ from dataclasses import replace
 
 import numpy as np
 from robot_identification.model.friction.curves import smooth_sign
+from robot_identification.model.friction.curves import smooth_sign_by_velocity
 from robot_identification.model.friction.curves import smooth_sign_by_width
 from robot_identification.model.friction.curves import static_share
 from robot_identification.model.friction.curves import static_share_by_shape
+from robot_identification.model.friction.curves import static_share_by_velocity
 from robot_identification.model.friction.law import check_between
 from robot_identification.model.friction.law import check_positive
 from robot_identification.model.friction.law import FloatArray
@@ -76,6 +78,16 @@ class StribeckFriction(FrictionLaw):
         s = smooth_sign(motion.dq, self.width)
         share = static_share(motion.dq, self.velocity, self.exponent)
         return np.column_stack([(1.0 - share) * s, share * s]), state
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """Return the slopes of both parts; see `FrictionLaw.velocity_derivative`."""
+        s = smooth_sign(dq, self.width)
+        slope = smooth_sign_by_velocity(dq, self.width)
+        share = static_share(dq, self.velocity, self.exponent)
+        share_slope = static_share_by_velocity(dq, self.velocity, self.exponent)
+        return np.column_stack([
+            (1.0 - share) * slope - share_slope * s, share * slope + share_slope * s
+        ])
 
     def shape_jacobian(
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray

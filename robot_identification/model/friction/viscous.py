@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.law import JointMotion
@@ -34,3 +35,7 @@ class ViscousFriction(FrictionLaw):
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``dq``; see `FrictionLaw.columns`."""
         return motion.dq[:, None], state
+
+    def velocity_derivative(self, dq: FloatArray) -> FloatArray:
+        """Return one; see `FrictionLaw.velocity_derivative`."""
+        return np.ones((dq.size, 1))

@@ -1,0 +1,203 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Gradients through the observation matrix, against Pinocchio's RNEA derivatives and slopes."""
+
+from dataclasses import replace
+
+from builders import joint
+from builders import link
+from builders import robot_urdf
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.model.friction import exclude_each_other
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor_gradient import RegressorGradient
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+NAMES = ('q', 'dq', 'ddq')
+MIXED_AXES = (0.0, 0.6, 0.8)
+
+
+def branched():
+    """Return an arm with two branches of a turning and a sliding joint each, on a turning one."""
+    def arm(side, y):
+        return (
+            link(f'{side}_upper'), link(f'{side}_hand', 0.7, (0.05, 0.02, -0.04)),
+            joint(f'{side}_elbow', 'body', f'{side}_upper', xyz=(0.1, y, 0.2), rpy=(0.3, 0, y)),
+            joint(f'{side}_rail', f'{side}_upper', f'{side}_hand', 'prismatic', MIXED_AXES),
+        )
+
+    return make_robot_model(parse_urdf(robot_urdf(
+        link('ground'), link('body', 5.0), joint('waist', 'ground', 'body', axis=(0.8, 0, -0.6)),
+        *arm('left', 0.3), *arm('right', -0.3),
+    ), 'branched'))
+
+
+ARMS = {
+    'ur5': lambda robots: robots['ur5'],
+    'on a wall': lambda robots: robots['ur5'].with_gravity(gravity_of_mounting(1.2, 0.4, 0.0)),
+    'youbot': lambda robots: robots['youbot'],
+    'mixed': lambda robots: robots['mixed'],
+    'ur5_tika': lambda robots: robots['ur5_tika'],
+    'branched': lambda robots: branched(),
+}
+EACH_ARM = pytest.mark.parametrize('make', ARMS.values(), ids=ARMS)
+
+
+def random_motion(rng, n, samples=5):
+    """Return unrelated samples in the range of lively motions; some joints are at rest."""
+    motion = Motion(
+        rng.uniform(-3, 3, (samples, n)), rng.uniform(-3, 3, (samples, n)),
+        rng.uniform(-9, 9, (samples, n)),
+    )
+    motion.dq[0] = 0.0
+    return motion
+
+
+def gradients(robot, parameters, motion, weights):
+    """Return the gradient of ``sum(weights * W)`` by position, velocity and acceleration."""
+    gradient = RegressorGradient(robot, parameters)
+    return gradient.gradient(gradient.pass_forward(motion), weights)
+
+
+def with_parameters(model, parameters):
+    """Return a copy of a Pinocchio model with these inertial parameters, no rotors."""
+    copy = pin.Model(model)
+    copy.armature = np.zeros(model.nv)
+    for body, ten in enumerate(parameters.reshape(-1, 10), start=1):
+        copy.inertias[body] = pin.Inertia.FromDynamicParameters(ten)
+    return copy
+
+
+def slopes_of_torque(model, joint_index, state):
+    """Return how the torque of a joint changes with position, velocity, acceleration, (3, n)."""
+    data = model.createData()
+    pin.computeRNEADerivatives(model, data, *state)
+    # Of the mass matrix Pinocchio fills the upper triangle.
+    M = np.triu(data.M) + np.triu(data.M, 1).T
+    return np.array([data.dtau_dq[joint_index], data.dtau_dv[joint_index], M[joint_index]])
+
+
+@EACH_ARM
+def test_inertial_columns_against_rnea_derivatives(robots, rng, make):
+    """
+    A row of weights is a set of inertial parameters, whose torque is that row's part of the sum.
+
+    Torques are linear in the parameters. Pinocchio divides by masses: each row is added to bodies
+    of some tens of kilograms, whose derivatives are taken off again. That costs a digit or two;
+    1e-9 of the gradient is a hundred times that.
+    """
+    robot = make(robots)
+    n = robot.n
+    motion = random_motion(rng, n, samples=4)
+    weights = rng.standard_normal((len(motion) * n, 10 * n))
+    found = gradients(robot, make_standard_parameters(n, (), False), motion, weights)
+    model, heavy = robot.pinocchio, np.tile(np.where(np.arange(10) == 0, 30.0, 10.0), n)
+    bare = with_parameters(model, heavy)
+    expected = np.zeros((3, len(motion), n))
+    for k, state in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
+        for j in range(n):
+            loaded = with_parameters(model, weights[k * n + j] + heavy)
+            expected[:, k] += (
+                slopes_of_torque(loaded, j, state) - slopes_of_torque(bare, j, state)
+            )
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0.0, atol=1e-9 * np.abs(other).max())
+
+
+@EACH_ARM
+@pytest.mark.parametrize('friction', ['coulomb_sign,viscous,offset', 'stribeck,viscous'])
+def test_all_columns_against_differences(robots, rng, make, friction):
+    """
+    Central differences of the observation matrix, friction and rotor columns with it.
+
+    A step of 1e-5 is good to 1e-10 of the third derivative, which with 3 rad/s is some hundred
+    times the value, and to 1e-11 of the value. The dry friction of `stribeck` turns within
+    0.01 rad/s: velocities stay away from there, but for those at rest of `coulomb_sign`, whose
+    jump is no slope.
+    """
+    robot = make(robots)
+    parameters = make_standard_parameters(robot.n, parse_friction(friction), True)
+    motion = random_motion(rng, robot.n)
+    if friction.startswith('stribeck'):
+        motion.dq[:] = np.copysign(np.abs(motion.dq) + 0.5, motion.dq)
+    weights = rng.standard_normal((motion.q.size, parameters.size))
+    found = gradients(robot, parameters, motion, weights)
+    for name, by in zip(NAMES, found, strict=True):
+        assert by.shape == motion.q.shape
+        expected = np.empty_like(by)
+        for i in range(robot.n):
+            step = 1e-5 * (np.arange(robot.n) == i)
+            if name == 'dq':
+                # What rests for `coulomb_sign` rests up to 1e-6 rad/s.
+                step = np.where(motion.dq[:, i:i + 1] == 0.0, 0.05 * step, step)
+            above, below = (
+                observation_matrix(robot, parameters, replace(
+                    motion, **{name: getattr(motion, name) + side * step}
+                )) for side in (1.0, -1.0)
+            )
+            rows = (weights * (above - below)).reshape(len(motion), -1).sum(axis=1)
+            expected[:, i] = rows / (2.0 * np.sum(step * np.ones_like(motion.q), axis=1))
+        np.testing.assert_allclose(by, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_samples_do_not_see_each_other(robots, rng):
+    """The gradient of samples in one go is that of each by itself, to rounding."""
+    robot = robots['mixed']
+    parameters = make_standard_parameters(3, parse_friction('coulomb,viscous'), True)
+    motion = random_motion(rng, 3)
+    weights = rng.standard_normal((15, parameters.size))
+    together = gradients(robot, parameters, motion, weights)
+    for k in range(5):
+        alone = gradients(
+            robot, parameters, motion.part(slice(k, k + 1)), weights[3 * k: 3 * k + 3]
+        )
+        for one, all_of_them in zip(alone, together, strict=True):
+            np.testing.assert_allclose(one[0], all_of_them[k], rtol=1e-12, atol=1e-12)
+
+
+def test_a_passage_serves_several_gradients(robots, rng):
+    """Nothing is left over from one gradient in the next: both are linear in the weights."""
+    robot = robots['ur5']
+    parameters = make_standard_parameters(6, parse_friction('viscous'), True)
+    gradient, motion = RegressorGradient(robot, parameters), random_motion(rng, 6)
+    passage = gradient.pass_forward(motion)
+    first, second = rng.standard_normal((2, 30, parameters.size))
+    parts = [gradient.gradient(passage, weights) for weights in (first, second)]
+    for a, b, total in zip(*parts, gradient.gradient(passage, first + second), strict=True):
+        np.testing.assert_allclose(a + b, total, rtol=0.0, atol=1e-10 * np.abs(total).max())
+
+
+@pytest.mark.parametrize('name', FRICTION_LAWS)
+def test_laws_of_more_than_velocity_are_refused_by_name(ur5, name):
+    """Before any motion: nothing is designed for them; beside laws that are accepted, too."""
+    law = FRICTION_LAWS[name]()
+    beside = () if exclude_each_other(name, 'viscous') or name == 'viscous' else (
+        FRICTION_LAWS['viscous'](),
+    )
+    parameters = make_standard_parameters(6, (*beside, law), False)
+    if law.needs_temperature or law.needs_rigid_torque:
+        with pytest.raises(UsageError, match=f'friction law {name}, which depends on more'):
+            RegressorGradient(ur5, parameters)
+    else:
+        RegressorGradient(ur5, parameters)
