@@ -58,7 +58,9 @@ setup(
     install_requires=['setuptools'],
     extras_require={
         'bags': ['rosbags'],
+        'collision': ['coal'],
         'consistency': ['clarabel'],
+        'genetic': ['pymoo>=0.6.2'],
         'progress': ['rich'],
         'simulation': ['mujoco'],
         'test': ['pytest'],  # what makes `colcon test` run pytest
