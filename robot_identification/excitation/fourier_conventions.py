@@ -184,7 +184,7 @@ def check_ends(
         raise UnsafeMotionError(
             'the Fourier coefficients do not start and end at rest: ' + '; '.join(broken)
             + f'; sums up to {tolerance:g} are allowed: look for misprints, or take the nearest '
-            'coefficients at rest (nearest_at_rest) and say so'
+            'coefficients at rest (`repair: true` in its file) and say so'
         )
 
 

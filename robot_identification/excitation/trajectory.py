@@ -42,6 +42,8 @@ from robot_identification.model.regressor import Motion
 
 SCHEMA_VERSION = 1
 MAXIMUM_PERIODS = 1000
+# Of speeds at the ends [rad/s], and of what a repetition may start off the end of the last.
+END_TOLERANCE = 1.0e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +75,23 @@ class Trajectory:
     periods: int
     certificate: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        if self.periods > 1 and not self.form.closed:
+            self._check_repeatable()
+
+    def _check_repeatable(self) -> None:
+        """Check that one repetition starts as the last one ended."""
+        ends = self.form.sample(self.coefficients, np.array([0.0, self.form.duration]))
+        for kind, values in zip(('position', 'velocity', 'acceleration'), ends, strict=True):
+            start, end = values
+            joint = int(np.argmax(np.abs(end - start)))
+            if not abs(end[joint] - start[joint]) <= END_TOLERANCE:
+                raise DescriptionError(
+                    f'periods is {self.periods}, and the {kind} of {self.joint_names[joint]} is '
+                    f'{start[joint]:.6g} at the start and {end[joint]:.6g} at the end: a motion '
+                    'that does not end as it starts is not repeated, periods must be 1'
+                )
+
     @property
     def duration(self) -> float:
         """Length of the whole motion [s]."""
@@ -97,9 +116,7 @@ class Trajectory:
             Times from the start [s].
 
         """
-        B, dB, ddB = self.form.basis(t)
-        A = self.coefficients.T
-        return Motion(B @ A, dB @ A, ddB @ A)
+        return Motion(*self.form.sample(self.coefficients, t))
 
     def times(self, rate: float) -> FloatArray:
         """
@@ -112,6 +129,28 @@ class Trajectory:
 
         """
         return np.linspace(0.0, self.duration, round(np.ceil(self.duration * rate)) + 1)
+
+
+def check_rest_at_ends(trajectory: Trajectory) -> None:
+    """
+    Check that a motion starts and ends at rest; of closed forms every one does.
+
+    Raises
+    ------
+    UnsafeMotionError
+        With the joint and its speed where it does not.
+
+    """
+    ends = np.array([0.0, trajectory.form.duration])
+    _, dq, _ = trajectory.form.sample(trajectory.coefficients, ends)
+    for place, speeds in zip(('start', 'end'), dq, strict=True):
+        joint = int(np.argmax(np.abs(speeds)))
+        if not abs(speeds[joint]) <= END_TOLERANCE:
+            raise UnsafeMotionError(
+                f'{trajectory.joint_names[joint]} moves at {speeds[joint]:.4g} rad/s at the '
+                f'{place} of the motion, and the arm is to be at rest there: let the motion begin '
+                'and end with a rest'
+            )
 
 
 def _content(trajectory: Trajectory) -> dict[str, Any]:
@@ -172,19 +211,21 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
             raise UnsafeMotionError(f'{source}: coefficients are not all finite')
         joints = tuple(str(joint) for joint in content['joints'])
         periods = _whole_number(content['periods'])
+        if coefficients.shape != (len(joints), form.n_coefficients):
+            raise DescriptionError(
+                f'{source}: coefficients have shape {coefficients.shape}, the form needs '
+                f'{(len(joints), form.n_coefficients)}'
+            )
+        if not 1 <= periods <= MAXIMUM_PERIODS:
+            raise DescriptionError(
+                f'{source}: periods is {periods}, allowed 1 to {MAXIMUM_PERIODS}'
+            )
         trajectory = Trajectory(
             str(content['robot']), joints, form, coefficients, periods, content['certificate']
         )
         unchanged = trajectory.sha256 == content['sha256']
     except (TypeError, ValueError) as error:
         raise DescriptionError(f'{source} is damaged or was edited: {error}') from error
-    if coefficients.shape != (len(joints), form.n_coefficients):
-        raise DescriptionError(
-            f'{source}: coefficients have shape {coefficients.shape}, the form needs '
-            f'{(len(joints), form.n_coefficients)}'
-        )
-    if not 1 <= periods <= MAXIMUM_PERIODS:
-        raise DescriptionError(f'{source}: periods is {periods}, allowed 1 to {MAXIMUM_PERIODS}')
     if check_hash and not unchanged:
         raise UnsafeMotionError(
             f'{source}: the content does not match its sha256: it was changed after it was '

@@ -123,7 +123,7 @@ def test_the_printed_table_is_refused_for_three_joints():
         'joint_2 starts with 0.959 rad/s (sum l a_l = 1.0174)',
         'joint_3 starts with -0.889 rad/s^2 (sum l^2 b_l = -1.0009)',
         'joint_6 starts with -0.533 rad/s^2 (sum l^2 b_l = -0.5996)',
-        'nearest_at_rest',
+        'repair: true',
     ):
         assert words in text
     assert text.count('starts with') == 3

@@ -24,6 +24,14 @@ from robot_identification.excitation.parametrizations.modified_fourier import (
     ModifiedFourierParametrization,
 )
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.pick_and_place import (
+    PickAndPlaceParametrization,
+)
+from robot_identification.excitation.parametrizations.sampled import SampledParametrization
+from robot_identification.excitation.parametrizations.static_poses import (
+    StaticPosesParametrization,
+)
+from robot_identification.excitation.parametrizations.trapezoidal import TrapezoidalParametrization
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 
 PARAMETRIZATIONS: dict[str, type[Parametrization]] = {
@@ -31,4 +39,8 @@ PARAMETRIZATIONS: dict[str, type[Parametrization]] = {
     'modified_fourier': ModifiedFourierParametrization,
     'bspline': BSplineParametrization,
     'via_points': ViaPointsParametrization,
+    'static_poses': StaticPosesParametrization,
+    'trapezoidal': TrapezoidalParametrization,
+    'pick_and_place': PickAndPlaceParametrization,
+    'sampled': SampledParametrization,
 }

@@ -169,6 +169,22 @@ class FourierParametrization(Parametrization):
             np.hstack([zero, columns[2]]),
         )
 
+    def jerk_basis(self, t: FloatArray) -> FloatArray:
+        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
+        t = np.asarray(t, dtype=float)
+        if self.duration != self.base_period:
+            t = within_period(t, self.duration)
+        for_sine, for_cosine = self._elimination()
+        rate = harmonic_rates(self.harmonics, self.base_period)
+        phase = np.outer(t, rate)
+        columns = -(rate**3 * np.cos(phase)) @ for_sine - (rate**3 * np.sin(phase)) @ for_cosine
+        return np.hstack([np.zeros((len(t), 1)), columns])
+
+    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the jerk that coefficients make; see `Parametrization.jerk`."""
+        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
+        return jerk
+
     def _elimination(self) -> tuple[FloatArray, FloatArray]:
         """Return what the amplitudes make of sine and of cosine coefficients, (K, c - 1) each."""
         K = self.harmonics
@@ -192,6 +208,12 @@ def _cut_eliminated(harmonics: int) -> FloatArray:
     return np.array([0, 1, harmonics, harmonics + 1, harmonics + 2])
 
 
+def harmonic_rates(harmonics: int, base_period: float) -> FloatArray:
+    """Return the rates of harmonics 1 to K of a base period [rad/s], shape (K,)."""
+    rates: FloatArray = 2.0 * np.pi / base_period * np.arange(1.0, harmonics + 1.0)
+    return rates
+
+
 def harmonic_terms(
     t: FloatArray, harmonics: int, base_period: float
 ) -> list[tuple[FloatArray, FloatArray]]:
@@ -213,7 +235,7 @@ def harmonic_terms(
         For position, velocity and acceleration.
 
     """
-    rate = 2.0 * np.pi / base_period * np.arange(1, harmonics + 1)
+    rate = harmonic_rates(harmonics, base_period)
     phase = np.outer(t, rate)
     sine, cosine = np.sin(phase), np.cos(phase)
     return [

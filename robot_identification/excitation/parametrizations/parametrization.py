@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from abc import ABC
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import asdict
 from dataclasses import dataclass
 from typing import Any
@@ -31,18 +32,29 @@ FloatArray = NDArray[np.float64]
 
 # Of one repetition and of a first harmonic [s].
 LONGEST_PERIOD = 600.0
+# Step of the difference that a jerk is, by the length of a period: its error is the square of the
+# phase that the fastest part of the motion makes in it, and 1e-9 of rounding.
+JERK_STEP = 1.0e-6
+# An even grid with so many misses extrema of smooth forms by less than two percent.
+SAMPLES_OF_A_COEFFICIENT = 20
 
 
 @dataclass(frozen=True)
 class Parametrization(ABC):
     """
-    A family of joint motions, linear in its coefficients, at rest at both ends.
+    A family of joint motions, linear in its coefficients.
 
     The first coefficient of a joint is the position it moves about; the others are amplitudes:
     scaling them scales the motion, its velocity and its acceleration.
+
+    A closed form starts and ends at rest, without acceleration and in the same position,
+    whatever its coefficients; only such a one can be designed. The acceleration of a smooth form
+    is continuous; of others no jerk can be limited.
     """
 
     name: ClassVar[str]
+    closed: ClassVar[bool] = True
+    smooth: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -70,6 +82,96 @@ class Parametrization(ABC):
             ``q = coefficients @ B.T`` with coefficients (n, c), and its two derivatives.
 
         """
+
+    @property
+    def grid_samples(self) -> int:
+        """Number of even samples of one period that hardly miss an extremum of the motion."""
+        return SAMPLES_OF_A_COEFFICIENT * self.n_coefficients
+
+    def sample(
+        self, coefficients: FloatArray, t: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """
+        Return the motion that coefficients make.
+
+        Parameters
+        ----------
+        coefficients : ndarray, shape (n, c)
+            Of n joints [rad].
+        t : ndarray, shape (N,)
+            Times [s].
+
+        Returns
+        -------
+        q, dq, ddq : ndarray, shape (N, n)
+            Position [rad], velocity [rad/s], acceleration [rad/s^2].
+
+        """
+        B, dB, ddB = self.basis(t)
+        A = coefficients.T
+        return B @ A, dB @ A, ddB @ A
+
+    @property
+    def pieces(self) -> FloatArray:
+        """Where the jerk may jump [s], ascending, both ends of a period included."""
+        return np.array([0.0, self.duration])
+
+    def jerk_basis(self, t: FloatArray) -> FloatArray:
+        """
+        Return what the coefficients multiply in the jerk.
+
+        By default a difference of the accelerations, within the piece that an instant lies in.
+
+        Parameters
+        ----------
+        t : ndarray, shape (N,)
+            Times [s].
+
+        Returns
+        -------
+        ndarray, shape (N, c)
+            ``jerk = coefficients @ dddB.T``.
+
+        """
+        return self._acceleration_slope(lambda times: self.basis(times)[2], t)
+
+    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
+        """
+        Return the jerk that coefficients make.
+
+        Parameters
+        ----------
+        coefficients : ndarray, shape (n, c)
+            Of n joints [rad].
+        t : ndarray, shape (N,)
+            Times [s].
+
+        Returns
+        -------
+        ndarray, shape (N, n)
+            [rad/s^3].
+
+        """
+        return self._acceleration_slope(lambda times: self.sample(coefficients, times)[2], t)
+
+    def _acceleration_slope(
+        self, acceleration: Callable[[FloatArray], FloatArray], t: FloatArray
+    ) -> FloatArray:
+        """Return the slope of the parabola through three instants of the same piece."""
+        t, edges = within_period(t, self.duration), self.pieces
+        piece = np.clip(np.searchsorted(edges, t, side='right') - 1, 0, len(edges) - 2)
+        start, stop = edges[piece], edges[piece + 1]
+        step = np.minimum(JERK_STEP * self.duration, 0.25 * (stop - start))
+        centre = np.clip(t, start + step, stop - step)
+        # Exactly on an edge the acceleration may be that of the next piece.
+        sides = [
+            acceleration(np.clip(at, np.nextafter(start, stop), np.nextafter(stop, start)))
+            for at in (centre - step, centre, centre + step)
+        ]
+        step, off = step[:, None], (t - centre)[:, None]
+        bend = (sides[2] - 2.0 * sides[1] + sides[0]) / step**2
+        slope: FloatArray = (sides[2] - sides[0]) / (2.0 * step) + bend * off
+        return slope
 
     def options(self) -> dict[str, Any]:
         """Return the options by name."""

@@ -26,6 +26,7 @@ from robot_identification.excitation.parametrizations.parametrization import che
 from robot_identification.excitation.parametrizations.parametrization import FloatArray
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.parametrizations.parametrization import within_period
+from robot_identification.excitation.parametrizations.stop_and_go import quintic_step
 
 PASSAGES = ('smooth', 'rest')
 
@@ -74,6 +75,12 @@ class ViaPointsParametrization(Parametrization):
         """When the via points are passed [s], shape (m,)."""
         return np.linspace(0.0, self.duration, self.points + 2)[1:-1]
 
+    @property
+    def pieces(self) -> FloatArray:
+        """Where the jerk may jump [s], both ends included."""
+        ends = np.array([0.0, self.duration])
+        return ends if self.passage == 'smooth' else np.union1d(ends, self.via_times)
+
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the motion that each via point makes; see `Parametrization.basis`."""
         moved = self._smooth(t) if self.passage == 'smooth' else self._with_rests(t)
@@ -102,9 +109,5 @@ class ViaPointsParametrization(Parametrization):
         """Return a step up into each via point, and down out of it, from rest to rest."""
         t, piece = within_period(t, self.duration), self.duration / (self.points + 1)
         u = np.clip(np.subtract.outer(t, piece * np.arange(self.points + 1)) / piece, 0.0, 1.0)
-        steps = (
-            u**3 * (10.0 - 15.0 * u + 6.0 * u**2),
-            30.0 * u**2 * (1.0 - u) ** 2 / piece,
-            60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / piece**2,
-        )
-        return [step[:, :-1] - step[:, 1:] for step in steps]
+        s, ds, dds, _ = quintic_step(u)
+        return [step[:, :-1] - step[:, 1:] for step in (s, ds / piece, dds / piece**2)]

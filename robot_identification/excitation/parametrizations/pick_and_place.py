@@ -1,0 +1,112 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What arms do all day: pick something here and place it there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_identification.excitation.parametrizations.parametrization import check_seconds
+from robot_identification.excitation.parametrizations.parametrization import FloatArray
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.stop_and_go import check_blend
+from robot_identification.excitation.parametrizations.stop_and_go import check_dwell
+from robot_identification.excitation.parametrizations.stop_and_go import Dwell
+from robot_identification.excitation.parametrizations.stop_and_go import Itinerary
+from robot_identification.excitation.parametrizations.stop_and_go import trapezoidal_samples
+from robot_identification.excitation.parametrizations.stop_and_go import trapezoidal_step
+
+# Numbers of the coefficients.
+HOME, ABOVE_PICK, PICK, ABOVE_PLACE, PLACE = range(5)
+STOPS = (HOME, ABOVE_PICK, PICK, ABOVE_PICK, ABOVE_PLACE, PLACE, ABOVE_PLACE, HOME)
+
+
+@dataclass(frozen=True)
+class PickAndPlaceParametrization(Parametrization):
+    """
+    Home, above pick, pick, above pick, above place, place, above place, home.
+
+    Each move has a trapezoidal velocity in every joint, as in `trapezoidal`: the acceleration is
+    piecewise constant and is said to be zero where it jumps. The arm stops at every pose. The
+    coefficients of a joint are the home position and how far the poses above pick, pick, above
+    place and place are off it.
+
+    Attributes
+    ----------
+    dwell : float
+        Rest at pick and at place [s].
+    move_time : float
+        Time from one pose to the next [s].
+    blend : float
+        Share of `move_time` in which the arm accelerates, and in which it brakes.
+
+    """
+
+    dwell: float = 0.5
+    move_time: float = 1.5
+    blend: float = 0.25
+
+    name = 'pick_and_place'
+    smooth = False
+
+    def __post_init__(self) -> None:
+        check_dwell('dwell', self.dwell, none_allowed=True)
+        check_seconds('move_time', self.move_time)
+        check_blend(self.blend, self.move_time)
+        check_seconds('duration', self.duration)
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of coefficients of one joint, home included."""
+        return 1 + max(STOPS)
+
+    @property
+    def duration(self) -> float:
+        """Length of one round [s]."""
+        return self.itinerary.duration
+
+    @property
+    def grid_samples(self) -> int:
+        """Number of even samples that see the peaks of every move."""
+        return trapezoidal_samples(self.itinerary, self.blend)
+
+    @property
+    def itinerary(self) -> Itinerary:
+        """The order in which poses are visited, and when."""
+        rests = tuple(self.dwell if stop in (PICK, PLACE) else 0.0 for stop in STOPS[1:-1])
+        return Itinerary(STOPS, rests, self.move_time)
+
+    @property
+    def pieces(self) -> FloatArray:
+        """Where the jerk may jump [s], both ends included."""
+        return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
+
+    def dwell_intervals(self) -> list[Dwell]:
+        """Return when the arm rests at which pose; 2 is pick, 4 is place."""
+        return self.itinerary.dwell_intervals()
+
+    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the motion that each pose makes; see `Parametrization.basis`."""
+        B, dB, ddB, _ = self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))
+        return B, dB, ddB
+
+    def jerk_basis(self, t: FloatArray) -> FloatArray:
+        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
+        return self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))[3]
+
+    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the jerk that coefficients make; see `Parametrization.jerk`."""
+        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
+        return jerk

@@ -1,0 +1,121 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Poses that an arm rests at, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+from robot_identification.errors import DescriptionError
+from robot_identification.excitation.parametrizations.parametrization import check_count
+from robot_identification.excitation.parametrizations.parametrization import check_seconds
+from robot_identification.excitation.parametrizations.parametrization import FloatArray
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.stop_and_go import check_dwell
+from robot_identification.excitation.parametrizations.stop_and_go import Dwell
+from robot_identification.excitation.parametrizations.stop_and_go import Itinerary
+from robot_identification.excitation.parametrizations.stop_and_go import quintic_step
+
+# So fine a grid misses the peaks of a quintic's speed and acceleration by a third of a percent.
+SAMPLES_OF_A_MOVE = 40
+
+
+@dataclass(frozen=True)
+class StaticPosesParametrization(Parametrization):
+    """
+    Rests at poses, with quintics from rest to rest between them.
+
+    What a joint needs against gravity at rest depends on the side that it came from: friction
+    holds. In both directions, poses are visited in their order, then in reverse, with a rest at
+    the start in between; a joint reaches a pose from either side where that lies between the
+    poses before and after it.
+
+    The coefficients of a joint are the position of the start and how far each pose is off it.
+
+    Attributes
+    ----------
+    poses : int
+        Number of poses besides the start.
+    dwell : float
+        Length of each rest [s].
+    move_time : float
+        Time from one pose to the next [s].
+    both_directions : bool
+        Whether poses are visited in reverse, too.
+
+    """
+
+    poses: int = 6
+    dwell: float = 2.0
+    move_time: float = 2.0
+    both_directions: bool = True
+
+    name = 'static_poses'
+
+    def __post_init__(self) -> None:
+        check_count('poses', self.poses, 1, 100)
+        check_dwell('dwell', self.dwell, none_allowed=False)
+        check_seconds('move_time', self.move_time)
+        if not isinstance(self.both_directions, bool):
+            raise DescriptionError(
+                f'both_directions is {self.both_directions!r}, it must be true or false'
+            )
+        check_seconds('duration', self.duration)
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of coefficients of one joint, the start included."""
+        return 1 + self.poses
+
+    @property
+    def duration(self) -> float:
+        """Length of one round [s]."""
+        return self.itinerary.duration
+
+    @property
+    def grid_samples(self) -> int:
+        """Number of even samples that see the peaks of every move."""
+        return math.ceil(SAMPLES_OF_A_MOVE * self.duration / self.move_time) + 1
+
+    @property
+    def itinerary(self) -> Itinerary:
+        """The order in which poses are visited, and when."""
+        there = tuple(range(self.poses + 1))
+        stops = (*there, 0, *there[:0:-1], 0) if self.both_directions else (*there, 0)
+        return Itinerary(stops, (self.dwell,) * (len(stops) - 2), self.move_time)
+
+    @property
+    def pieces(self) -> FloatArray:
+        """Where the jerk may jump [s], both ends included."""
+        return self.itinerary.instants(0.0, 1.0)
+
+    def dwell_intervals(self) -> list[Dwell]:
+        """Return when the arm rests at which pose; 0 is the start, where it turns round."""
+        return self.itinerary.dwell_intervals()
+
+    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the motion that each pose makes; see `Parametrization.basis`."""
+        B, dB, ddB, _ = self.itinerary.basis(t, quintic_step)
+        return B, dB, ddB
+
+    def jerk_basis(self, t: FloatArray) -> FloatArray:
+        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
+        return self.itinerary.basis(t, quintic_step)[3]
+
+    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the jerk that coefficients make; see `Parametrization.jerk`."""
+        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
+        return jerk

@@ -1,0 +1,112 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Point to point with trapezoidal velocity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_identification.excitation.parametrizations.parametrization import check_count
+from robot_identification.excitation.parametrizations.parametrization import check_seconds
+from robot_identification.excitation.parametrizations.parametrization import FloatArray
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.parametrizations.stop_and_go import check_blend
+from robot_identification.excitation.parametrizations.stop_and_go import check_dwell
+from robot_identification.excitation.parametrizations.stop_and_go import Dwell
+from robot_identification.excitation.parametrizations.stop_and_go import Itinerary
+from robot_identification.excitation.parametrizations.stop_and_go import trapezoidal_samples
+from robot_identification.excitation.parametrizations.stop_and_go import trapezoidal_step
+
+
+@dataclass(frozen=True)
+class TrapezoidalParametrization(Parametrization):
+    """
+    Moves from point to point, each with a velocity that rises, stays and falls evenly.
+
+    The acceleration is piecewise constant; where it jumps, it is said to be zero. All joints
+    accelerate together. The motion starts and ends at the centre; the coefficients of a joint
+    are the centre and how far each point is off it.
+
+    Attributes
+    ----------
+    points : int
+        Number of points between start and end.
+    dwell : float
+        Rest at each point [s].
+    move_time : float
+        Time from one point to the next [s].
+    blend : float
+        Share of `move_time` in which the arm accelerates, and in which it brakes.
+
+    """
+
+    points: int = 6
+    dwell: float = 0.5
+    move_time: float = 1.5
+    blend: float = 0.25
+
+    name = 'trapezoidal'
+    smooth = False
+
+    def __post_init__(self) -> None:
+        check_count('points', self.points, 1, 100)
+        check_dwell('dwell', self.dwell, none_allowed=True)
+        check_seconds('move_time', self.move_time)
+        check_blend(self.blend, self.move_time)
+        check_seconds('duration', self.duration)
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of coefficients of one joint, the centre included."""
+        return 1 + self.points
+
+    @property
+    def duration(self) -> float:
+        """Length of one round [s]."""
+        return self.itinerary.duration
+
+    @property
+    def grid_samples(self) -> int:
+        """Number of even samples that see the peaks of every move."""
+        return trapezoidal_samples(self.itinerary, self.blend)
+
+    @property
+    def itinerary(self) -> Itinerary:
+        """The order in which points are visited, and when."""
+        stops = (*range(self.points + 1), 0)
+        return Itinerary(stops, (self.dwell,) * self.points, self.move_time)
+
+    @property
+    def pieces(self) -> FloatArray:
+        """Where the jerk may jump [s], both ends included."""
+        return self.itinerary.instants(0.0, self.blend, 1.0 - self.blend, 1.0)
+
+    def dwell_intervals(self) -> list[Dwell]:
+        """Return when the arm rests at which point."""
+        return self.itinerary.dwell_intervals()
+
+    def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the motion that each point makes; see `Parametrization.basis`."""
+        B, dB, ddB, _ = self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))
+        return B, dB, ddB
+
+    def jerk_basis(self, t: FloatArray) -> FloatArray:
+        """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
+        return self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))[3]
+
+    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the jerk that coefficients make; see `Parametrization.jerk`."""
+        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
+        return jerk

@@ -1,0 +1,142 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Write a motion as a program that a Universal Robot executes without ROS."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.trajectory import check_rest_at_ends
+from robot_identification.excitation.trajectory import Trajectory
+
+JOINTS = (
+    'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',
+    'wrist_3_joint',
+)
+# The controller of an e-Series runs at 500 Hz, that of a CB3 at 125 Hz.
+CONTROLLER_PERIOD = 0.002
+LONGEST_PERIOD = 0.04
+LOOKAHEAD_TIMES = (0.03, 0.2)
+GAINS = (100, 2000)
+MAXIMUM_SETPOINTS = 100_000
+# Nobody has checked the way to the start: it is taken slowly [rad/s^2], [rad/s].
+APPROACH = 'a=0.5, v=0.25'
+STOP_DECELERATION = 2.0
+
+
+def servoj_program(
+    trajectory: Trajectory, period: float = 0.008, lookahead_time: float = 0.03, gain: float = 500
+) -> str:
+    """
+    Return a URScript program that executes a motion.
+
+    It moves slowly to the start by `movej`, then gives the controller one `servoj` setpoint for
+    each of its periods, and ends with `stopj`.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        A certified motion of a Universal Robot.
+    period : float
+        Time from one setpoint to the next [s], a multiple of 2 ms up to 40 ms; 8 ms is the
+        shortest on a CB3.
+    lookahead_time : float
+        How far the controller looks ahead to smooth the motion [s], 0.03 to 0.2.
+    gain : float
+        Of the controller's position loop, 100 to 2000.
+
+    Raises
+    ------
+    DescriptionError
+        If the arm is not a Universal Robot, or an option is out of its range.
+    UnsafeMotionError
+        If the motion is not certified, or does not start and end at rest.
+
+    """
+    _check_arm(trajectory)
+    _check_certified(trajectory)
+    _check_options(trajectory, period, lookahead_time, gain)
+    # The arm stands at the first sample; times beyond the end would start anew.
+    count = round(np.ceil(trajectory.duration / period - 1e-9))
+    times = np.minimum(period * np.arange(count + 1), trajectory.duration)
+    start, *setpoints = trajectory.sample(times).q
+    tail = f't={period:g}, lookahead_time={lookahead_time:g}, gain={gain:g}'
+    lines = [
+        # Names come from a file; ascii() lets none of them end the comment.
+        f'# Robot {trajectory.robot!a}, {trajectory.form.name}, {trajectory.duration:g} s',
+        f'# sha256 {trajectory.sha256}',
+        '# Written by robot_identification. The way to the start is not checked: keep it clear,',
+        '# and keep a hand at the emergency stop.',
+        'def robot_identification_motion():',
+        f'  movej({_pose(start)}, {APPROACH})',
+        *(f'  servoj({_pose(q)}, {tail})' for q in setpoints),
+        f'  stopj({STOP_DECELERATION})',
+        'end',
+    ]
+    return '\n'.join(lines) + '\n'
+
+
+def _pose(q: np.ndarray) -> str:
+    # Adding zero makes zero of minus zero.
+    return '[' + ', '.join(f'{value:.9f}' for value in np.round(q, 9) + 0.0) + ']'
+
+
+def _check_arm(trajectory: Trajectory) -> None:
+    names = trajectory.joint_names
+    prefix = names[0].removesuffix(JOINTS[0]) if names else ''
+    if names != tuple(prefix + joint for joint in JOINTS):
+        raise DescriptionError(
+            f'{trajectory.robot!a} has the joints {", ".join(names) or "none"}; URScript moves '
+            f'Universal Robots, with the joints {", ".join(JOINTS)}: export a motion of one'
+        )
+
+
+def _check_certified(trajectory: Trajectory) -> None:
+    if not trajectory.certificate:
+        raise UnsafeMotionError(
+            'the motion has no certificate: make one with `excite --evaluate FILE -o NEW_FILE`'
+        )
+    if trajectory.certificate.get('robot') != trajectory.robot:
+        raise UnsafeMotionError(
+            f'the motion is of {trajectory.robot!a} and certified for '
+            f'{trajectory.certificate.get("robot")!a}: certify it for the robot that is to move'
+        )
+    check_rest_at_ends(trajectory)
+
+
+def _check_options(
+    trajectory: Trajectory, period: float, lookahead_time: float, gain: float
+) -> None:
+    cycles = period / CONTROLLER_PERIOD
+    if not (
+        CONTROLLER_PERIOD <= period <= LONGEST_PERIOD and abs(cycles - round(cycles)) < 1e-6
+    ):
+        raise DescriptionError(
+            f'period is {period} s, it must be a multiple of {CONTROLLER_PERIOD} from '
+            f'{CONTROLLER_PERIOD} to {LONGEST_PERIOD}'
+        )
+    for name, value, (least, most) in (
+        ('lookahead_time', lookahead_time, LOOKAHEAD_TIMES), ('gain', gain, GAINS)
+    ):
+        if not least <= value <= most:
+            raise DescriptionError(
+                f'{name} is {value}, the controller takes {least} to {most}'
+            )
+    if trajectory.duration / period > MAXIMUM_SETPOINTS:
+        raise DescriptionError(
+            f'{trajectory.duration:g} s with a setpoint every {period} s are more than '
+            f'{MAXIMUM_SETPOINTS} lines: export fewer periods, or raise period'
+        )

@@ -1,0 +1,101 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Published tables of Fourier coefficients become motions, or are refused by joint."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.design import certify
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.fourier_conventions import from_sum_convention
+from robot_identification.excitation.motion_import import import_motion
+from robot_identification.model.catalogue import load_robot
+
+TABLES = Path(__file__).resolve().parents[1] / 'fixtures' / 'trajectories'
+PRINTED, REPAIRED = TABLES / 'porcelli_2020_printed.yaml', TABLES / 'porcelli_2020_repaired.yaml'
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the thesis' UR5."""
+    return load_robot('ur5_porcelli')
+
+
+def test_the_printed_thesis_table_is_refused_for_the_joints_that_do_not_rest(arm):
+    """Joint 2 starts with a speed, 3 and 6 with an acceleration; 1, 4 and 5 are right."""
+    with pytest.raises(UnsafeMotionError) as refusal:
+        import_motion(PRINTED, arm.joint_names)
+    words = str(refusal.value)
+    assert str(PRINTED) in words
+    assert 'repair: true' in words
+    named = [joint for joint in arm.joint_names if joint in words]
+    assert named == ['shoulder_lift_joint', 'elbow_joint', 'wrist_3_joint']
+
+
+def test_the_repaired_table_is_a_motion_within_the_thesis_limits(arm):
+    """
+    At rest to rounding, and certified by the thesis' own limits.
+
+    By its conservative bound joint 4 is 1.4e-5 above pi, printed digits; its exact maximum is not.
+    """
+    motion = import_motion(REPAIRED, arm.joint_names, robot=arm.name, periods=3)
+    assert motion.duration == pytest.approx(20.0, abs=1e-9)
+    ends = motion.sample(np.array([0.0, motion.form.duration]))
+    assert np.abs(ends.dq).max() < 1e-12
+    assert np.abs(ends.ddq).max() < 1e-12
+    experiment = load_experiment(find_experiment('porcelli_2020_ur5'))
+    with pytest.raises(UnsafeMotionError, match=r'wrist_1_joint reaches 3.142 .* conservative'):
+        certify(arm, experiment, motion, {})
+    certificate = certify(arm, replace(experiment, bounds='sampled'), motion, {}).certificate
+    # Of the table as printed it is 3.001 of pi rad/s^2, in joint 2, which the repair changes.
+    assert 0.85 < certificate['limits']['acceleration']['share'] <= 1.0
+
+
+@pytest.mark.parametrize('convention', ['div', 'plus_cosine'])
+def test_the_convention_is_what_the_file_says(arm, tmp_path, convention):
+    """The same motion printed in another convention is the same motion."""
+    motion = import_motion(REPAIRED, arm.joint_names)
+    rate = 2.0 * np.pi / motion.form.base_period
+    a, b = from_sum_convention(*motion.form.series(motion.coefficients), convention, rate)
+    path = tmp_path / 'table.yaml'
+    path.write_text(
+        f'convention: {convention}\nbase_rate: {rate!r}\n'
+        f'center: {motion.coefficients[:, 0].tolist()}\na: {a.tolist()}\nb: {b.tolist()}\n'
+    )
+    t = np.linspace(0.0, 6.0, 50)
+    # Rounding of numbers of size 1, written in full.
+    np.testing.assert_allclose(
+        import_motion(path, arm.joint_names).sample(t).q, motion.sample(t).q, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('center: [0.0,', 'center: [', r'center must be 6 positions in rad'),
+    ('convention: sum', 'convention: swevers', r'unknown convention .*sum, div, plus_cosine'),
+    ('repair: true', 'mend: true', r'mend'),
+    ('0.0482', 'many', r'printed|repaired|table'),
+])
+def test_what_is_no_table_is_refused_by_file(arm, tmp_path, old, new, words):
+    path = tmp_path / 'table.yaml'
+    path.write_text(REPAIRED.read_text().replace(old, new))
+    with pytest.raises((DescriptionError, UsageError), match=words) as refusal:
+        import_motion(path, arm.joint_names)
+    assert str(path) in str(refusal.value)

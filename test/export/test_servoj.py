@@ -1,0 +1,135 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A Universal Robot is told the certified motion, setpoint by setpoint, and nothing else."""
+
+from dataclasses import replace
+import re
+
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.parametrizations.sampled import knot_coefficients
+from robot_identification.excitation.parametrizations.sampled import SampledParametrization
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.export.servoj import JOINTS
+from robot_identification.export.servoj import servoj_program
+
+CERTIFICATE = {'robot': 'ur5'}
+
+
+@pytest.fixture
+def trajectory(rng):
+    """Return a certified motion of a UR5, two periods of three seconds."""
+    form = FourierParametrization(harmonics=3, base_period=3.0)
+    coefficients = 0.1 * rng.normal(size=(6, form.n_coefficients))
+    return Trajectory('ur5', JOINTS, form, coefficients, 2, CERTIFICATE)
+
+
+def poses(text, command):
+    """Return the joint positions of every call of a command."""
+    found = re.findall(rf'^  {command}\(\[([^\]]*)\], (.*)\)$', text, flags=re.MULTILINE)
+    arguments = {rest for _, rest in found}
+    return np.array([[float(q) for q in row.split(', ')] for row, _ in found]), arguments
+
+
+@pytest.mark.parametrize('period', [0.002, 0.008, 0.014])
+def test_every_control_period_has_its_setpoint(trajectory, period):
+    """Nine digits are written; the last setpoint is the end, where the motion rests."""
+    text = servoj_program(trajectory, period=period)
+    setpoints, arguments = poses(text, 'servoj')
+    assert arguments == {f't={period:g}, lookahead_time=0.03, gain=500'}
+    assert len(setpoints) == np.ceil(6.0 / period)
+    times = np.minimum(period * np.arange(1, len(setpoints) + 1), 6.0)
+    np.testing.assert_allclose(setpoints, trajectory.sample(times).q, atol=0.51e-9)
+
+
+def test_it_goes_to_the_start_first_and_stops_at_the_end(trajectory):
+    text = servoj_program(trajectory)
+    start, arguments = poses(text, 'movej')
+    np.testing.assert_allclose(start, trajectory.sample(np.zeros(1)).q, atol=0.51e-9)
+    assert arguments == {'a=0.5, v=0.25'}
+    lines = text.splitlines()
+    assert lines[4] == 'def robot_identification_motion():'
+    assert lines[5].startswith('  movej(') and lines[6].startswith('  servoj(')
+    assert lines[-2:] == ['  stopj(2.0)', 'end']
+    assert text.count('movej(') == text.count('stopj(') == 1
+    assert f'# sha256 {trajectory.sha256}' in lines and "# Robot 'ur5', fourier, 6 s" in lines
+
+
+def test_options_stand_in_every_line(trajectory):
+    text = servoj_program(trajectory, period=0.02, lookahead_time=0.1, gain=300)
+    assert poses(text, 'servoj')[1] == {'t=0.02, lookahead_time=0.1, gain=300'}
+
+
+def test_no_name_ends_the_comment_that_it_stands_in(trajectory):
+    """A line of a program is not smuggled in by a file's name of the robot."""
+    name = 'ur5\nmovej([0,0,0,0,0,0])\u2028'
+    text = servoj_program(replace(trajectory, robot=name, certificate={'robot': name}))
+    assert [line for line in text.splitlines() if line.startswith('movej')] == []
+    assert text.isascii()
+
+
+def test_joints_may_have_a_prefix(trajectory):
+    prefixed = replace(trajectory, joint_names=tuple(f'left_{joint}' for joint in JOINTS))
+    assert servoj_program(prefixed).count('servoj(') == 750
+
+
+@pytest.mark.parametrize(
+    'names', [JOINTS[:5], (*JOINTS, 'gripper'), JOINTS[::-1], ('x', *JOINTS[1:]), ()],
+)
+def test_other_arms_are_refused(trajectory, names):
+    with pytest.raises(DescriptionError, match=r'has the joints .*; URScript moves Universal'):
+        servoj_program(replace(trajectory, joint_names=names))
+
+
+def test_what_is_not_certified_is_refused(trajectory):
+    with pytest.raises(UnsafeMotionError, match=r'no certificate.*excite --evaluate'):
+        servoj_program(trajectory.with_certificate({}))
+    with pytest.raises(UnsafeMotionError, match=r"is of 'ur5' and certified for 'ur10e'"):
+        servoj_program(trajectory.with_certificate({'robot': 'ur10e'}))
+
+
+def test_what_starts_in_motion_is_refused():
+    """A certificate by an older program may not have looked."""
+    q = np.zeros((2, 6))
+    moving = knot_coefficients(q, q + 0.3, q)
+    form = SampledParametrization([0.0, 1.0])
+    with pytest.raises(UnsafeMotionError, match=r'shoulder_pan_joint moves at 0.3 rad/s'):
+        servoj_program(Trajectory('ur5', JOINTS, form, moving, 1, CERTIFICATE))
+
+
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        ({'period': 0.001}, 'period is 0.001 s, it must be a multiple of 0.002'),
+        ({'period': 0.009}, 'period is 0.009 s'),
+        ({'period': 0.1}, 'period is 0.1 s'),
+        ({'period': float('nan')}, 'period is nan s'),
+        ({'lookahead_time': 0.02}, 'lookahead_time is 0.02, the controller takes 0.03 to 0.2'),
+        ({'lookahead_time': float('nan')}, 'lookahead_time is nan'),
+        ({'gain': 99}, 'gain is 99, the controller takes 100 to 2000'),
+        ({'gain': 2001}, 'gain is 2001'),
+    ],
+)
+def test_options_out_of_their_range_are_refused(trajectory, options, message):
+    with pytest.raises(DescriptionError, match=message):
+        servoj_program(trajectory, **options)
+
+
+def test_a_program_too_long_for_a_controller_is_refused(trajectory):
+    with pytest.raises(DescriptionError, match=r'3000 s with a setpoint every 0.008 s'):
+        servoj_program(replace(trajectory, periods=1000))
