@@ -35,6 +35,7 @@ from robot_identification.cli.main import make_parser
 from robot_identification.cli.predict import comparison_csv
 from robot_identification.cli.predict import write_comparison_mcap
 from robot_identification.errors import IdentificationError
+from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
@@ -78,13 +79,17 @@ READERS = {
 # Where the keys of a mapping are names of joints or kinds, and what the pages write for them.
 PLACEHOLDERS = {
     'joints': 'JOINT', 'links': 'JOINT', 'friction': 'JOINT', 'certificate.limits': 'KIND',
-    'obstacles': 'NAME',
+    'obstacles': 'NAME', 'workspace': 'FRAME',
+    'certificate.criteria_dense': 'CRITERION', 'certificate.search.criteria_before': 'CRITERION',
+    'certificate.criteria_optimised[].criteria': 'CRITERION',
 }
 # Mappings of names to values, which have no keys of their own.
 MAPS = {
-    'window', 'base_parameters[].combination', 'standard_parameters.values',
+    'window', 'center', 'base_parameters[].combination', 'standard_parameters.values',
     'kinematics.joint_names', 'provenance.versions', 'locked', 'robot.locked',
-    'friction.JOINT[].constants',
+    'friction.JOINT[].constants', 'rules[].joints', 'limits.acceleration',
+    # The keys of the experiment file.
+    'certificate.further_limits', 'certificate.experiment',
 }
 # A section of the page on link tables is about files of another format.
 CALIBRATION = '\n## Calibration files\n'
@@ -218,18 +223,26 @@ def contents(run):
     """Return what a program wrote, or the package ships, by page; whole examples of the page."""
     validation, _, _ = validate_model(run.model, [run.bag])
     demo = read_yaml(find_experiment('demo'))
+    experiments = sorted((share_directory() / 'config' / 'experiments').glob('*.yaml'))
     tables = sorted((share_directory() / 'config' / 'link_tables').glob('*.yaml'))
     return {
         'robot': [read_yaml(robot.yaml) for robot in known_robots()] + shown('robot'),
         'link_table': [read_yaml(path) for path in tables] + shown('link_table'),
         # Gravity stands instead of the mounting.
         'experiment': [
-            demo, {**removed(demo, 'mounting'), 'gravity': [0.0, 0.0, -9.81]},
+            *(read_yaml(path) for path in experiments),
+            {**removed(demo, 'mounting'), 'gravity': [0.0, 0.0, -9.81], 'optimizer': 'random'},
             {**demo, 'collision': 'on', 'clearance': 0.01, 'obstacles': {
                 'table': {'size': [1.0, 1.0, 0.1], 'xyz': [0.0, 0.0, -0.1], 'rpy': [0.0] * 3},
             }},
+            *shown('experiment'),
         ],
-        'trajectory': [parse_yaml(dump_trajectory(run.trajectory), 'trajectory')],
+        'trajectory': [
+            parse_yaml(dump_trajectory(trajectory), 'trajectory')
+            for trajectory in (run.trajectory, run.trajectory.with_certificate(
+                {**run.trajectory.certificate, 'further_limits': {'jerk': 90.0}}
+            ))
+        ],
         'model': [parse_yaml(dump_identified_model(run.model), 'model')],
         'validation': [json.loads(validation_json(validation))],
     }
@@ -308,6 +321,12 @@ def test_examples_of_shipped_files_are_the_shipped_files():
     assert demo in [text for _, text, _ in examples('experiment')]
     lines = (folder / 'robots' / 'ur5.yaml').read_text(encoding='utf-8').splitlines()
     assert set(examples('robot')[0][1].splitlines()) <= set(lines)
+
+
+def test_criteria_are_named_with_their_meaning():
+    rows = {row['criterion'].strip('`'): row['what it is']
+            for row in table('trajectory', 'Criteria')}
+    assert rows == {name: criterion.meaning for name, criterion in CRITERIA.items()}
 
 
 def test_friction_laws_and_their_constants_are_named():

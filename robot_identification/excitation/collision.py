@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.robot_model import workspace
 from robot_identification.model.urdf_variants import for_pinocchio
@@ -45,6 +46,8 @@ STRUCTURE_POSES = 2000
 # Intervals are halved down to this length [s]; then a clearance counts as broken.
 SHORTEST_INTERVAL = 1.0e-4
 FIRST_INTERVAL = 0.2
+# Pairs whose distances a search sees at once.
+NEAREST_PAIRS = 2
 # Speeds are sampled, at 1 kHz; bounding balls and chain lengths are bounds by themselves.
 SPEED_RESERVE = 1.02
 
@@ -52,7 +55,7 @@ SPEED_RESERVE = 1.02
 @dataclass(frozen=True)
 class Obstacle:
     """
-    A box that stands in the arm's cell.
+    A box that stands in the arm's cell, or that the arm carries.
 
     Attributes
     ----------
@@ -61,7 +64,9 @@ class Obstacle:
     size : tuple of float
         Edges along its own axes [m].
     xyz, rpy : tuple of float
-        Pose of its centre in the URDF's root frame [m], [rad].
+        Pose of its centre [m], [rad] in the frame of the link, or in the URDF's root frame.
+    link : str
+        Link that carries it, as a tool; empty: it stands in the cell.
 
     """
 
@@ -69,6 +74,7 @@ class Obstacle:
     size: tuple[float, float, float]
     xyz: tuple[float, float, float]
     rpy: tuple[float, float, float]
+    link: str = ''
 
 
 @dataclass(frozen=True)
@@ -104,13 +110,16 @@ class CollisionModel:
     robot : RobotModel
         The arm; its locked joints stand where they are locked.
     obstacles : sequence of Obstacle
-        Boxes in the root frame. Links that no joint moves stand among them and are not checked.
+        Boxes in the root frame, and those that links carry. Links that no joint moves stand among
+        the former and are not checked.
 
     Raises
     ------
     UnsafeMotionError
         If a link that moves and has mass has no simple collision shape, or a joint slides
         without end.
+    UsageError
+        If a box is carried by a link that the arm does not have.
     MissingDependencyError
         If coal is not installed.
 
@@ -131,21 +140,42 @@ class CollisionModel:
         # Bodies that the same joints carry stand still to one another.
         self._carriers = [carriers[shape.parentJoint] for shape in self._geometry.geometryObjects]
         self._check_shapes()
-        for obstacle in obstacles:
-            pose = pin.SE3(pin.rpy.rpyToMatrix(*obstacle.rpy), np.array(obstacle.xyz))
-            self._geometry.addGeometryObject(pin.GeometryObject(
-                obstacle.name, 0, 0, pose, coal.Box(*obstacle.size)
-            ))
-            self._links.append(obstacle.name)
-            self._carriers.append(frozenset())
+        # Carried boxes are bodies of the arm, so they come before those of the cell.
+        for obstacle in sorted(obstacles, key=lambda obstacle: not obstacle.link):
+            self._add_box(obstacle, carriers, coal.Box(*obstacle.size))
         self._order = np.array([
             self._model.joints[self._model.getJointId(joint)].idx_q for joint in robot.joint_names
+        ])
+        self._order_of_velocities = np.array([
+            self._model.joints[self._model.getJointId(joint)].idx_v for joint in robot.joint_names
         ])
         self._still = pin.neutral(self._model)
         for joint, position in robot.locked.items():
             self._still[self._model.joints[self._model.getJointId(joint)].idx_q] = position
-        self.cannot_touch = self._choose_pairs(len(obstacles))
+        self.cannot_touch = self._choose_pairs(
+            sum(not obstacle.link for obstacle in obstacles)
+        )
         self._speed_of_pairs = self._approach_speeds()
+        self._watched, self._watched_data = np.arange(len(self.pairs)), self._geometry_data
+
+    def _add_box(self, obstacle: Obstacle, carriers: list[frozenset[int]], box: Any) -> None:
+        pose = pin.SE3(pin.rpy.rpyToMatrix(*obstacle.rpy), np.array(obstacle.xyz))
+        frame, joint = 0, 0
+        if obstacle.link:
+            if not self._model.existBodyName(obstacle.link):
+                raise UsageError(
+                    f'obstacle {obstacle.name} is carried by {obstacle.link}, which '
+                    f'{self._robot.name} does not have; its links are '
+                    f'{", ".join(link.name for link in self._robot.urdf.links)}'
+                )
+            frame = self._model.getBodyId(obstacle.link)
+            joint = self._model.frames[frame].parentJoint
+            pose = self._model.frames[frame].placement * pose
+        self._geometry.addGeometryObject(pin.GeometryObject(
+            obstacle.name, joint, frame, pose, box
+        ))
+        self._links.append(obstacle.name)
+        self._carriers.append(carriers[joint])
 
     def _check_shapes(self) -> None:
         """Check that no body that moves goes unseen: a proof about the others is none."""
@@ -171,7 +201,7 @@ class CollisionModel:
                 # Neighbours share a joint, where their shapes overlap; an obstacle shares none.
                 if self._joints_between(i, j) > (1 if j < links else 0) and i < links:
                     self._geometry.addCollisionPair(pin.CollisionPair(i, j))
-        self._data, self._geometry_data = self._model.createData(), self._geometry.createData()
+        self._data, self._geometry_data = self._model.createData(), self._geometry_of_its_own()
         lower, upper = workspace(self._robot)
         poses = np.random.default_rng(0).uniform(
             lower, upper, (STRUCTURE_POSES, self._robot.n)
@@ -183,16 +213,30 @@ class CollisionModel:
             if two and nearest[k] > NEVER_NEARER:
                 self._geometry.removeCollisionPair(pair)
                 near.add((self._links[i], self._links[j]))
-        self._geometry_data = self._geometry.createData()
+        self._geometry_data = self._geometry_of_its_own()
         self.pairs = tuple(
             (self._links[pair.first], self._links[pair.second])
             for pair in self._geometry.collisionPairs
         )
         return tuple(sorted(near))
 
+    def _geometry_of_its_own(self) -> Any:
+        """Return data in which a distance does not depend on those asked for before."""
+        coal, data = _import_coal(), self._geometry.createData()
+        for k in range(len(data.distanceRequests)):
+            # Pinocchio's requests begin where the last answer ended, and nearest points differ.
+            data.distanceRequests[k] = coal.DistanceRequest()
+        return data
+
     def _joints_between(self, i: int, j: int) -> int:
         """Return how many moving joints lie between two shapes."""
         return len(self._carriers[i] ^ self._carriers[j])
+
+    def _full(self, q: FloatArray) -> FloatArray:
+        """Return the configuration of all joints, those that stand still included."""
+        full: FloatArray = self._still.copy()
+        full[self._order] = q
+        return full
 
     def distances(self, q: FloatArray) -> FloatArray:
         """
@@ -209,12 +253,95 @@ class CollisionModel:
             Distances [m]; negative where two shapes overlap.
 
         """
-        full = self._still.copy()
-        full[self._order] = q
-        pin.computeDistances(self._model, self._data, self._geometry, self._geometry_data, full)
+        pin.computeDistances(
+            self._model, self._data, self._geometry, self._geometry_data, self._full(q)
+        )
         return np.array([
             result.min_distance for result in self._geometry_data.distanceResults
         ])
+
+    def nearest(self, poses: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """
+        Return the smallest distances at some poses and their derivatives.
+
+        Parameters
+        ----------
+        poses : ndarray, shape (N, n)
+            Poses of the moving joints [rad or m].
+
+        Returns
+        -------
+        distances : ndarray, shape (N, m)
+            Of the nearest pairs, at most two: the nearest one changes along a motion [m].
+        by_q : ndarray, shape (N, m, n)
+            Derivatives by the joints [m/rad].
+
+        """
+        count = min(NEAREST_PAIRS, len(self._watched))
+        distances = np.empty((len(poses), count))
+        by_q = np.empty((len(poses), count, self._robot.n))
+        for k, q in enumerate(poses):
+            watched = self._watched_distances(q)
+            pin.computeJointJacobians(self._model, self._data, self._full(q))
+            for m, index in enumerate(np.argsort(watched)[:count]):
+                distances[k, m] = watched[index]
+                by_q[k, m] = self._distance_gradient(int(self._watched[index]))
+        return distances, by_q
+
+    def watch(self, poses: FloatArray, within: float) -> None:
+        """
+        Let searches see only the pairs that come near in some poses; proofs see all.
+
+        Parameters
+        ----------
+        poses : ndarray, shape (N, n)
+            Poses [rad or m].
+        within : float
+            What is near [m].
+
+        """
+        nearest = np.min([self.distances(q) for q in poses], axis=0)
+        self._watched = np.flatnonzero(nearest < within)
+        self._watched_data = self._geometry_of_its_own()
+        for pair in np.flatnonzero(nearest >= within):
+            self._watched_data.deactivateCollisionPair(int(pair))
+
+    def least(self, poses: FloatArray) -> FloatArray:
+        """Return the smallest distance of the watched pairs [m] at some poses (N, n), (N,)."""
+        return np.array([self._watched_distances(q).min(initial=np.inf) for q in poses])
+
+    def _watched_distances(self, q: FloatArray) -> FloatArray:
+        pin.computeDistances(
+            self._model, self._data, self._geometry, self._watched_data, self._full(q)
+        )
+        results = self._watched_data.distanceResults
+        return np.array([results[int(pair)].min_distance for pair in self._watched])
+
+    def _distance_gradient(self, pair: int) -> FloatArray:
+        """Return how a distance changes with the joints, by its two nearest points, (n,)."""
+        result = self._watched_data.distanceResults[pair]
+        bodies = self._geometry.collisionPairs[pair]
+        gradient = np.zeros(self._model.nv)
+        for sign, body, point in (
+            (-1.0, bodies.first, result.getNearestPoint1()),
+            (1.0, bodies.second, result.getNearestPoint2()),
+        ):
+            joint = self._geometry.geometryObjects[body].parentJoint
+            if joint:
+                J = pin.getJointJacobian(
+                    self._model, self._data, joint, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+                )
+                arm = point - self._data.oMi[joint].translation
+                gradient += sign * (result.normal @ (J[:3] - pin.skew(arm) @ J[3:]))
+        own: FloatArray = gradient[self._order_of_velocities]
+        return own
+
+    def place(self, q: FloatArray, pair: int) -> FloatArray:
+        """Return where a pair is nearest at a pose (n,), in the root frame [m], shape (3,)."""
+        self.distances(q)
+        result = self._geometry_data.distanceResults[pair]
+        middle: FloatArray = 0.5 * (result.getNearestPoint1() + result.getNearestPoint2())
+        return middle
 
     def closest(self, poses: FloatArray, times: FloatArray) -> Clearance:
         """Return the nearest approach at some poses (N, n), seen at `times` (N,)."""

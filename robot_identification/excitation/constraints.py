@@ -12,24 +12,44 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Limits of a motion, checked on a dense grid."""
+"""Limits of a motion, and how much of them its samples use."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import UsageError
 from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment_limits import ExtraLimits
+from robot_identification.excitation.experiment_limits import JointValues
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.parametrizations.fourier import harmonic_rates
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.robot_model import JointLimits
 from robot_identification.model.robot_model import RobotModel
 
 FloatArray = NDArray[np.float64]
 
 # Where neither hardware nor experiment limits a position, one turn each way.
 FREE_POSITION = 2.0 * np.pi
+# The amplitude of a harmonic has a corner where it is zero. Its square root is taken of the
+# square plus that of this [rad]: so much too large at the most, and never too small.
+ROUNDING = 3.0e-4
+# Derivatives of the position that conservative shares are of: it itself by its lower and its
+# upper end, velocity, acceleration, jerk.
+_ORDERS = (0, 0, 1, 2, 3)
+# A rule is of angles, or of no unit.
+UNITS = {
+    'position': ' rad', 'velocity': ' rad/s', 'acceleration': ' rad/s^2', 'jerk': ' rad/s^3',
+    'torque': ' N m', 'workspace': ' m', 'tool_speed': ' m/s',
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +63,8 @@ class MotionLimits:
         Position [rad].
     velocity, acceleration, torque : ndarray, shape (n,)
         Magnitudes [rad/s], [rad/s^2], [N m]; infinite where unknown.
+    jerk : ndarray, shape (n,), optional
+        Magnitude [rad/s^3]; infinite where it is not limited, as it is by default.
 
     """
 
@@ -51,6 +73,29 @@ class MotionLimits:
     velocity: FloatArray
     acceleration: FloatArray
     torque: FloatArray
+    jerk: FloatArray = None  # type: ignore[assignment]  # an array once it is made
+
+    def __post_init__(self) -> None:
+        if self.jerk is None:
+            object.__setattr__(self, 'jerk', np.full_like(self.velocity, np.inf))
+
+    @property
+    def limits_jerk(self) -> bool:
+        """Whether the jerk of any joint is limited."""
+        return bool(np.any(np.isfinite(self.jerk)))
+
+    def centre(self, kind: str) -> FloatArray:
+        """Return what values of a kind are measured from: for positions, the range's middle."""
+        if kind == 'position':
+            return 0.5 * (self.lower + self.upper)
+        return np.zeros_like(self.lower)
+
+    def reach(self, kind: str) -> FloatArray:
+        """Return how far from `centre` values of a kind may be."""
+        if kind == 'position':
+            return 0.5 * (self.upper - self.lower)
+        reach: FloatArray = getattr(self, kind)
+        return reach
 
 
 @dataclass(frozen=True)
@@ -61,13 +106,14 @@ class LimitUse:
     Attributes
     ----------
     kind, joint : str
-        'position', 'velocity', 'acceleration' or 'torque', and the joint.
+        'position', 'velocity', 'acceleration', 'jerk' or 'torque', and the joint; or the kind of
+        a `PathConstraint` and what it is of.
     share : float
         Above 1 the limit is broken.
     value, limit : float
         The largest value and its limit, SI units.
     time : float
-        When [s].
+        When [s]; NaN of a bound that holds at every instant.
 
     """
 
@@ -77,6 +123,91 @@ class LimitUse:
     value: float
     limit: float
     time: float
+
+
+def joint_index(robot: RobotModel, joint: str, what: str) -> int:
+    """
+    Return the number of a joint that an experiment names.
+
+    Raises
+    ------
+    UsageError
+        If the robot does not have it; `what` names the entry.
+
+    """
+    if joint not in robot.joint_names:
+        raise UsageError(
+            f'{what} of the experiment names the joint {joint}; {robot.name} has the joints '
+            f'{", ".join(robot.joint_names)}'
+        )
+    return robot.joint_names.index(joint)
+
+
+def _by_joint(robot: RobotModel, values: JointValues | None, what: str) -> FloatArray:
+    """Return limits of all joints, infinite where there is none, shape (n,)."""
+    if values is None or isinstance(values, (int, float)):
+        return np.full(robot.n, np.inf if values is None else float(values))
+    limits = np.full(robot.n, np.inf)
+    for joint, value in values.items():
+        limits[joint_index(robot, joint, what)] = value
+    return limits
+
+
+def tightened(robot: RobotModel, extra: ExtraLimits) -> JointLimits:
+    """
+    Return the limits of the hardware, and where an experiment says narrower ones, those.
+
+    Raises
+    ------
+    UsageError
+        If the experiment names a joint that the robot does not have.
+
+    """
+    def narrower(kind: str, limits: FloatArray) -> FloatArray:
+        return np.minimum(limits, _by_joint(robot, extra.limits.get(kind), 'limits'))
+
+    limits = robot.limits
+    return replace(
+        limits,
+        velocity=narrower('velocity', limits.velocity),
+        acceleration=narrower('acceleration', limits.acceleration),
+        effort=narrower('torque', limits.effort),
+    )
+
+
+def jerk_limits(robot: RobotModel, extra: ExtraLimits) -> FloatArray:
+    """
+    Return the largest jerk of every joint [rad/s^3], shape (n,).
+
+    Raises
+    ------
+    UsageError
+        If the experiment names a joint that the robot does not have.
+
+    """
+    return _by_joint(robot, extra.jerk, 'jerk')
+
+
+def hardware_limits(robot: RobotModel, extra: ExtraLimits | None = None) -> MotionLimits:
+    """
+    Return the limits of the robot's YAML, and what narrows them, without margins.
+
+    Raises
+    ------
+    UsageError
+        If `extra` names a joint that the robot does not have.
+
+    """
+    wanted = extra or ExtraLimits()
+    limits = tightened(robot, wanted)
+    return MotionLimits(
+        lower=np.where(np.isfinite(limits.lower), limits.lower, -FREE_POSITION),
+        upper=np.where(np.isfinite(limits.upper), limits.upper, FREE_POSITION),
+        velocity=limits.velocity,
+        acceleration=limits.acceleration,
+        torque=limits.effort,
+        jerk=jerk_limits(robot, wanted),
+    )
 
 
 def motion_limits(robot: RobotModel, experiment: Experiment) -> MotionLimits:
@@ -95,7 +226,7 @@ def motion_limits(robot: RobotModel, experiment: Experiment) -> MotionLimits:
             f'the experiment limits {", ".join(unknown)}; {robot.name} has the joints '
             f'{", ".join(robot.joint_names)}'
         )
-    limits, margins = robot.limits, experiment.margins
+    limits, margins = tightened(robot, experiment.extra_limits), experiment.margins
     lower = np.where(np.isfinite(limits.lower), limits.lower + margins.position, -FREE_POSITION)
     upper = np.where(np.isfinite(limits.upper), limits.upper - margins.position, FREE_POSITION)
     for joint, (low, high) in experiment.window.items():
@@ -114,6 +245,7 @@ def motion_limits(robot: RobotModel, experiment: Experiment) -> MotionLimits:
         velocity=limits.velocity * margins.velocity,
         acceleration=limits.acceleration * margins.acceleration,
         torque=limits.effort * margins.torque,
+        jerk=jerk_limits(robot, experiment.extra_limits),
     )
 
 
@@ -135,37 +267,236 @@ def measure_limit_use(
         N samples, dense.
 
     """
-    centre = 0.5 * (limits.lower + limits.upper)
-    pairs = {
-        'position': (motion.q - centre, 0.5 * (limits.upper - limits.lower)),
-        'velocity': (motion.dq, limits.velocity),
-        'acceleration': (motion.ddq, limits.acceleration),
+    kinds = {
+        'position': motion.q,
+        'velocity': motion.dq,
+        'acceleration': motion.ddq,
         # The URDF's bodies alone: the margin has to cover friction and rotors.
-        'torque': (rigid_torque(robot, motion), limits.torque),
+        'torque': rigid_torque(robot, motion),
     }
     uses = []
-    for kind, (values, bounds) in pairs.items():
-        worst = np.argmax(np.abs(values), axis=0)
-        for joint, (k, bound) in enumerate(zip(worst, bounds, strict=True)):
-            value = float(values[k, joint])
-            low_high = (limits.lower[joint], limits.upper[joint])
-            uses.append(LimitUse(
-                kind=kind,
-                joint=robot.joint_names[joint],
-                share=abs(value) / float(bound),
-                value=float(motion.q[k, joint]) if kind == 'position' else value,
-                limit=float(low_high[value > 0.0]) if kind == 'position' else float(bound),
-                time=float(times[k]),
-            ))
+    for kind, values in kinds.items():
+        worst = np.argmax(np.abs(values - limits.centre(kind)), axis=0)
+        largest = values[worst, np.arange(robot.n)]
+        uses += joint_limit_uses(robot.joint_names, limits, kind, largest, times[worst])
     return uses
+
+
+def joint_limit_uses(
+    joint_names: Sequence[str], limits: MotionLimits, kind: str, values: FloatArray,
+    times: FloatArray,
+) -> list[LimitUse]:
+    """
+    Return the use of one kind of limit from the largest value of each joint.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        The n joints.
+    limits : MotionLimits
+        Margins taken off.
+    kind : str
+        'position', 'velocity', 'acceleration', 'jerk' or 'torque'.
+    values, times : ndarray, shape (n,)
+        The values, SI units, and when they are reached [s].
+
+    """
+    centre, reach = limits.centre(kind), limits.reach(kind)
+    off = values - centre
+    bounds = centre + np.copysign(reach, off) if kind == 'position' else reach
+    return [
+        LimitUse(kind, joint, float(share), float(value), float(limit), float(time))
+        for joint, share, value, limit, time in zip(
+            joint_names, np.abs(off) / reach, values, bounds, times, strict=True
+        )
+    ]
 
 
 def broken_limits(uses: list[LimitUse], tolerance: float = 1e-9) -> list[str]:
     """Return the limits that are broken, in words."""
-    units = {'position': 'rad', 'velocity': 'rad/s', 'acceleration': 'rad/s^2', 'torque': 'N m'}
     return [
-        f'{use.kind} of {use.joint} reaches {use.value:.4g} {units[use.kind]} at '
-        f'{use.time:.3f} s, the limit is {use.limit:.4g}'
+        f'{use.kind} of {use.joint} reaches {use.value:.4g}{UNITS.get(use.kind, "")} '
+        f'{_when(use.time)}, the limit is {use.limit:.4g}'
         for use in uses
         if not use.share <= 1.0 + tolerance
     ]
+
+
+def _when(time: float) -> str:
+    return 'by its conservative bound' if np.isnan(time) else f'at {time:.3f} s'
+
+
+def limits_entry(uses: list[LimitUse]) -> dict[str, Any]:
+    """Return the certificate's entry: the worst use of each kind of limit."""
+    kinds = dict.fromkeys(use.kind for use in uses)
+    worst = {
+        kind: max((use for use in uses if use.kind == kind), key=lambda use: use.share)
+        for kind in kinds
+    }
+    return {
+        kind: {
+            'joint': use.joint,
+            'share': round(use.share, 6),
+            'value': round(use.value, 6),
+            # JSON and YAML have no common infinity, and none for what is not a number.
+            'limit': round(use.limit, 6) if np.isfinite(use.limit) else None,
+            'time': round(use.time, 3) if np.isfinite(use.time) else None,
+        }
+        for kind, use in worst.items()
+    }
+
+
+def conservative_shares(
+    form: Parametrization, coefficients: FloatArray, limits: MotionLimits,
+    rounding: float = ROUNDING,
+) -> FloatArray:
+    """
+    Return shares of limits that a Fourier series cannot exceed, whatever its phases.
+
+    The sum of the amplitudes of all harmonics bounds the position, sums times powers of their
+    rates its derivatives.
+
+    Parameters
+    ----------
+    form : Parametrization
+        A Fourier series.
+    coefficients : ndarray, shape (n, c)
+        Its coefficients [rad].
+    limits : MotionLimits
+        Margins taken off.
+    rounding : float
+        What makes the sums differentiable where an amplitude is zero [rad]; 0 for the sums
+        themselves.
+
+    Returns
+    -------
+    ndarray, shape (n, 4) or (n, 5)
+        Of the lower and of the upper end of the position range from its middle, of velocity, of
+        acceleration, and of jerk where that is limited.
+
+    Raises
+    ------
+    UsageError
+        If the form is another one.
+
+    """
+    a, b = _series(form).series(coefficients)
+    sums = np.sqrt(a**2 + b**2 + rounding**2) @ _powers(form, limits)
+    off = coefficients[:, 0] - limits.centre('position')
+    sums[:, 0] -= off
+    sums[:, 1] += off
+    shares: FloatArray = sums / _reaches(limits)
+    return shares
+
+
+def conservative_gradient(
+    form: Parametrization, coefficients: FloatArray, limits: MotionLimits,
+    rounding: float = ROUNDING,
+) -> FloatArray:
+    """
+    Return the gradients of `conservative_shares` by the coefficients of the same joint.
+
+    Returns
+    -------
+    ndarray, shape (n, 4, c) or (n, 5, c)
+        [1/rad]
+
+    Raises
+    ------
+    UsageError
+        If the form is not a Fourier series.
+
+    """
+    series = _series(form)
+    a, b = series.series(coefficients)
+    # The amplitudes are linear in the coefficients.
+    by_a, by_b = series.series(np.eye(series.n_coefficients))
+    size = np.sqrt(a**2 + b**2 + rounding**2)
+    by_size = (a / size)[:, None] * by_a + (b / size)[:, None] * by_b
+    gradient = np.einsum('ncK,Kk->nkc', by_size, _powers(form, limits))
+    gradient[:, 0, 0] -= 1.0
+    gradient[:, 1, 0] += 1.0
+    shares: FloatArray = gradient / _reaches(limits)[:, :, None]
+    return shares
+
+
+def conservative_limit_uses(
+    joint_names: Sequence[str], form: Parametrization, coefficients: FloatArray,
+    limits: MotionLimits,
+) -> list[LimitUse]:
+    """
+    Return the use of the joints' limits by sums over harmonics, of which no instant is known.
+
+    Raises
+    ------
+    UsageError
+        If the form is not a Fourier series.
+
+    """
+    shares = conservative_shares(form, coefficients, limits, rounding=0.0)
+    n, centre = len(joint_names), limits.centre('position')
+    lower, upper = shares[:, 0], shares[:, 1]
+    farther = np.where(upper >= lower, upper, -lower)
+    values = {'position': centre + limits.reach('position') * farther}
+    a, b = _series(form).series(coefficients)
+    sums = np.hypot(a, b) @ _powers(form, limits)
+    for kind, column in zip(('velocity', 'acceleration', 'jerk'), sums.T[2:], strict=False):
+        values[kind] = column
+    return [
+        use for kind, largest in values.items()
+        for use in joint_limit_uses(joint_names, limits, kind, largest, np.full(n, np.nan))
+    ]
+
+
+def _series(form: Parametrization) -> FourierParametrization:
+    if not isinstance(form, FourierParametrization):
+        raise UsageError(
+            f'conservative bounds are of the form fourier, not of {form.name}: leave bounds out'
+        )
+    return form
+
+
+def _powers(form: Parametrization, limits: MotionLimits) -> FloatArray:
+    """Return what amplitudes count in each column of conservative shares, (K, 4) or (K, 5)."""
+    series = _series(form)
+    rates = harmonic_rates(series.harmonics, series.base_period)
+    return np.stack([rates**power for power in _ORDERS[: _reaches(limits).shape[1]]], axis=1)
+
+
+def _reaches(limits: MotionLimits) -> FloatArray:
+    """Return what the columns of conservative shares are shares of, (n, 4) or (n, 5)."""
+    half = limits.reach('position')
+    reaches = [half, half, limits.velocity, limits.acceleration]
+    if limits.limits_jerk:
+        reaches.append(limits.jerk)
+    return np.column_stack(reaches)
+
+
+def amplitude_limits(
+    form: Parametrization, limits: MotionLimits
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return the conservative limits as sums over the amplitudes of all harmonics.
+
+    Parameters
+    ----------
+    form : Parametrization
+        A Fourier series with K harmonics.
+    limits : MotionLimits
+        Margins taken off.
+
+    Returns
+    -------
+    powers : ndarray, shape (K, m)
+        What amplitudes count for the lower and upper end of the position range, for velocity,
+        acceleration and jerk.
+    reaches : ndarray, shape (n, m)
+        What the sums may reach, positions from the middle of their range.
+
+    Raises
+    ------
+    UsageError
+        If the form is not a Fourier series.
+
+    """
+    return _powers(form, limits), _reaches(limits)

@@ -12,60 +12,231 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""How good a motion is for identification: criteria of the base observation matrix."""
+"""
+How good a motion is for identification: criteria of the base observation matrix.
+
+Every criterion is a function of singular values, and smaller is better. Extreme singular values
+have kinks where two of them meet, at which a search stalls; `Criterion.descend` replaces them by
+smooth bounds that tighten as their sharpness grows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+# Value of a function of singular values, and its gradient by them.
+Spectral = Callable[[FloatArray, float], tuple[float, FloatArray]]
 
 
-def condition_number(W: FloatArray) -> float:
+@dataclass(frozen=True)
+class Criterion:
     """
-    Return the condition number of a base observation matrix as it stands.
+    A criterion of base observation matrices.
 
-    It depends on the units and on the choice of the base set: compare only within one set.
-
-    Parameters
+    Attributes
     ----------
-    W : ndarray, shape (N n, b)
-        Observation matrix of the base parameters.
+    meaning : str
+        In words.
+    unit_columns : bool
+        Whether columns are scaled to unit length first.
+    value : callable
+        The criterion of singular values (b,), largest first, of ``W / sqrt(N n)``.
+    descent : callable
+        A function of the singular values and a sharpness, smooth where that is finite, that is
+        small where the criterion is; and its gradient.
 
     """
-    singular = _singular_values(W)
-    return float(singular[0] / singular[-1]) if singular[-1] > 0.0 else float('inf')
+
+    meaning: str
+    unit_columns: bool
+    value: Callable[[FloatArray], float]
+    descent: Spectral
+
+    def __call__(self, W: FloatArray) -> float:
+        """
+        Return the criterion.
+
+        Parameters
+        ----------
+        W : ndarray, shape (N n, b)
+            Observation matrix of the base parameters.
+
+        Returns
+        -------
+        float
+            Infinite where the columns are dependent.
+
+        """
+        singular, _, _ = self._spectrum(W)
+        return self.value(singular) if singular[-1] > 0.0 else float('inf')
+
+    def descend(self, W: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+        """
+        Return a smooth stand-in for the criterion and its gradient.
+
+        Parameters
+        ----------
+        W : ndarray, shape (N n, b)
+            Observation matrix of the base parameters.
+        sharpness : float
+            Exponent of the means that stand for extremes; infinite: the extremes themselves.
+
+        Returns
+        -------
+        value : float
+            Infinite where the columns are dependent.
+        gradient : ndarray, shape (N n, b)
+            By the entries of W.
+
+        """
+        singular, right, lengths = self._spectrum(W)
+        if not singular[-1] > 0.0:
+            return float('inf'), np.zeros_like(W)
+        value, by_singular = self.descent(singular, sharpness)
+        scaled = W / (lengths * np.sqrt(len(W)))
+        # d s_i = u_i' dW v_i, and u_i s_i = W v_i.
+        gradient = (scaled @ (right * (by_singular / singular))) @ right.T
+        if self.unit_columns:
+            unit = scaled * np.sqrt(len(W))
+            gradient = gradient - unit * np.sum(unit * gradient, axis=0)
+        return value, gradient / (lengths * np.sqrt(len(W)))
+
+    def log_spectrum(self, W: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """
+        Return logarithms of some singular values and their gradients.
+
+        Parameters
+        ----------
+        W : ndarray, shape (N n, b)
+            Observation matrix of the base parameters.
+        wanted : ndarray of int, shape (m,)
+            Which, counted from the largest.
+
+        Returns
+        -------
+        values : ndarray, shape (m,)
+            Logarithms.
+        gradients : ndarray, shape (m, N n, b)
+            By the entries of W.
+
+        """
+        singular, right, lengths = self._spectrum(W)
+        root = np.sqrt(len(W))
+        scaled = W / (lengths * root)
+        gradients = np.empty((len(wanted), *W.shape))
+        for k, index in enumerate(wanted):
+            left = scaled @ right[:, index] / singular[index] ** 2
+            gradient = np.outer(left, right[:, index])
+            if self.unit_columns:
+                unit = scaled * root
+                gradient -= unit * np.sum(unit * gradient, axis=0)
+            gradients[k] = gradient / (lengths * root)
+        return np.log(singular[wanted]), gradients
+
+    def _spectrum(self, W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return singular values, right vectors and what columns were divided by."""
+        lengths = np.ones(W.shape[1])
+        if len(W) < W.shape[1]:
+            return np.zeros(W.shape[1]), np.eye(W.shape[1]), lengths
+        if self.unit_columns:
+            lengths = np.linalg.norm(W, axis=0)
+            if not np.all(lengths > 0.0):
+                return np.zeros(W.shape[1]), np.eye(W.shape[1]), lengths
+        # By way of the triangular factor: much cheaper for tall matrices, and as accurate.
+        triangle = np.linalg.qr(W / (lengths * np.sqrt(len(W))), mode='r')
+        _, singular, right = np.linalg.svd(triangle)
+        return singular, right.T, lengths
 
 
-def condition_number_scaled(W: FloatArray) -> float:
-    """Return the condition number with columns of unit length; see `condition_number`."""
-    scale = np.linalg.norm(W, axis=0)
-    return condition_number(W / scale) if np.all(scale > 0.0) else float('inf')
+def _largest(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+    """Return an upper bound of the logarithm of the largest value, and its gradient."""
+    return _extreme(singular, sharpness)
 
 
-def log_determinant(W: FloatArray) -> float:
-    """
-    Return minus the mean log of the information per sample (D-optimality).
-
-    Differences between motions depend neither on units nor on the base set.
-    """
-    singular = _singular_values(W) / np.sqrt(len(W))
-    if singular[-1] <= 0.0:
-        return float('inf')
-    return float(-2.0 * np.mean(np.log(singular)))
+def _smallest(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+    """Return a lower bound of the logarithm of the smallest value, and its gradient."""
+    value, gradient = _extreme(1.0 / singular, sharpness)
+    return -value, gradient / singular**2
 
 
-def _singular_values(W: FloatArray) -> FloatArray:
-    # By way of the triangular factor: much cheaper for tall matrices, and as accurate.
-    values: FloatArray = np.linalg.svd(np.linalg.qr(W, mode='r'), compute_uv=False)
-    return values
+def _extreme(values: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+    index = int(np.argmax(values))
+    if np.isinf(sharpness):
+        gradient = np.zeros_like(values)
+        gradient[index] = 1.0 / values[index]
+        return float(np.log(values[index])), gradient
+    exponent = 2.0 * sharpness
+    powers = (values / values[index]) ** exponent
+    total = powers.sum()
+    value = float(np.log(values[index]) + np.log(total) / exponent)
+    return value, powers / total / values
 
 
-CRITERIA: dict[str, Callable[[FloatArray], float]] = {
-    'condition_number': condition_number,
-    'condition_number_scaled': condition_number_scaled,
-    'log_determinant': log_determinant,
+def _ratio(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+    largest, by_largest = _largest(singular, sharpness)
+    smallest, by_smallest = _smallest(singular, sharpness)
+    return largest - smallest, by_largest - by_smallest
+
+
+def _ratio_and_inverse(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+    """Return log(condition number + 1 / smallest value), and its gradient."""
+    ratio, by_ratio = _ratio(singular, sharpness)
+    smallest, by_smallest = _smallest(singular, sharpness)
+    value = float(np.logaddexp(ratio, -smallest))
+    share = np.exp(ratio - value)
+    return value, share * by_ratio - (1.0 - share) * by_smallest
+
+
+def _mean_log(singular: FloatArray, _: float) -> tuple[float, FloatArray]:
+    count = len(singular)
+    return float(-2.0 * np.mean(np.log(singular))), -2.0 / (count * singular)
+
+
+def _log_trace_of_inverse(singular: FloatArray, _: float) -> tuple[float, FloatArray]:
+    inverse = singular**-2.0
+    total = inverse.sum()
+    return float(np.log(total)), -2.0 * inverse / (singular * total)
+
+
+def _smallest_only(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+    value, gradient = _smallest(singular, sharpness)
+    return -2.0 * value, -2.0 * gradient
+
+
+def _condition(singular: FloatArray) -> float:
+    return float(singular[0] / singular[-1])
+
+
+CRITERIA: dict[str, Criterion] = {
+    # Depend on the units and on the choice of the base set: compare only within one set.
+    'condition_number': Criterion('condition number of W', False, _condition, _ratio),
+    'condition_number_scaled': Criterion(
+        'condition number of W with columns of unit length', True, _condition, _ratio
+    ),
+    'condition_number_squared': Criterion(
+        "condition number of W'W", False, lambda s: _condition(s) ** 2, _ratio
+    ),
+    'condition_and_smallest': Criterion(
+        'condition number of W plus the inverse of its smallest singular value per sample',
+        False, lambda s: _condition(s) + float(1.0 / s[-1]), _ratio_and_inverse,
+    ),
+    # Differences between motions depend neither on units nor on the base set.
+    'log_determinant': Criterion(
+        'minus the mean logarithm of the information per sample (D-optimality)',
+        False, lambda s: float(-2.0 * np.mean(np.log(s))), _mean_log,
+    ),
+    'trace_of_inverse': Criterion(
+        'sum of the variances of base parameters for one sample of unit noise (A-optimality)',
+        False, lambda s: float(np.sum(s**-2.0)), _log_trace_of_inverse,
+    ),
+    'smallest_eigenvalue': Criterion(
+        'largest variance of a combination of base parameters for one sample of unit noise '
+        '(E-optimality)',
+        False, lambda s: float(s[-1] ** -2.0), _smallest_only,
+    ),
 }

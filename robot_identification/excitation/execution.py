@@ -28,13 +28,16 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
 from robot_identification.excitation.collision import CollisionModel
 from robot_identification.excitation.constraints import broken_limits
-from robot_identification.excitation.constraints import FREE_POSITION
+from robot_identification.excitation.constraints import hardware_limits
 from robot_identification.excitation.constraints import measure_limit_use
-from robot_identification.excitation.constraints import MotionLimits
-from robot_identification.excitation.design import CERTIFICATE_RATE
+from robot_identification.excitation.design import certificate_times
 from robot_identification.excitation.experiment_file import obstacles_from_content
+from robot_identification.excitation.experiment_limits import extra_limits_from_content
+from robot_identification.excitation.extrema import refine_limit_uses
+from robot_identification.excitation.path_constraints import state_constraints
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
@@ -48,18 +51,6 @@ QUINTIC_PEAK = 1.875
 SHORTEST_APPROACH = 1.0
 # Motions that end faster than this [rad/s] do not end at rest.
 REST_SPEED = 1.0e-6
-
-
-def hardware_limits(robot: RobotModel) -> MotionLimits:
-    """Return the limits of the robot's YAML, without margins."""
-    limits = robot.limits
-    return MotionLimits(
-        lower=np.where(np.isfinite(limits.lower), limits.lower, -FREE_POSITION),
-        upper=np.where(np.isfinite(limits.upper), limits.upper, FREE_POSITION),
-        velocity=limits.velocity,
-        acceleration=limits.acceleration,
-        torque=limits.effort,
-    )
 
 
 def check_executable(robot: RobotModel, trajectory: Trajectory) -> None:
@@ -102,7 +93,7 @@ def _collisions(robot: RobotModel, trajectory: Trajectory) -> list[str]:
     if not isinstance(entry, dict):
         return ['its certificate proves no clearance: make one with `excite --evaluate`']
     form = trajectory.form
-    times = np.arange(0.0, form.duration, 1.0 / CERTIFICATE_RATE)
+    times = certificate_times(form)
     try:
         obstacles = obstacles_from_content(entry['obstacles'], 'the certificate')
         CollisionModel(robot, obstacles).prove(
@@ -126,14 +117,22 @@ def _same_gravity(certified: Any, robot: RobotModel) -> bool:
 
 
 def _broken(robot: RobotModel, trajectory: Trajectory) -> list[str]:
-    times = np.linspace(
-        0.0, trajectory.form.duration,
-        round(trajectory.form.duration * CERTIFICATE_RATE) + 1,
-    )
+    times = certificate_times(trajectory.form)
     motion = trajectory.sample(times)
     if not all(np.all(np.isfinite(values)) for values in (motion.q, motion.dq, motion.ddq)):
         return ['it is not finite']
-    reasons = broken_limits(measure_limit_use(robot, hardware_limits(robot), times, motion))
+    try:
+        extra = extra_limits_from_content(
+            trajectory.certificate.get('further_limits', {}), 'the certificate'
+        )
+        limits, constraints = hardware_limits(robot, extra), state_constraints(robot, extra)
+    except (DescriptionError, UsageError) as error:
+        return [str(error)]
+    except (TypeError, ValueError, AttributeError) as error:
+        return [f'the entry further_limits of its certificate is damaged ({error!r})']
+    reasons = broken_limits(refine_limit_uses(
+        robot, limits, trajectory.form, trajectory.coefficients, times, constraints
+    ))
     ends = np.abs(motion.dq[[0, -1]]).max()
     if ends > REST_SPEED:
         reasons.append(f'it does not start and end at rest (speed {ends:.2g} rad/s)')

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,16 @@ from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.experiment_limits import bounds_from_content
+from robot_identification.excitation.experiment_limits import EXTRA_LIMITS
+from robot_identification.excitation.experiment_limits import extra_limits_from_content
+from robot_identification.excitation.experiment_limits import ExtraLimits
+from robot_identification.excitation.experiment_limits import FrameBox
+from robot_identification.excitation.experiment_limits import FrameSpeed
+from robot_identification.excitation.experiment_limits import JointValues
+from robot_identification.excitation.experiment_limits import SineTimesCosine
+from robot_identification.excitation.experiment_limits import SumOfJoints
+from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.parametrization import FloatArray
@@ -37,13 +48,17 @@ from robot_identification.excitation.parametrizations.parametrization import Par
 from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
 from robot_identification.files import read_yaml
+from robot_identification.model.base_parameters import DEFAULT_PREFERENCE
+from robot_identification.model.base_parameters import PREFERENCES
 from robot_identification.model.catalogue import share_directory
 from robot_identification.model.friction import parse_friction
+from robot_identification.model.link_frames import FRAMES
 from robot_identification.model.robot_model import gravity_of_mounting
 
 SCHEMA_VERSION = 1
 # What reliability of a first motion asks for; a cell may ask for more.
 DEFAULT_CLEARANCE = 0.02
+DEFAULT_SAMPLES = 60
 
 
 @dataclass(frozen=True)
@@ -98,8 +113,16 @@ class Experiment:
         Friction laws whose columns take part in the criterion.
     criterion, optimizer : str
         Names in CRITERIA and OPTIMIZERS.
-    samples : int
-        Samples the criterion is optimised on.
+    optimizer_options : mapping
+        Options of the optimizer by name.
+    samples : tuple of int
+        Samples of a period the criterion is optimised on; of several sets the worst counts.
+    center : mapping of str to float
+        Positions that joints move about [rad], where they are not left to the optimizer.
+    frames, preference : str
+        Link frames and leading parameters of the base set, on which condition numbers depend.
+    rotor_inertia : bool
+        Whether reflected rotor inertias are among the parameters.
     collision : bool
         Whether motions are proved free of collision; False is for arms without collision shapes,
         in a cell where nothing is within reach.
@@ -107,6 +130,10 @@ class Experiment:
         Distance that links keep from each other and from obstacles [m].
     obstacles : tuple of Obstacle
         What stands in the cell.
+    jerk, limits, workspace, tool_speed, rules
+        Further limits, see `ExtraLimits`.
+    bounds : str
+        'sampled', or 'conservative': sums over harmonics keep the limits of the joints.
 
     """
 
@@ -118,10 +145,26 @@ class Experiment:
     friction: str
     criterion: str
     optimizer: str
-    samples: int
+    samples: tuple[int, ...]
+    optimizer_options: Mapping[str, Any] = field(default_factory=dict)
+    center: Mapping[str, float] = field(default_factory=dict)
+    frames: str = 'joint'
+    preference: str = DEFAULT_PREFERENCE
+    rotor_inertia: bool = True
     collision: bool = True
     clearance: float = DEFAULT_CLEARANCE
     obstacles: tuple[Obstacle, ...] = ()
+    jerk: JointValues | None = None
+    limits: Mapping[str, JointValues] = field(default_factory=dict)
+    workspace: tuple[FrameBox, ...] = ()
+    tool_speed: FrameSpeed | None = None
+    rules: tuple[SumOfJoints | SineTimesCosine, ...] = ()
+    bounds: str = 'sampled'
+
+    @property
+    def extra_limits(self) -> ExtraLimits:
+        """Limits beyond margins and window."""
+        return ExtraLimits(self.jerk, self.limits, self.workspace, self.tool_speed, self.rules)
 
 
 def find_experiment(name: str) -> Path:
@@ -154,7 +197,9 @@ def load_experiment(path: Path) -> Experiment:
         source,
         {'schema_version', 'trajectory'},
         {'description', 'mounting', 'gravity', 'periods', 'margins', 'window', 'friction',
-         'criterion', 'optimizer', 'samples', 'collision', 'clearance', 'obstacles'},
+         'criterion', 'optimizer', 'samples', 'center',
+         'frames', 'preference', 'rotor_inertia', 'collision', 'clearance', 'obstacles', 'bounds',
+         *EXTRA_LIMITS},
     )
     try:
         return _experiment_from_content(content, source)
@@ -198,15 +243,15 @@ def obstacles_from_content(entries: Any, source: str) -> tuple[Obstacle, ...]:
 def _obstacle(name: str, entry: Any, source: str) -> Obstacle:
     where = f'{source}: obstacle {name}'
     if not isinstance(entry, dict):
-        raise DescriptionError(f'{where}: must be a mapping of size, xyz and rpy')
-    check_keys(entry, where, {'size', 'xyz'}, {'rpy'})
+        raise DescriptionError(f'{where}: must be a mapping of size, xyz, rpy and link')
+    check_keys(entry, where, {'size', 'xyz'}, {'rpy', 'link'})
     size, xyz, rpy = (
         _triple(entry.get(key, [0.0, 0.0, 0.0]), f'{where}: {key}')
         for key in ('size', 'xyz', 'rpy')
     )
     if min(size) <= 0.0:
         raise DescriptionError(f'{where}: size is {list(size)} m, edges must be positive')
-    return Obstacle(name, size, xyz, rpy)
+    return Obstacle(name, size, xyz, rpy, str(entry.get('link', '')))
 
 
 def _triple(values: Any, where: str) -> tuple[float, float, float]:
@@ -238,14 +283,14 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
     _check_name(form, PARAMETRIZATIONS, 'trajectory form', source)
     criterion = content.get('criterion', 'log_determinant')
     _check_name(criterion, CRITERIA, 'criterion', source)
-    optimizer = content.get('optimizer', 'multistart')
-    _check_name(optimizer, OPTIMIZERS, 'optimizer', source)
+    optimizer, optimizer_options = _optimizer(content, source)
+    frames = content.get('frames', 'joint')
+    _check_name(frames, FRAMES, 'link frames', source)
+    preference = content.get('preference', DEFAULT_PREFERENCE)
+    _check_name(preference, PREFERENCES, 'preference', source)
     periods = _whole_number(content, 'periods', 1)
-    samples = _whole_number(content, 'samples', 100)
     if not 1 <= periods <= 1000:
         raise DescriptionError(f'{source}: periods is {periods}, allowed 1 to 1000')
-    if not 20 <= samples <= 10_000:
-        raise DescriptionError(f'{source}: samples is {samples}, allowed 20 to 10000')
     window = {
         str(joint): _bounds(bounds, f'window of {joint}')
         for joint, bounds in content.get('window', {}).items()
@@ -253,8 +298,9 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
     for joint, (lower, upper) in window.items():
         if not lower < upper:
             raise DescriptionError(f'{source}: window of {joint} is [{lower}, {upper}], empty')
+    motion_form = _designable(PARAMETRIZATIONS[form](**options), content, source)
     return Experiment(
-        form=PARAMETRIZATIONS[form](**options),
+        form=motion_form,
         periods=periods,
         margins=Margins(**content.get('margins', {})),
         window=window,
@@ -262,11 +308,79 @@ def _experiment_from_content(content: Mapping[str, Any], source: str) -> Experim
         friction=_friction(content, source),
         criterion=criterion,
         optimizer=optimizer,
-        samples=samples,
+        samples=_samples(content, source),
+        optimizer_options=optimizer_options,
+        center=_center(content, window, source),
+        frames=frames,
+        preference=preference,
+        rotor_inertia=_switch(content, 'rotor_inertia', True, source),
         collision=_collision(content, source),
         clearance=_clearance(content, source),
         obstacles=obstacles_from_content(content.get('obstacles', {}), source),
+        bounds=bounds_from_content(content, motion_form, source),
+        **vars(extra_limits_from_content(content, source)),
     )
+
+
+def _designable(
+    form: Parametrization, content: Mapping[str, Any], source: str
+) -> Parametrization:
+    """Return a form that motions can be designed with, as the experiment wants them."""
+    if not form.closed:
+        raise DescriptionError(
+            f'{source}: nothing is designed with form {form.name}, which keeps imported motions; '
+            'choose another, or judge a motion by `excite --evaluate`'
+        )
+    if not form.smooth and 'jerk' in content:
+        raise DescriptionError(
+            f'{source}: the acceleration of {form.name} jumps, so that its jerk cannot be '
+            'limited: leave jerk out, or take via_points'
+        )
+    return form
+
+
+def _optimizer(content: Mapping[str, Any], source: str) -> tuple[str, dict[str, Any]]:
+    """Return name and options, from a name or a mapping with `name`."""
+    entry = content.get('optimizer', DEFAULT_OPTIMIZER)
+    options = dict(entry) if isinstance(entry, dict) else {'name': entry}
+    name = options.pop('name', DEFAULT_OPTIMIZER)
+    _check_name(name, OPTIMIZERS, 'optimizer', source)
+    # Refused now, not when the search begins.
+    OPTIMIZERS[name](**options)
+    return name, options
+
+
+def _samples(content: Mapping[str, Any], source: str) -> tuple[int, ...]:
+    entry = content.get('samples', DEFAULT_SAMPLES)
+    counts = entry if isinstance(entry, list) and entry else [entry]
+    for count in counts:
+        if isinstance(count, bool) or not isinstance(count, int) or not 20 <= count <= 10_000:
+            raise DescriptionError(
+                f'{source}: samples is {entry!r}, a whole number from 20 to 10000 is needed, or a '
+                'list of them'
+            )
+    return tuple(counts)
+
+
+def _center(
+    content: Mapping[str, Any], window: Mapping[str, tuple[float, float]], source: str
+) -> dict[str, float]:
+    center = {str(joint): float(value) for joint, value in content.get('center', {}).items()}
+    for joint, value in center.items():
+        lower, upper = window.get(joint, (-np.inf, np.inf))
+        if not (np.isfinite(value) and lower < value < upper):
+            raise DescriptionError(
+                f'{source}: center of {joint} is {value} rad, it must be inside its window '
+                f'[{lower}, {upper}]'
+            )
+    return center
+
+
+def _switch(content: Mapping[str, Any], key: str, default: bool, source: str) -> bool:
+    value = content.get(key, default)
+    if not isinstance(value, bool):
+        raise DescriptionError(f'{source}: {key} is {value!r}, it must be true or false')
+    return value
 
 
 def _friction(content: Mapping[str, Any], source: str) -> str:

@@ -30,6 +30,7 @@ from robot_identification.excitation.design import certify
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_limits import FrameSpeed
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.excitation.trajectory import Trajectory
@@ -40,6 +41,9 @@ from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import gravity_of_mounting
 
+# Some looks, and the descent that passes this number.
+ONE_DESCENT = Budget(20)
+
 
 @pytest.fixture(scope='module')
 def experiment():
@@ -48,20 +52,26 @@ def experiment():
 
 
 @pytest.fixture(scope='module')
+def alone(experiment):
+    """Return the shipped experiment where nothing is within reach, which takes less time."""
+    return replace(experiment, collision=False)
+
+
+@pytest.fixture(scope='module')
 def designed(ur5, experiment):
     """Return a motion of the UR5."""
-    return design_excitation(ur5, experiment, seed=1, budget=Budget(50))
+    return design_excitation(ur5, experiment, seed=1, budget=ONE_DESCENT)
 
 
 @pytest.mark.parametrize('name', ['ur5', 'ur10', 'ur5e'])
-def test_limits_are_kept_between_the_samples_too(robots, experiment, name):
+def test_limits_are_kept_between_the_samples_too(robots, alone, name):
     """
     Ten times denser than the certificate's grid, with torques by Pinocchio.
 
     Between samples 1e-4 s apart nothing exceeds the grid's maximum by more than 1e-6 of it.
     """
-    robot = robots[name]
-    trajectory = design_excitation(robot, experiment, seed=3, budget=Budget(30))
+    robot, experiment = robots[name], alone
+    trajectory = design_excitation(robot, experiment, seed=3, budget=ONE_DESCENT)
     motion = trajectory.sample(np.linspace(0.0, 10.0, 100_001)[::3])
     slack = 1.0 + 1e-6
     limits, margins = robot.limits, experiment.margins
@@ -83,30 +93,49 @@ def test_limits_are_kept_between_the_samples_too(robots, experiment, name):
 
 
 def test_same_seed_and_evaluations_same_bytes(ur5, experiment, designed):
-    again = design_excitation(ur5, experiment, seed=1, budget=Budget(50))
+    again = design_excitation(ur5, experiment, seed=1, budget=ONE_DESCENT)
     assert dump_trajectory(again) == dump_trajectory(designed)
-    other = design_excitation(ur5, experiment, seed=2, budget=Budget(50))
+    other = design_excitation(ur5, experiment, seed=2, budget=Budget(1))
     assert dump_trajectory(other) != dump_trajectory(designed)
 
 
-def test_a_run_ended_by_its_time_can_be_replayed_by_its_count(ur5, experiment):
+def test_two_processes_design_the_same_bytes(ur5, experiment, designed):
+    """With links that may touch, whose distances are of one process each."""
+    other = design_excitation(ur5, experiment, seed=1, budget=ONE_DESCENT, processes=2)
+    assert dump_trajectory(other) == dump_trajectory(designed)
+
+
+def test_a_run_ended_by_its_time_can_be_replayed_by_its_count(ur5, alone):
     """The certificate holds the evaluations made, not those allowed."""
     stopped = design_excitation(
-        ur5, experiment, seed=4, budget=Budget(10**9, seconds=0.3)
+        ur5, alone, seed=4, budget=Budget(10**9, seconds=0.3)
     )
     count = stopped.certificate['search']['evaluations']
     assert 0 < count < 10**9
-    replayed = design_excitation(ur5, experiment, seed=4, budget=Budget(count))
+    replayed = design_excitation(ur5, alone, seed=4, budget=Budget(count))
     assert dump_trajectory(replayed) == dump_trajectory(stopped)
 
 
-def test_more_evaluations_are_better(ur5, experiment):
-    """Of one seed the longer search contains the shorter one's starts."""
-    few, many = (
-        design_excitation(ur5, experiment, seed=0, budget=Budget(n)).certificate['search']
-        for n in (10, 100)
+def test_more_evaluations_are_better(ur5, alone):
+    """Of one seed the longer search has the shorter one's looks, and a descent."""
+    first, looks, descent = (
+        design_excitation(ur5, alone, seed=0, budget=budget).certificate['search']
+        for budget in (Budget(1), Budget(4), ONE_DESCENT)
     )
-    assert many['objective'] < few['objective']
+    assert descent['objective'] < looks['objective'] <= first['objective']
+
+
+def test_searches_by_other_means_are_said_in_the_certificate(ur5, alone):
+    """What was looked for, by what, and how long."""
+    wanted = replace(alone, optimizer='random', samples=(40, 30), criterion='condition_number')
+    found = design_excitation(ur5, wanted, seed=5, budget=Budget(20))
+    search = found.certificate['search']
+    assert (search['optimizer'], search['criterion'], search['seed']) == (
+        'random', 'condition_number', 5
+    )
+    assert search['samples'] == [40, 30]
+    assert search['feasible'] == 1 <= search['evaluations'] <= 20
+    assert found.certificate['collision'] == 'off'
 
 
 def test_certificate_is_what_was_measured(ur5, experiment, designed):
@@ -131,9 +160,11 @@ def test_certificate_is_what_was_measured(ur5, experiment, designed):
     assert 0.5 < max(use['share'] for use in certificate['limits'].values()) <= 1.0
 
 
-def test_gravity_of_the_experiment_is_used(ur5, experiment):
+def test_gravity_of_the_experiment_is_used(ur5, alone):
     """Mounted on a wall the torques are others, and 38 + 22 parameters can be seen."""
-    wall = replace(experiment, gravity=gravity_of_mounting(np.pi / 2, 0.0, 0.0))
+    wall = replace(
+        alone, gravity=gravity_of_mounting(np.pi / 2, 0.0, 0.0), optimizer='random'
+    )
     certificate = design_excitation(ur5, wall, seed=1, budget=Budget(20)).certificate
     np.testing.assert_allclose(certificate['gravity'], [0.0, -9.81, 0.0], atol=1e-9)
     # 38 inertial, 6 viscous, 6 Coulomb, 6 offsets, 4 rotors.
@@ -143,8 +174,21 @@ def test_gravity_of_the_experiment_is_used(ur5, experiment):
 def test_what_cannot_be_kept_is_not_designed(ur5, experiment):
     """A hundredth of the torque does not hold the arm up: unsafe, with a way out."""
     weak = replace(experiment, margins=replace(experiment.margins, torque=0.01))
-    with pytest.raises(UnsafeMotionError, match=r'no motion of ur5 .* 30 tries: widen'):
+    with pytest.raises(
+        UnsafeMotionError, match=r'it can stand nowhere\. .* torque of elbow_joint: widen'
+    ):
         design_excitation(ur5, weak, seed=0, budget=Budget(30))
+
+
+def test_a_search_that_finds_nothing_says_so(ur5, experiment):
+    """An arm that may stand but not move: the count, a way out, and what is near."""
+    stuck = replace(
+        experiment, tool_speed=FrameSpeed('tool0', 1e-5), optimizer='random', samples=(20,)
+    )
+    with pytest.raises(UnsafeMotionError, match=r'no motion of ur5 .* in 3 eval.*: widen') as no:
+        design_excitation(ur5, stuck, seed=0, budget=Budget(3))
+    assert 'in the middle of the window' in str(no.value)
+    assert str(no.value).endswith(' m apart')
 
 
 def test_every_broken_limit_is_named(ur5, experiment, designed):

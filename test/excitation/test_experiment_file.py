@@ -22,7 +22,15 @@ from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.experiment_file import Margins
+from robot_identification.excitation.experiment_limits import extra_limits_from_content
+from robot_identification.excitation.experiment_limits import extra_limits_to_content
+from robot_identification.excitation.experiment_limits import ExtraLimits
+from robot_identification.excitation.experiment_limits import FrameBox
+from robot_identification.excitation.experiment_limits import FrameSpeed
+from robot_identification.excitation.experiment_limits import SineTimesCosine
+from robot_identification.excitation.experiment_limits import SumOfJoints
 from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
 from robot_identification.model.friction import parse_friction
 
 MINIMAL = {'schema_version': 1, 'trajectory': {'form': 'fourier', 'harmonics': 3}}
@@ -60,7 +68,7 @@ def test_every_value_arrives(tmp_path):
         description='words', optimizer='multistart',
     )
     np.testing.assert_allclose(experiment.gravity, [0.0, 0.0, 9.81], atol=1e-12)
-    assert (experiment.periods, experiment.samples) == (3, 50)
+    assert (experiment.periods, experiment.samples) == (3, (50,))
     assert experiment.margins == Margins(torque=0.5)
     assert experiment.window == {'a': (-1.0, 2.5)}
     assert (experiment.friction, experiment.criterion) == ('viscous', 'condition_number')
@@ -84,7 +92,46 @@ def test_gravity_may_be_a_vector(tmp_path):
     np.testing.assert_array_equal(experiment.gravity, [1.0, 2.0, -9.5])
 
 
+def test_further_limits_are_read(tmp_path):
+    """Numbers for every joint or by joint; null and absence leave a side open."""
+    experiment = load(
+        tmp_path, jerk=100, limits={'velocity': 2, 'torque': {'a': 3.5}}, bounds='conservative',
+        workspace={'tool0': {'lower': [None, -1, 0.05]}, 'elbow': {'upper': [1, 1, 1]}},
+        tool_speed={'frame': 'tool0', 'limit': 0.25},
+        rules=[
+            {'kind': 'sum', 'joints': {'a': 1, 'b': -1.5}, 'upper': 2.0},
+            {'kind': 'sine_cosine', 'sine': 'a', 'cosine': 'b', 'at_most': 0.15},
+        ],
+    )
+    inf = float('inf')
+    assert (experiment.jerk, experiment.bounds) == (100.0, 'conservative')
+    assert experiment.limits == {'velocity': 2.0, 'torque': {'a': 3.5}}
+    assert experiment.workspace == (
+        FrameBox('tool0', (-inf, -1.0, 0.05), (inf, inf, inf)),
+        FrameBox('elbow', (-inf, -inf, -inf), (1.0, 1.0, 1.0)),
+    )
+    assert experiment.tool_speed == FrameSpeed('tool0', 0.25)
+    assert experiment.rules == (
+        SumOfJoints({'a': 1.0, 'b': -1.5}, 0.0, -inf, 2.0), SineTimesCosine('a', 'b', 0.15)
+    )
+    assert load(tmp_path, jerk={'a': 5.0}).jerk == {'a': 5.0}
+    # Written and read again, as in a certificate, they are the same.
+    content = extra_limits_to_content(experiment.extra_limits)
+    path = tmp_path / 'again.yaml'
+    path.write_text(dump_yaml(content))
+    again = extra_limits_from_content(read_yaml(path), 'again')
+    assert vars(again) == vars(experiment.extra_limits)
+
+
+def test_without_further_limits_there_are_none(tmp_path):
+    experiment = load(tmp_path)
+    assert extra_limits_to_content(experiment.extra_limits) == {}
+    assert experiment.bounds == 'sampled'
+    assert vars(experiment.extra_limits) == vars(ExtraLimits())
+
+
 NAN = float('nan')
+SUM = {'kind': 'sum', 'joints': {'a': 1.0}, 'upper': 1.0}
 WRONG = {
     'no version': ({'schema_version': None}, 'schema_version is None'),
     'another version': ({'schema_version': 3}, 'schema_version is 3'),
@@ -134,6 +181,42 @@ WRONG = {
     ),
     'an obstacle nowhere': (
         {'obstacles': {'table': {'size': [1, 1, 1], 'xyz': [0, NAN, 0]}}}, 'obstacle table: xyz'
+    ),
+    'a jerk of nothing': ({'jerk': 0.0}, 'jerk is 0.0, it must be above 0'),
+    'a jerk of nan': ({'jerk': {'a': NAN}}, 'jerk of a is nan'),
+    'a jerk that is text': ({'jerk': 'low'}, "jerk is 'low'"),
+    'a limit of position': ({'limits': {'position': 1.0}}, 'unknown key position'),
+    'a limit that is true': ({'limits': {'velocity': True}}, 'limits: velocity is True'),
+    'a negative limit': ({'limits': {'torque': {'a': -1.0}}}, 'torque of a is -1.0'),
+    'a workspace without sides': ({'workspace': {'tool0': {}}}, 'every side is open'),
+    'a workspace of a list': ({'workspace': [1]}, 'workspace must be a mapping'),
+    'a workspace of two axes': (
+        {'workspace': {'tool0': {'lower': [0.0, 0.0]}}}, r'workspace of tool0: lower must be \[x'
+    ),
+    'a workspace inside out': (
+        {'workspace': {'tool0': {'lower': [0, 0, 1], 'upper': [1, 1, 1]}}}, 'is not below'
+    ),
+    'another side of a workspace': (
+        {'workspace': {'tool0': {'left': [1] * 3}}}, 'unknown key left'
+    ),
+    'a tool without speed': ({'tool_speed': {'frame': 'tool0'}}, 'missing limit'),
+    'a tool that stands': ({'tool_speed': {'frame': 'a', 'limit': 0}}, 'tool_speed: limit is 0'),
+    'a rule alone': ({'rules': SUM}, 'rules must be a list'),
+    'an unknown rule': ({'rules': [{'kind': 'product'}]}, "rule 1: kind is 'product', known are"),
+    'a rule of nothing': ({'rules': [SUM, {**SUM, 'joints': {}}]}, 'rule 2: joints names none'),
+    'a rule without sides': ({'rules': [{**SUM, 'upper': None}]}, 'rule 1: lower is -inf'),
+    'a rule inside out': ({'rules': [{**SUM, 'lower': 1.0}]}, 'give one at least, in order'),
+    'a rule of nan': ({'rules': [{**SUM, 'offset': NAN}]}, 'rule 1: offset is nan'),
+    'half a product': (
+        {'rules': [{'kind': 'sine_cosine', 'sine': 'a', 'at_most': 1.0}]}, 'missing cosine'
+    ),
+    'a product of nothing': (
+        {'rules': [{'kind': 'sine_cosine', 'sine': 'a', 'cosine': 'b', 'at_most': 0}]},
+        'at_most is 0',
+    ),
+    'unknown bounds': ({'bounds': 'exact'}, "bounds is 'exact', it must be sampled or cons"),
+    'conservative splines': (
+        {'trajectory': {'form': 'bspline'}, 'bounds': 'conservative'}, 'the form is bspline'
     ),
     'an unknown law': ({'friction': 'stribek'}, 'friction law stribek'),
 }

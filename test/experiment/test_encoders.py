@@ -48,7 +48,7 @@ def youbot_run():
     )
     runs = []
     for seed in range(2):
-        trajectory = design_excitation(robot, experiment, seed=seed, budget=Budget(60))
+        trajectory = design_excitation(robot, experiment, seed=seed, budget=Budget(20))
         run = simulate(robot, trajectory, draw_truth(robot, 3), Sensors(), seed=seed)
         runs.append((trajectory, run))
     return robot, runs

@@ -12,15 +12,23 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""What every optimizer does, and the problem it is given."""
+"""
+What every optimizer does, and the problem it is given.
+
+An optimizer works in rounds. It proposes jobs that do not depend on each other, and is told their
+results in the order of the proposal; see `search` for what follows from that.
+"""
 
 from __future__ import annotations
 
 from abc import ABC
 from abc import abstractmethod
 from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-import time
+from dataclasses import field
+from typing import Any
 from typing import Protocol
 
 import numpy as np
@@ -30,22 +38,84 @@ FloatArray = NDArray[np.float64]
 
 
 class ExcitationProblem(Protocol):
-    """A motion to be found: candidates are coefficient arrays of shape (n, c) [rad]."""
+    """A motion to be found: a candidate is a vector x of the free coefficients."""
+
+    @property
+    def size(self) -> int:
+        """Number of free coefficients."""
+        ...
+
+    @property
+    def features(self) -> tuple[NDArray[np.int64], ...]:
+        """Which coefficients belong together: those of each joint, as indices into x."""
+        ...
+
+    @property
+    def first_radius(self) -> float:
+        """Largest change of a coefficient in one step; infinite where nothing can be hit."""
+        ...
+
+    @property
+    def extremes(self) -> tuple[int, int]:
+        """How many of the largest and smallest singular values the criterion is about."""
+        ...
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
-        """Return a random candidate, feasible or not."""
+        """Return a random candidate that keeps the limits."""
         ...
 
-    def repair(self, coefficients: FloatArray) -> FloatArray | None:
-        """Return the nearest scaled-down feasible candidate, or None."""
+    def fit(self, order: int, shares: FloatArray) -> FloatArray:
+        """Return the candidate nearest to samples (N, n) of a derivative, as limit shares."""
         ...
 
-    def is_clear(self, coefficients: FloatArray) -> bool:
-        """Return whether a repaired candidate touches nothing; asked of improvements only."""
-        ...
-
-    def objective(self, coefficients: FloatArray) -> float:
+    def objective(self, x: FloatArray) -> float:
         """Return the criterion of a candidate; smaller is better."""
+        ...
+
+    def descend(self, x: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+        """Return a smooth stand-in for the objective and its gradient (size,)."""
+        ...
+
+    def spectra(
+        self, x: FloatArray, largest: int, smallest: int
+    ) -> list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
+        """Return log singular values and gradients of each set of samples, both ends."""
+        ...
+
+    def lift(self, x: FloatArray) -> FloatArray:
+        """Return x with the auxiliary variables of the linear limits behind it."""
+        ...
+
+    def linear_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Return A, b of the limits ``A @ lift(x) <= b``."""
+        ...
+
+    def box(self) -> tuple[FloatArray, FloatArray]:
+        """Return the least and largest values worth trying of each free coefficient."""
+        ...
+
+    def path_limits(self, x: FloatArray, instants: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g and its Jacobian of the limits ``g(x) <= 0``, collisions seen at instants."""
+        ...
+
+    def instants(self) -> FloatArray:
+        """Return the instants [s] at which a search sees collisions at first."""
+        ...
+
+    def missed(self, x: FloatArray) -> FloatArray:
+        """Return instants [s] at which a candidate comes too near to something."""
+        ...
+
+    def violation(self, x: FloatArray) -> float:
+        """Return the sum of what limits are broken by, as shares of them; 0 if all are kept."""
+        ...
+
+    def repair(self, x: FloatArray) -> FloatArray | None:
+        """Return the nearest scaled-down candidate that keeps all limits, or None."""
+        ...
+
+    def is_clear(self, x: FloatArray) -> bool:
+        """Return whether a repaired candidate is proved to touch nothing."""
         ...
 
 
@@ -57,53 +127,150 @@ class Budget:
     Attributes
     ----------
     evaluations : int
-        Most objective evaluations.
+        Most objective evaluations; the job that reaches them is still finished.
     seconds : float
         Most wall-clock time [s].
 
     """
 
-    evaluations: int = 6000
+    evaluations: int = 2000
     seconds: float = float('inf')
-
-    def clock(self) -> Callable[[int], bool]:
-        """Return a function that says whether another evaluation may follow so many."""
-        end = time.monotonic() + self.seconds
-        return lambda done: done < self.evaluations and time.monotonic() < end
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a long search tells: best criterion, evaluations, share of the budget used."""
+    """
+    What a long search tells.
+
+    Attributes
+    ----------
+    best : float
+        Criterion of the best feasible candidate, infinite before there is one.
+    evaluations, feasible : int
+        Evaluations so far, and feasible candidates found.
+    share : float
+        Of the budget used, 0 to 1.
+    seconds_left : float
+        Until the time limit, or by the pace so far until the evaluations are used up [s].
+
+    """
 
     best: float
     evaluations: int
+    feasible: int
     share: float
+    seconds_left: float
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
-    """The best candidate (n, c), its criterion, and the evaluations it took."""
+class Candidate:
+    """
+    A motion that was looked at.
 
-    coefficients: FloatArray | None
+    Attributes
+    ----------
+    x : ndarray, shape (size,)
+        Its free coefficients.
+    objective : float
+        Criterion.
+    violation : float
+        Sum of broken limits; see `ExcitationProblem.violation`.
+    feasible : bool
+        Whether it keeps every limit and is clear of collisions.
+    start : ndarray, shape (size,), optional
+        Where the local search began that led to it.
+
+    """
+
+    x: FloatArray
     objective: float
+    violation: float
+    feasible: bool
+    start: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """
+    Something to do in another process.
+
+    Attributes
+    ----------
+    function : callable
+        Of a module; takes the problem and the argument, returns an Outcome.
+    argument : Any
+        Whatever can be pickled.
+
+    """
+
+    function: Callable[[ExcitationProblem, Any], Outcome]
+    argument: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Candidates that a job found, and the evaluations it took."""
+
+    candidates: tuple[Candidate, ...]
     evaluations: int
+
+
+@dataclass(frozen=True, eq=False)
+class SearchState:
+    """
+    All that a search knows between two rounds; it can be written down and taken up again.
+
+    Attributes
+    ----------
+    rounds : int
+        Finished ones.
+    evaluations, feasible : int
+        Evaluations used, feasible candidates found.
+    best : Candidate, optional
+        Best feasible candidate.
+    archive : tuple of Candidate
+        What the optimizer keeps, in its own order.
+    memory : mapping
+        Numbers the optimizer keeps.
+
+    """
+
+    rounds: int = 0
+    evaluations: int = 0
+    feasible: int = 0
+    best: Candidate | None = None
+    archive: tuple[Candidate, ...] = ()
+    memory: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Optimizer(ABC):
-    """An optimizer: options are dataclass fields, one verb does the work."""
+    """
+    An optimizer: options are dataclass fields, and all it remembers is in the search's state.
+
+    Same state and same `rng`, same jobs.
+    """
 
     @abstractmethod
-    def minimize(
-        self,
-        problem: ExcitationProblem,
-        budget: Budget,
-        rng: np.random.Generator,
-        report: Callable[[Progress], None],
-    ) -> Optimum:
-        """
-        Search for the feasible candidate of the smallest objective.
+    def propose(
+        self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
+    ) -> Sequence[Job]:
+        """Return the jobs of the next round; none if there is nothing left to do."""
 
-        Same `rng` state and same number of evaluations give the same bytes.
+    @abstractmethod
+    def learn(
+        self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
+    ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
+        """
+        Return archive and memory after a round.
+
+        Parameters
+        ----------
+        problem : ExcitationProblem
+            The problem.
+        state : SearchState
+            Before the round, but with the best candidate after it.
+        outcomes : sequence of Outcome
+            Of all jobs of the round, in their order.
+
         """

@@ -1,0 +1,137 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The base parameters of an experiment: which they are, their observation matrix, its gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.link_frames import link_frames
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor_gradient import Passage
+from robot_identification.model.regressor_gradient import RegressorGradient
+from robot_identification.model.robot_model import RobotModel
+
+FloatArray = NDArray[np.float64]
+
+
+def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduction:
+    """Return the base parameters that the experiment's criterion is about."""
+    parameters = make_standard_parameters(
+        robot.n, parse_friction(experiment.friction), experiment.rotor_inertia
+    )
+    frames = None if experiment.frames == 'joint' else link_frames(robot, experiment.frames)
+    return reduce_to_base(robot, parameters, frames=frames, preference=experiment.preference)
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """
+    What earlier recordings say already, for a motion that is to add to it.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (r, b)
+        Square root of the information about the base parameters, in their order.
+    weights : ndarray, shape (n,)
+        What rows of the new motion are multiplied with, by joint: the inverse of the noise
+        [1/(N m)], times the square root of the recorded samples for each sample of the criterion.
+    allowed : ndarray, shape (b,)
+        Errors of the base parameters that are as bad as each other, SI units: the criterion is
+        that of parameters counted in these, so that sums of variances mean something.
+
+    """
+
+    rows: FloatArray
+    weights: FloatArray
+    allowed: FloatArray
+
+
+class BaseColumns:
+    """
+    The base observation matrix of motions, and how numbers that depend on it change.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; gravity is taken from the experiment.
+    experiment : Experiment
+        Friction laws, frames and preference.
+
+    """
+
+    def __init__(self, robot: RobotModel, experiment: Experiment) -> None:
+        self.robot = robot.with_gravity(experiment.gravity)
+        self.reduction = experiment_reduction(self.robot, experiment)
+        self._change = np.eye(self.reduction.parameters.size)
+        if experiment.frames != 'joint':
+            inertial = slice(0, 10 * robot.n)
+            self._change[inertial, inertial] = link_frames(
+                self.robot, experiment.frames
+            ).to_joint_frames()
+        self._base_change = self._change[:, self.reduction.independent]
+
+    @cached_property
+    def _gradient(self) -> RegressorGradient:
+        # Made where it is needed: motions can be judged by laws that none is designed for.
+        return RegressorGradient(self.robot, self.reduction.parameters)
+
+    def matrix(self, motion: Motion) -> FloatArray:
+        """Return the base observation matrix of N samples, shape (N n, b)."""
+        W = observation_matrix(self.robot, self.reduction.parameters, motion)
+        return W @ self._base_change
+
+    def pass_forward(self, motion: Motion) -> Passage:
+        """
+        Return what gradients of the matrix of N samples need.
+
+        Raises
+        ------
+        UsageError
+            If a friction law depends on more than the velocity.
+
+        """
+        return self._gradient.pass_forward(motion)
+
+    def gradient(
+        self, passage: Passage, weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the gradient of ``sum(weights * W)`` by q, dq and ddq, shapes (N, n)."""
+        return self._gradient.gradient(passage, weights @ self._base_change.T)
+
+    def prior(self) -> FloatArray:
+        """Return the base parameters by the description, NaN where it says nothing, (b,)."""
+        parameters, n = self.reduction.parameters, self.robot.n
+        theta = np.full(parameters.size, np.nan)
+        inertial = slice(0, 10 * n)
+        theta[inertial] = np.linalg.solve(
+            self._change[inertial, inertial], prior_inertial_parameters(self.robot)
+        )
+        if parameters.reflected_inertia:
+            theta[parameters.reflected_inertia_slice] = self.robot.drives.reflected_inertia
+        taken = self.reduction.significant
+        known = np.where(taken & np.isfinite(theta), self.reduction.K * np.nan_to_num(theta), 0.0)
+        lost = np.any(taken & ~np.isfinite(theta), axis=1)
+        return np.where(lost, np.nan, known.sum(axis=1))

@@ -1,0 +1,382 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+How well a motion shows the parameters: every criterion, and what stays weak.
+
+Motions that were designed, imported or recorded are judged by the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.base_columns import BaseColumns
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+
+FloatArray = NDArray[np.float64]
+
+# Dense for motions of a few hertz [Hz].
+DENSE_RATE = 125.0
+# More samples of a recording than these are thinned out evenly.
+MAXIMUM_SAMPLES = 20_000
+# Noise of a drive as a share of its torque limit, where nobody says more.
+NOISE_SHARE = 0.01
+# Of a drive whose limit is not known [N m].
+UNKNOWN_NOISE = 1.0
+WEAKEST = 5
+# Singular values of unit columns below this part of the largest are rounding: not seen at all.
+NOT_SEEN = 1.0e-10
+# Columns shorter than this part of the longest are rounding, too.
+ROUNDING = 1.0e-13
+# A part of a direction that is not seen that is more than rounding.
+INVOLVED = 1.0e-6
+# Prior values smaller than this part of the largest of their unit are zeros of a drawing.
+NO_VALUE = 1.0e-6
+UNITS_NOTE = (
+    'SI units; compare condition numbers and variances within one base set only. Differences of '
+    'log_determinant depend neither on units nor on the base set.'
+)
+Criteria = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class SampledCriteria:
+    """
+    The criteria of evenly spaced samples of one period.
+
+    Attributes
+    ----------
+    samples : int
+        N, the number of samples.
+    both_ends : bool
+        False: at t = k T/N, without the end; True: from start to end, both included.
+    criteria : mapping of str to float
+        By name in CRITERIA; infinite where the samples do not show every parameter.
+
+    """
+
+    samples: int
+    both_ends: bool
+    criteria: Criteria
+
+
+@dataclass(frozen=True)
+class WeakParameter:
+    """
+    A base parameter and what one run leaves unknown of it.
+
+    Attributes
+    ----------
+    name, unit : str
+        Leading standard parameter, and SI unit.
+    standard_error : float
+        By the noise of the drives alone; infinite where the motion does not show it.
+    prior : float
+        Its value by the description; NaN where that does not say it.
+
+    """
+
+    name: str
+    unit: str
+    standard_error: float
+    prior: float
+
+    @property
+    def share(self) -> float:
+        """Standard error as share of the prior's magnitude; NaN without a prior."""
+        return self.standard_error / abs(self.prior)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """
+    How well a motion shows the parameters.
+
+    Attributes
+    ----------
+    reduction : BaseReduction
+        The base set that all numbers are about.
+    friction : str
+        Friction laws in it.
+    dense : mapping of str to float
+        The criteria of dense samples.
+    rate : float
+        Samples per second of these [Hz].
+    optimised : tuple of SampledCriteria
+        Those of the experiment's sets of samples; empty of a recording.
+    weak : tuple of WeakParameter
+        All base parameters, the weakest first; those without a prior value last.
+    noise : ndarray, shape (n,)
+        Standard deviation of the torques that standard errors are for [N m].
+    samples : int
+        Recorded samples they are for.
+
+    """
+
+    reduction: BaseReduction
+    friction: str
+    dense: Criteria
+    rate: float
+    optimised: tuple[SampledCriteria, ...]
+    weak: tuple[WeakParameter, ...]
+    noise: FloatArray
+    samples: int
+
+    @property
+    def weakest(self) -> tuple[WeakParameter, ...]:
+        """The weakest base parameters, five at most."""
+        return tuple(one for one in self.weak if not np.isnan(one.share))[:WEAKEST]
+
+
+def evaluate_motion(
+    robot: RobotModel, experiment: Experiment, trajectory: Trajectory,
+    torque_noise: float | None = None,
+) -> Evaluation:
+    """
+    Judge a motion, whether it keeps its limits or not.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; gravity is taken from the experiment.
+    experiment : Experiment
+        Base set, and the sets of samples.
+    trajectory : Trajectory
+        The motion; criteria are of one period, standard errors of all.
+    torque_noise : float, optional
+        Standard deviation of each recorded torque [N m]; by default a share of the limits.
+
+    """
+    columns = BaseColumns(robot, experiment)
+    duration = trajectory.form.duration
+    count = round(np.ceil(duration * DENSE_RATE))
+    W = columns.matrix(trajectory.sample(np.linspace(0.0, duration, count + 1)))
+    optimised = []
+    for samples in experiment.samples:
+        for both_ends in (False, True):
+            times = np.linspace(0.0, duration, samples, endpoint=both_ends)
+            optimised.append(SampledCriteria(
+                samples, both_ends, criteria_of(columns.matrix(trajectory.sample(times)))
+            ))
+    rate = robot.sampling_rate if np.isfinite(robot.sampling_rate) else DENSE_RATE
+    recorded = round(trajectory.duration * rate)
+    return _evaluation(
+        columns, experiment, W, DENSE_RATE, tuple(optimised), recorded, torque_noise
+    )
+
+
+def evaluate_recording(
+    robot: RobotModel, experiment: Experiment, motion: Motion, rate: float,
+    torque_noise: float | None = None,
+) -> Evaluation:
+    """
+    Judge a motion as it was recorded.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; gravity is taken from the experiment.
+    experiment : Experiment
+        Base set.
+    motion : Motion
+        N recorded samples with smoothed velocities and accelerations.
+    rate : float
+        Samples per second [Hz].
+    torque_noise : float, optional
+        As of `evaluate_motion`.
+
+    """
+    step = -(-len(motion) // MAXIMUM_SAMPLES)
+    columns = BaseColumns(robot, experiment)
+    W = columns.matrix(motion.part(slice(None, None, step)))
+    return _evaluation(columns, experiment, W, rate / step, (), len(motion), torque_noise)
+
+
+def _evaluation(
+    columns: BaseColumns, experiment: Experiment, W: FloatArray, rate: float,
+    optimised: tuple[SampledCriteria, ...], samples: int, torque_noise: float | None,
+) -> Evaluation:
+    noise = drive_noise(columns.robot, torque_noise)
+    errors = standard_errors(W, noise, samples)
+    reduction = columns.reduction
+    return Evaluation(
+        reduction, experiment.friction, criteria_of(W), rate, optimised,
+        _weakest_first(reduction, errors, columns.prior()), noise, samples,
+    )
+
+
+def criteria_of(W: FloatArray) -> dict[str, float]:
+    """
+    Return every criterion of a base observation matrix.
+
+    Parameters
+    ----------
+    W : ndarray, shape (N n, b)
+        Observation matrix of the base parameters.
+
+    """
+    # What rounding leaves of a column that is not seen says nothing.
+    seen = bool(np.all(_spectrum(W)[0] > 0.0))
+    return {
+        name: criterion(W) if seen else float('inf') for name, criterion in CRITERIA.items()
+    }
+
+
+def drive_noise(robot: RobotModel, torque_noise: float | None = None) -> FloatArray:
+    """Return the standard deviations of torques that errors are stated for [N m], shape (n,)."""
+    if torque_noise is not None:
+        return np.full(robot.n, torque_noise)
+    limits = robot.limits.effort
+    return np.where(np.isfinite(limits), NOISE_SHARE * limits, UNKNOWN_NOISE)
+
+
+def standard_errors(W: FloatArray, noise: FloatArray, samples: int) -> FloatArray:
+    """
+    Return what white noise leaves unknown of each base parameter.
+
+    Parameters
+    ----------
+    W : ndarray, shape (N n, b)
+        Observation matrix of evenly spaced samples.
+    noise : ndarray, shape (n,)
+        Standard deviation of the torques [N m].
+    samples : int
+        Samples of a run; `W` may have more or fewer of the same motion.
+
+    Returns
+    -------
+    ndarray, shape (b,)
+        Infinite where the motion does not show the parameter.
+
+    """
+    weighted = W / np.tile(noise, len(W) // len(noise))[:, None]
+    singular, right, lengths = _spectrum(weighted)
+    seen = singular > 0.0
+    involved = np.any(np.abs(right[:, ~seen]) > INVOLVED, axis=1)
+    variances = np.sum((right[:, seen] / singular[seen]) ** 2, axis=1)
+    with np.errstate(divide='ignore', invalid='ignore'):
+        errors = np.sqrt(variances * len(W) / len(noise) / samples) / lengths
+    return np.where(involved | (lengths == 0.0), np.inf, errors)
+
+
+def _spectrum(W: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return singular values of unit columns, rounding as zero, right vectors and lengths."""
+    lengths = np.linalg.norm(W, axis=0)
+    # Of unit length, rounding would look like a column that is seen.
+    lengths = np.where(lengths > ROUNDING * lengths.max(), lengths, 0.0)
+    W = np.where(lengths > 0.0, W, 0.0)
+    triangle = np.linalg.qr(W / np.where(lengths > 0.0, lengths, 1.0), mode='r')
+    _, singular, right = np.linalg.svd(triangle)
+    # Fewer rows than columns leave some parameters without a value at all.
+    padded = np.zeros(W.shape[1])
+    padded[: len(singular)] = singular
+    return np.where(padded > NOT_SEEN * padded[0], padded, 0.0), right.T, lengths
+
+
+def _weakest_first(
+    reduction: BaseReduction, errors: FloatArray, prior: FloatArray
+) -> tuple[WeakParameter, ...]:
+    units = np.array(reduction.units)
+    largest = {unit: np.nanmax(np.abs(prior[units == unit]), initial=0.0) for unit in units}
+    known = np.abs(prior) > NO_VALUE * np.array([largest[unit] for unit in units])
+    parameters = [
+        WeakParameter(name, str(unit), float(error), float(value) if is_known else float('nan'))
+        for name, unit, error, value, is_known in zip(
+            reduction.names, units, errors, prior, known, strict=True
+        )
+    ]
+    return tuple(sorted(
+        parameters, key=lambda one: (np.isnan(one.share), -np.nan_to_num(one.share))
+    ))
+
+
+def evaluate_start(problem: FormProblem, seed: int) -> dict[str, float] | None:
+    """
+    Return the criteria of the first random motion of a seed, which keeps the joints' limits.
+
+    Parameters
+    ----------
+    problem : FormProblem
+        What is searched.
+    seed : int
+        Of the search.
+
+    Returns
+    -------
+    dict of str to float, optional
+        Of dense samples; None where the arm is nowhere clear.
+
+    """
+    try:
+        x = problem.draw(np.random.default_rng([seed, 0]))
+    except UnsafeMotionError:
+        return None
+    duration = problem.form.duration
+    times = np.linspace(0.0, duration, round(np.ceil(duration * DENSE_RATE)) + 1)
+    motion = Motion(*problem.form.sample(problem.coefficients(x), times))
+    return criteria_of(problem.columns.matrix(motion))
+
+
+def evaluation_content(evaluation: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as plain content of the certificate; null where nothing is seen."""
+    reduction = evaluation.reduction
+    return {
+        'base_parameters': reduction.rank,
+        'friction': evaluation.friction,
+        'base_set': {
+            'frames': reduction.frames,
+            'preference': reduction.preference,
+            'rotor_inertia': reduction.parameters.reflected_inertia,
+        },
+        'criteria_dense': criteria_content(evaluation.dense),
+        'criteria_optimised': [
+            {
+                'samples': one.samples,
+                'both_ends': one.both_ends,
+                'criteria': criteria_content(one.criteria),
+            }
+            for one in evaluation.optimised
+        ],
+        'weakest': [
+            {
+                'parameter': one.name,
+                'standard_error': rounded(one.standard_error),
+                'unit': one.unit,
+                'share_of_prior': rounded(one.share),
+            }
+            for one in evaluation.weakest
+        ],
+    }
+
+
+def criteria_content(criteria: Criteria) -> dict[str, float | None]:
+    """Return criteria with six digits, null where they are infinite."""
+    return {name: rounded(value) for name, value in criteria.items()}
+
+
+def rounded(value: float) -> float | None:
+    """Return a number with six digits; None if it is not finite."""
+    return float(f'{value:.6g}') if np.isfinite(value) else None

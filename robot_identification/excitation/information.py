@@ -1,0 +1,204 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Information as square roots: rows of a matrix whose normal matrix is the inverse covariance.
+
+That of independent recordings is stacked, and that of a motion grows with the time it is repeated.
+Nothing is squared, so that directions known well and hardly at all stand side by side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import DescriptionError
+import scipy.optimize
+
+FloatArray = NDArray[np.float64]
+
+# Eigenvalues of a correlation matrix, next to the largest one, that rounding has made.
+ROUNDING = 1.0e-13
+# Negative eigenvalues beyond this make a matrix no covariance.
+INDEFINITE = 1.0e-8
+# Scaled singular values of information, next to the largest one, below which there is none.
+NO_INFORMATION = 1.0e-10
+# What of a parameter lies in directions without information.
+TOUCHED = 1.0e-7
+
+
+@dataclass(frozen=True, eq=False)
+class InformationGrowth:
+    """
+    The covariance of parameters while a motion is repeated.
+
+    With P the information before and F that of one run, both are diagonal in the same directions:
+    ``(P + t F)^-1 = X diag(1 / (known^2 + t shown^2)) X'``.
+
+    Attributes
+    ----------
+    X : ndarray, shape (b, r)
+        The directions, in parameters.
+    known, shown : ndarray, shape (r,)
+        Square roots of the information in them, before and by one run; their squares add to one.
+    undetermined : ndarray of bool, shape (b,)
+        Parameters that neither determines.
+
+    """
+
+    X: FloatArray
+    known: FloatArray
+    shown: FloatArray
+    undetermined: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, before: FloatArray, run: FloatArray) -> InformationGrowth:
+        """
+        Return the growth from square roots of information.
+
+        Parameters
+        ----------
+        before : ndarray, shape (k, b)
+            Of what is known.
+        run : ndarray, shape (m, b)
+            Of one run of the motion.
+
+        """
+        stacked = np.vstack([before, np.linalg.qr(run, mode='r')])
+        size = _sizes(stacked)
+        U, singular, Vt = np.linalg.svd(stacked * size)
+        rank = int(np.sum(singular > NO_INFORMATION * singular.max(initial=0.0)))
+        U, singular, V, none = U[:, :rank], singular[:rank], Vt[:rank].T, Vt[rank:]
+        _, _, turn = np.linalg.svd(U[len(before):])
+        U = U @ turn.T
+        # Both are taken of U itself: 1 - shown^2 would lose what little is known.
+        known = np.linalg.norm(U[: len(before)], axis=0)
+        shown = np.linalg.norm(U[len(before):], axis=0)
+        X = (V / singular) @ turn.T * size[:, None]
+        return cls(
+            X, np.where(known > NO_INFORMATION, known, 0.0),
+            np.where(shown > NO_INFORMATION, shown, 0.0),
+            np.linalg.norm(none, axis=0) > TOUCHED,
+        )
+
+    def standard_errors(self, runs: float) -> FloatArray:
+        """Return standard errors after some runs, shape (b,); infinite where undetermined."""
+        if np.isinf(runs):
+            information = np.where(self.shown > 0.0, np.inf, self.known**2)
+        else:
+            information = self.known**2 + runs * self.shown**2
+        none = information == 0.0
+        parts = self.X**2 / np.where(none, 1.0, information)
+        errors = np.sqrt(parts[:, ~none].sum(axis=1))
+        lengths = np.linalg.norm(self.X, axis=1)
+        lost = np.linalg.norm(self.X[:, none], axis=1) > TOUCHED * lengths
+        return np.where(lost | self.undetermined, np.inf, errors)
+
+    def runs_until(self, index: int, target: float) -> float:
+        """Return how many runs bring a standard error down to a target; infinite if none do."""
+        if self.standard_errors(0.0)[index] <= target:
+            return 0.0
+        if not self.standard_errors(np.inf)[index] < target:
+            return float('inf')
+
+        def excess(exponent: float) -> float:
+            return float(np.log(self.standard_errors(np.exp(exponent))[index] / target))
+
+        low, high = -1.0, 1.0
+        while excess(low) < 0.0:
+            low *= 2.0
+        while excess(high) > 0.0:
+            high *= 2.0
+        return float(np.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-9)))
+
+
+def information_root(covariance: FloatArray) -> tuple[FloatArray, int]:
+    """
+    Return a square root of the inverse of a covariance.
+
+    The correlation matrix is decomposed, which units do not change. Its smallest eigenvalues
+    belong to what is known best; those that are rounding are raised to where rounding ends, so
+    that a singular covariance claims no more than numbers can hold.
+
+    Parameters
+    ----------
+    covariance : ndarray, shape (b, b)
+        Positive semidefinite, its diagonal positive.
+
+    Returns
+    -------
+    root : ndarray, shape (b, b)
+        ``root' @ root`` is the information.
+    cut : int
+        Number of eigenvalues that were raised.
+
+    Raises
+    ------
+    DescriptionError
+        If the matrix is no covariance, or a variance is zero.
+
+    """
+    variance = np.diag(covariance)
+    if not np.all(np.isfinite(covariance)) or not np.all(variance > 0.0):
+        raise DescriptionError(
+            'a variance in the covariance is not positive: a model without errors leaves nothing '
+            'to shrink; identify it from a recording with noise'
+        )
+    size = np.sqrt(variance)
+    scaled = covariance / size / size[:, None]
+    values, vectors = np.linalg.eigh(0.5 * (scaled + scaled.T))
+    if values[0] < -INDEFINITE * values[-1]:
+        raise DescriptionError(
+            f'the covariance is none: its correlation matrix has the eigenvalue {values[0]:.2e}, '
+            'none may be negative'
+        )
+    floor = ROUNDING * values[-1]
+    raised = np.maximum(values, floor)
+    root: FloatArray = (vectors / np.sqrt(raised)).T / size
+    return root, int(np.sum(values < floor))
+
+
+def leave_open(rows: FloatArray, directions: FloatArray) -> FloatArray:
+    """
+    Return what rows of information say whatever happens along some directions.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (k, b)
+        Square root of the information.
+    directions : ndarray, shape (k, m)
+        What the rows' right-hand sides change by.
+
+    Returns
+    -------
+    ndarray, shape (at most k, b)
+        Square root of the information that is left.
+
+    """
+    if directions.shape[1] == 0:
+        return rows
+    left, size, _ = np.linalg.svd(directions * _sizes(directions), full_matrices=True)
+    rank = int(np.sum(size > NO_INFORMATION * size[0]))
+    rest: FloatArray = left[:, rank:].T @ rows
+    kept = np.linalg.norm(rest, axis=0) > NO_INFORMATION * np.linalg.norm(rows, axis=0)
+    return np.where(kept, rest, 0.0)
+
+
+def _sizes(rows: FloatArray) -> FloatArray:
+    """Return what brings columns to unit length, shape (b,); one where a column is zero."""
+    lengths = np.linalg.norm(rows, axis=0)
+    sizes: FloatArray = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+    return sizes

@@ -1,0 +1,272 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A genetic algorithm, as the seeds use it, of pymoo's operators.
+
+References
+----------
+.. [1] K. Deb, "An efficient constraint handling method for genetic algorithms", Computer Methods
+   in Applied Mechanics and Engineering 186, 2000.
+.. [2] J. Blank and K. Deb, "pymoo: multi-objective optimization in Python", IEEE Access 8, 2020.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import MissingDependencyError
+from robot_identification.excitation.optimizers.optimizer import Candidate
+from robot_identification.excitation.optimizers.optimizer import ExcitationProblem
+from robot_identification.excitation.optimizers.optimizer import FloatArray
+from robot_identification.excitation.optimizers.optimizer import Job
+from robot_identification.excitation.optimizers.optimizer import Optimizer
+from robot_identification.excitation.optimizers.optimizer import Outcome
+from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.parametrizations.parametrization import check_count
+
+# Candidates of a job: enough that sending them to another process costs little.
+OF_A_JOB = 25
+# The first generation spans a part of what the limits allow; coefficients may reach as far again.
+REACH = 0.5
+# What a collision counts: as a limit broken by all of it.
+COLLISION = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Litter:
+    """
+    Candidates of one job.
+
+    Attributes
+    ----------
+    xs : ndarray, shape (m, size)
+        Free coefficients.
+    elite : int
+        How many candidates must be proved clear of collisions.
+    goal : float
+        Objective below which a candidate enters the elite.
+
+    """
+
+    xs: FloatArray
+    elite: int
+    goal: float
+
+
+def score(problem: ExcitationProblem, litter: Litter) -> Outcome:
+    """
+    Scale candidates into the limits and evaluate them, one evaluation each.
+
+    The proof of clearance costs more than all the rest. Only candidates that may enter the elite
+    are asked for it, best first, until as many are clear as the elite has members. Others that
+    keep the limits are neither feasible nor in violation of anything.
+
+    Parameters
+    ----------
+    problem : ExcitationProblem
+        The problem.
+    litter : Litter
+        The candidates.
+
+    Returns
+    -------
+    Outcome
+        As many candidates, in their order.
+
+    """
+    candidates = [_evaluate(problem, x) for x in litter.xs]
+    clear = 0
+    for index in sorted(range(len(candidates)), key=lambda k: rank(candidates[k])):
+        candidate = candidates[index]
+        if candidate.violation > 0.0 or not candidate.objective < litter.goal:
+            break
+        if clear == litter.elite:
+            break
+        if problem.is_clear(candidate.x):
+            candidates[index] = replace(candidate, feasible=True)
+            clear += 1
+        else:
+            candidates[index] = replace(candidate, violation=COLLISION)
+    return Outcome(tuple(candidates), len(candidates))
+
+
+def rank(candidate: Candidate) -> tuple[float, float]:
+    """Return what candidates are sorted by: first what they violate, then how good they are."""
+    return candidate.violation, candidate.objective
+
+
+def _evaluate(problem: ExcitationProblem, x: FloatArray) -> Candidate:
+    repaired = problem.repair(x)
+    if repaired is not None:
+        return Candidate(repaired, problem.objective(repaired), 0.0, False)
+    # What cannot be scaled into its limits breaks one, though perhaps between their instants.
+    violation = max(problem.violation(x), np.finfo(float).tiny)
+    return Candidate(x, problem.objective(x), violation, False)
+
+
+@dataclass(frozen=True)
+class Genetic(Optimizer):
+    """
+    A genetic algorithm: tournaments, simulated binary crossover, Gaussian mutation.
+
+    A round is a generation. Parents and children compete together, so the best are never lost:
+    candidates that keep the limits by their objective, others by what they violate [1]_. The
+    seeds use 200 and 300 individuals and say nothing about the operators.
+
+    The elite is the share of the population of which every member is proved to touch nothing.
+
+    Attributes
+    ----------
+    population : int
+        Individuals of a generation.
+    tournament : int
+        Individuals of which the best becomes a parent.
+    crossover : float
+        Probability that two parents are mixed, and not copied.
+    mutation : float
+        Standard deviation of mutations, as a share of the range of a coefficient.
+    elite : float
+        Share of the population that is proved clear of collisions.
+
+    """
+
+    population: int = 200
+    tournament: int = 3
+    crossover: float = 0.8
+    mutation: float = 0.1
+    elite: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_count('population of genetic', self.population, 4, 100_000)
+        check_count('tournament of genetic', self.tournament, 1, self.population)
+        for name in ('crossover', 'mutation', 'elite'):
+            value = getattr(self, name)
+            if not 0.0 <= value <= 1.0:
+                raise DescriptionError(f'{name} of genetic is {value!r}, it must be from 0 to 1')
+
+    def propose(
+        self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
+    ) -> Sequence[Job]:
+        """
+        Return the evaluation of a generation; see `Optimizer.propose`.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pymoo is not installed.
+
+        """
+        pymoo = _pymoo()
+        if state.archive:
+            xs = self._breed(pymoo, state, rng)
+        else:
+            xs = np.array([problem.draw(rng) for _ in range(self.population)])
+        last = state.archive[self._elite - 1] if len(state.archive) >= self._elite else None
+        goal = last.objective if last is not None and last.feasible else float('inf')
+        return [
+            Job(score, Litter(xs[first: first + OF_A_JOB], self._elite, goal))
+            for first in range(0, len(xs), OF_A_JOB)
+        ]
+
+    @property
+    def _elite(self) -> int:
+        return max(round(self.elite * self.population), 1)
+
+    def _breed(
+        self, pymoo: SimpleNamespace, state: SearchState, rng: np.random.Generator
+    ) -> FloatArray:
+        """Return children of the archive, fewer where no new ones are to be had."""
+        parents = np.array([candidate.x for candidate in state.archive])
+        numbers = range(parents.shape[1])
+        bounds = pymoo.Problem(
+            n_var=parents.shape[1],
+            xl=np.array([state.memory[_lowest(k)] for k in numbers]),
+            xu=np.array([state.memory[_highest(k)] for k in numbers]),
+        )
+        mating = pymoo.Mating(
+            pymoo.TournamentSelection(func_comp=_first, pressure=self.tournament),
+            pymoo.SBX(prob=self.crossover),
+            pymoo.GaussianMutation(sigma=self.mutation),
+            eliminate_duplicates=pymoo.DefaultDuplicateElimination(),
+        )
+        children = mating.do(
+            bounds, pymoo.Population.new('X', parents), self.population, random_state=rng
+        )
+        xs: FloatArray = np.asarray(children.get('X'), dtype=float)
+        return xs
+
+    def learn(
+        self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
+    ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
+        """Keep the best of parents and children; see `Optimizer.learn`."""
+        children = [candidate for outcome in outcomes for candidate in outcome.candidates]
+        memory = state.memory if state.archive else _ranges(children)
+        merged = sorted((*state.archive, *children), key=rank)
+        return tuple(merged[: self.population]), memory
+
+
+def _first(population: Any, groups: Any, **_: Any) -> Any:
+    """Return the winner of each tournament: the first, as the archive has the best first."""
+    return np.min(groups, axis=1)
+
+
+def _ranges(first: Sequence[Candidate]) -> dict[str, float]:
+    """Return the range of each coefficient: that of the first generation, and more."""
+    xs = np.array([candidate.x for candidate in first])
+    low, high = xs.min(axis=0), xs.max(axis=0)
+    more = REACH * (high - low)
+    memory = {_lowest(k): float(value) for k, value in enumerate(low - more)}
+    return memory | {_highest(k): float(value) for k, value in enumerate(high + more)}
+
+
+def _lowest(k: int) -> str:
+    return f'lowest {k}'
+
+
+def _highest(k: int) -> str:
+    return f'highest {k}'
+
+
+def _pymoo() -> SimpleNamespace:
+    """Return what is used of pymoo."""
+    try:
+        from pymoo.core.duplicate import DefaultDuplicateElimination
+        from pymoo.core.mating import Mating
+        from pymoo.core.population import Population
+        from pymoo.core.problem import Problem
+        from pymoo.operators.crossover.sbx import SBX
+        from pymoo.operators.mutation.gauss import GaussianMutation
+        from pymoo.operators.selection.tournament import TournamentSelection
+    except ImportError:
+        raise MissingDependencyError(
+            'pymoo', 'the genetic optimizer', "pip install 'pymoo>=0.6.2'"
+        ) from None
+    return SimpleNamespace(
+        DefaultDuplicateElimination=DefaultDuplicateElimination,
+        GaussianMutation=GaussianMutation,
+        Mating=Mating,
+        Population=Population,
+        Problem=Problem,
+        SBX=SBX,
+        TournamentSelection=TournamentSelection,
+    )

@@ -1,0 +1,136 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The rounds of a search: budget, progress, and how it is taken up again.
+
+Results count in the order in which their jobs were proposed, and the budget is looked at between
+them. So the number of processes makes no difference, and a search that was ended by its time limit
+is repeated by the number of evaluations it used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+import time
+
+import numpy as np
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.optimizer import Candidate
+from robot_identification.excitation.optimizers.optimizer import Optimizer
+from robot_identification.excitation.optimizers.optimizer import Outcome
+from robot_identification.excitation.optimizers.optimizer import Progress
+from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.workers import Workers
+
+
+def search(
+    optimizer: Optimizer,
+    workers: Workers,
+    budget: Budget,
+    seed: int,
+    report: Callable[[Progress], None],
+    *,
+    state: SearchState | None = None,
+    save: Callable[[SearchState], None] | None = None,
+) -> SearchState:
+    """
+    Search until the budget is used up or the optimizer has nothing left to do.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        Proposes what to try.
+    workers : Workers
+        Try it; they know the problem.
+    budget : Budget
+        When to stop.
+    seed : int
+        Same seed and same evaluations, same result.
+    report : callable
+        Is told the progress after every job.
+    state : SearchState, optional
+        Of an earlier search with the same optimizer, problem and seed, which goes on.
+    save : callable, optional
+        Is given the state after every round.
+
+    Returns
+    -------
+    SearchState
+        With the best feasible candidate, if there is one.
+
+    """
+    state = state or SearchState()
+    pace = _Pace(budget, state.evaluations)
+    while state.evaluations < budget.evaluations and pace.time_left > 0.0:
+        # Every round has its own generator: the state need not hold one.
+        rng = np.random.default_rng([seed, state.rounds])
+        jobs = optimizer.propose(workers.problem, state, rng)
+        outcomes: list[Outcome] = []
+        for outcome in workers.run(jobs, pace.end):
+            outcomes.append(outcome)
+            state = _take(state, outcome)
+            report(pace.progress(state))
+            if state.evaluations >= budget.evaluations:
+                break
+        if not jobs or len(outcomes) < len(jobs):
+            break
+        archive, memory = optimizer.learn(workers.problem, state, outcomes)
+        state = replace(state, rounds=state.rounds + 1, archive=archive, memory=memory)
+        if save is not None:
+            save(state)
+    return state
+
+
+def _take(state: SearchState, outcome: Outcome) -> SearchState:
+    feasible = [candidate for candidate in outcome.candidates if candidate.feasible]
+    best = state.best
+    for candidate in feasible:
+        best = better(best, candidate)
+    return replace(
+        state, evaluations=state.evaluations + outcome.evaluations,
+        feasible=state.feasible + len(feasible), best=best,
+    )
+
+
+def better(first: Candidate | None, second: Candidate) -> Candidate:
+    """Return the better of two feasible candidates, the first if they are equal."""
+    return second if first is None or second.objective < first.objective else first
+
+
+class _Pace:
+    """How fast a search goes, for the time it has left."""
+
+    def __init__(self, budget: Budget, evaluations: int) -> None:
+        self._budget, self._first = budget, evaluations
+        self._start = time.monotonic()
+        self.end = self._start + budget.seconds
+
+    @property
+    def time_left(self) -> float:
+        return self.end - time.monotonic()
+
+    def progress(self, state: SearchState) -> Progress:
+        elapsed = time.monotonic() - self._start
+        done = state.evaluations - self._first
+        left = max(self._budget.evaluations - state.evaluations, 0) * elapsed / max(done, 1)
+        seconds_left = max(min(left, self.time_left), 0.0)
+        return Progress(
+            best=np.inf if state.best is None else state.best.objective,
+            evaluations=state.evaluations,
+            feasible=state.feasible,
+            share=min(elapsed / max(elapsed + seconds_left, 1e-9), 1.0),
+            seconds_left=seconds_left,
+        )

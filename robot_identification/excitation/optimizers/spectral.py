@@ -1,0 +1,168 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The default: smooth descents, sharp polishes, and what good motions have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.excitation.optimizers.local_search import descend
+from robot_identification.excitation.optimizers.local_search import Descent
+from robot_identification.excitation.optimizers.local_search import polish
+from robot_identification.excitation.optimizers.optimizer import Candidate
+from robot_identification.excitation.optimizers.optimizer import ExcitationProblem
+from robot_identification.excitation.optimizers.optimizer import FloatArray
+from robot_identification.excitation.optimizers.optimizer import Job
+from robot_identification.excitation.optimizers.optimizer import Optimizer
+from robot_identification.excitation.optimizers.optimizer import Outcome
+from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.random_motion import look
+from robot_identification.excitation.parametrizations.parametrization import check_count
+
+# Means of all singular values first, their extremes later.
+# Each stage starts SLSQP anew, whose picture of the curvature is of another function by then.
+STAGES = tuple((2.0**power, 40) for power in range(6))
+# Criteria that have no extremes are smooth by themselves.
+SMOOTH_STAGES = ((1.0, 120),)
+FIRST_LOOKS = 8
+# Of random velocities: their number, and their size as a share of the limit.
+KNOTS, BAND = (12, 40), (0.2, 0.9)
+
+
+@dataclass(frozen=True)
+class Spectral(Optimizer):
+    """
+    Local searches on smooth bounds of the extreme singular values, from ever better starts.
+
+    The first round starts at random. Later ones start from joints' motions of good candidates
+    put together anew (recombination), from good candidates moved by a share of their distance to
+    others (perturbation), and now and then at random. The best candidates are polished.
+
+    Attributes
+    ----------
+    starts : int
+        Starts of a round.
+    kept : int
+        Good candidates that starts are made of.
+    polished : int
+        Candidates polished in a round.
+    step : float
+        Largest size of perturbations, as a share of the distance between two good candidates; the
+        smallest are a thirtieth of it.
+
+    """
+
+    starts: int = 12
+    kept: int = 12
+    polished: int = 2
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_count('starts of spectral', self.starts, 4, 10_000)
+        check_count('kept of spectral', self.kept, 2, 10_000)
+        check_count('polished of spectral', self.polished, 0, 100)
+
+    def propose(
+        self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
+    ) -> Sequence[Job]:
+        """Return polishes and descents; see `Optimizer.propose`."""
+        jobs = [
+            Job(polish, candidate.x)
+            for candidate in self._to_polish(problem, state)
+        ]
+        if state.rounds == 0:
+            # A safe motion within a second, whatever comes of the descents.
+            jobs += [Job(look, problem.draw(rng)) for _ in range(FIRST_LOOKS)]
+        stages = STAGES if any(problem.extremes) else SMOOTH_STAGES
+        for k in range(self.starts):
+            start = self._start(problem, state.archive, k, rng)
+            jobs.append(Job(descend, Descent(start, stages)))
+        return jobs
+
+    def _to_polish(
+        self, problem: ExcitationProblem, state: SearchState
+    ) -> tuple[Candidate, ...]:
+        """Return the best candidates that were not polished: those that know their start."""
+        if not any(problem.extremes):
+            return ()
+        rough = [candidate for candidate in state.archive if candidate.start is not None]
+        return tuple(rough[: self.polished])
+
+    def _start(
+        self, problem: ExcitationProblem, archive: tuple[Candidate, ...], k: int,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        if len(archive) < 2 or k % 4 == 3:
+            return problem.draw(rng) if k % 8 == 3 else _draw_fast(problem, rng)
+        # The better, the more often.
+        weights = np.arange(float(len(archive)), 0.0, -1.0)
+        first, second = rng.choice(
+            len(archive), 2, replace=False, p=weights / weights.sum()
+        )
+        one, other = archive[first].x.copy(), archive[second].x
+        if k % 2:
+            for feature in problem.features:
+                if rng.random() < 0.5:
+                    one[feature] = other[feature]
+            return np.asarray(one)
+        # Near ones to get further, far ones to get away.
+        step = self.step * 10.0 ** rng.uniform(-1.5, 0.0)
+        distance: FloatArray = step * np.abs(one - other)
+        return np.asarray(one + distance * rng.standard_normal(len(one)))
+
+    def learn(
+        self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
+    ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
+        """Keep the best candidates that differ; see `Optimizer.learn`."""
+        done = self._to_polish(problem, state)
+        old = [
+            replace(candidate, start=None) if candidate in done else candidate
+            for candidate in state.archive
+        ]
+        new = [
+            candidate if k >= len(done) else replace(candidate, start=None)
+            for k, outcome in enumerate(outcomes) for candidate in outcome.candidates
+        ]
+        feasible = [candidate for candidate in (*old, *new) if candidate.feasible]
+        kept: list[Candidate] = []
+        for candidate in sorted(feasible, key=lambda candidate: candidate.objective):
+            if not any(_alike(candidate, other) for other in kept):
+                kept.append(candidate)
+        return tuple(kept[: self.kept]), {}
+
+
+def _draw_fast(problem: ExcitationProblem, rng: np.random.Generator) -> FloatArray:
+    """
+    Return the candidate nearest to random velocities that are high throughout, where it is safe.
+
+    Motions that hurry show more than any other. They are random signs times the bands of Tika et
+    al. 2020; among obstacles they mostly end in one.
+    """
+    if np.isfinite(problem.first_radius):
+        return problem.draw(rng)
+    wanted = (int(rng.integers(*KNOTS)), len(problem.features))
+    shares = rng.uniform(*BAND, wanted) * rng.choice([-1.0, 1.0], wanted)
+    shares[[0, -1]] = 0.0
+    return problem.fit(1, shares)
+
+
+def _alike(one: Candidate, other: Candidate) -> bool:
+    """Return whether two candidates are one motion, of which recombination makes nothing new."""
+    distance = float(np.linalg.norm(one.x - other.x))
+    return distance < 1e-2 * float(np.linalg.norm(other.x))

@@ -1,0 +1,136 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Jobs of a search, done one after the other or by other processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from concurrent.futures import Future
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures.process import BrokenProcessPool
+import multiprocessing
+import os
+import signal
+import time
+from typing import Any
+
+from robot_identification.errors import IdentificationError
+from robot_identification.excitation.optimizers.optimizer import ExcitationProblem
+from robot_identification.excitation.optimizers.optimizer import Job
+from robot_identification.excitation.optimizers.optimizer import Outcome
+
+_problem: ExcitationProblem | None = None
+
+
+def available_processors() -> int:
+    """Return how many processors this program may use."""
+    if hasattr(os, 'sched_getaffinity'):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Workers:
+    """
+    What does the jobs of a search; a context manager, after which all processes are gone.
+
+    Results come in the order of the jobs, whoever is first, so that they do not depend on the
+    number of processes.
+
+    Parameters
+    ----------
+    build : callable
+        Makes the problem; a function of a module, or a partial of one, as every process makes
+        its own.
+    processes : int
+        1: jobs are done here, one by one.
+
+    """
+
+    def __init__(self, build: Callable[[], ExcitationProblem], processes: int = 1) -> None:
+        self.problem = build()
+        self._pool: ProcessPoolExecutor | None = None
+        self._others = set(multiprocessing.active_children())
+        self._any = False
+        if processes > 1:
+            # A fork would copy the locks of other threads, of a ROS node for one.
+            self._pool = ProcessPoolExecutor(
+                processes, multiprocessing.get_context('spawn'), _start, (build,)
+            )
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._pool is not None:
+            # What runs is not waited for: its result came too late.
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(multiprocessing.active_children()) - self._others:
+                process.terminate()
+
+    def run(self, jobs: Sequence[Job], end: float) -> Iterator[Outcome]:
+        """
+        Yield the results of jobs in their order, as long as there is time.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            What to do.
+        end : float
+            No result after this instant of the monotonic clock [s].
+
+        Raises
+        ------
+        IdentificationError
+            If a process was killed.
+
+        """
+        if self._pool is None:
+            for job in jobs:
+                if time.monotonic() >= end:
+                    return
+                yield job.function(self.problem, job.argument)
+            return
+        futures: list[Future[Outcome]] = []
+        try:
+            futures += [self._pool.submit(_do, job) for job in jobs]
+            for future in futures:
+                left = end - time.monotonic()
+                # However short the time, one job is finished, as it is without other processes.
+                bounded = self._any and left != float('inf')
+                outcome = future.result(max(left, 0.0) if bounded else None)
+                self._any = True
+                yield outcome
+        except FutureTimeoutError:
+            return
+        except BrokenProcessPool as error:
+            raise IdentificationError(
+                'a process of the search was killed, which the system does when memory is short: '
+                'search with fewer processes (--processes 1)'
+            ) from error
+
+
+def _start(build: Callable[[], ExcitationProblem]) -> None:
+    global _problem
+    # Ctrl-C is for the parent, which ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _problem = build()
+
+
+def _do(job: Job) -> Outcome:
+    assert _problem is not None
+    return job.function(_problem, job.argument)

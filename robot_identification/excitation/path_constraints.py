@@ -1,0 +1,461 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Limits of functions of the state along a motion, with their exact derivatives.
+
+Each is a share of a limit, at most 1 (two-sided: of magnitude 1 at most), sample by sample. An
+optimizer takes shares and derivatives; who certifies a motion takes the shares alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.errors import UsageError
+from robot_identification.excitation.constraints import joint_index
+from robot_identification.excitation.constraints import tightened
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment_limits import ExtraLimits
+from robot_identification.excitation.experiment_limits import SineTimesCosine
+from robot_identification.excitation.experiment_limits import SumOfJoints
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.robot_model import RobotModel
+
+FloatArray = NDArray[np.float64]
+
+# Of a side with an open one opposite: so far inside of it the share is 0 [m or rad].
+OPEN_SIDE_DEPTH = 1.0
+# A speed has a corner at rest. Its square root is taken of the square plus that of this share of
+# the limit: 5e-9 of the limit too much where it counts.
+REST_SHARE = 1.0e-4
+
+
+@dataclass(frozen=True, eq=False)
+class PathValues:
+    """
+    Shares of limits at the samples of a motion, and their derivatives.
+
+    Attributes
+    ----------
+    shares : ndarray, shape (N, m)
+        Share of each limit, with its sign.
+    by_q, by_dq, by_ddq : ndarray, shape (N, m, n)
+        Derivatives of each sample's shares by its own state [1/rad], [s/rad], [s^2/rad].
+
+    """
+
+    shares: FloatArray
+    by_q: FloatArray
+    by_dq: FloatArray
+    by_ddq: FloatArray
+
+
+class PathConstraint(ABC):
+    """
+    Limits of functions of position, velocity and acceleration.
+
+    Attributes
+    ----------
+    kind : str
+        What is limited.
+    two_sided : bool
+        Whether shares from -1 to 1 are allowed, not only those up to 1.
+    zero, scale : ndarray, shape (m,)
+        Value where the share is 0, and per share, in the limit's unit.
+
+    """
+
+    kind: ClassVar[str]
+    two_sided: ClassVar[bool] = False
+
+    zero: FloatArray
+    scale: FloatArray
+
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """Return what each of the m limits is of."""
+
+    @abstractmethod
+    def shares(self, motion: Motion) -> FloatArray:
+        """Return the shares along a motion, shape (N, m)."""
+
+    @abstractmethod
+    def evaluate(self, motion: Motion) -> PathValues:
+        """Return the shares along a motion with their derivatives."""
+
+
+class TorqueLimit(PathConstraint):
+    """
+    Torques of the URDF's rigid bodies.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with its gravity.
+    limit : ndarray, shape (n,)
+        Magnitudes [N m]; joints with infinite ones are left out.
+
+    """
+
+    kind = 'torque'
+    two_sided = True
+
+    def __init__(self, robot: RobotModel, limit: FloatArray) -> None:
+        self._robot = robot
+        self._rows = np.flatnonzero(np.isfinite(limit))
+        self.zero, self.scale = np.zeros(self._rows.size), limit[self._rows]
+
+    def labels(self) -> tuple[str, ...]:
+        """Return the joints that are limited."""
+        return tuple(self._robot.joint_names[row] for row in self._rows)
+
+    def shares(self, motion: Motion) -> FloatArray:
+        """Return the shares along a motion, shape (N, m)."""
+        shares: FloatArray = rigid_torque(self._robot, motion)[:, self._rows] / self.scale
+        return shares
+
+    def evaluate(self, motion: Motion) -> PathValues:
+        """Return the shares along a motion with their derivatives."""
+        model = self._robot.pinocchio
+        data = model.createData()
+        N, n = motion.q.shape
+        tau, results = np.empty((N, n)), np.empty((3, N, n, n))
+        for k, state in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
+            pin.computeRNEADerivatives(model, data, *state)
+            tau[k] = data.tau
+            results[:, k] = data.dtau_dq, data.dtau_dv, data.M
+        # Of the mass matrix Pinocchio fills the upper triangle.
+        upper = np.triu(results[2])
+        results[2] = upper + np.triu(upper, 1).transpose(0, 2, 1)
+        by = results[:, :, self._rows] / self.scale[:, None]
+        return PathValues(tau[:, self._rows] / self.scale, *by)
+
+
+class WorkspaceBox(PathConstraint):
+    """
+    The origin of a link stays in a box.
+
+    Where both sides of an axis are limited the share is 0 in the middle; where one is, it is 0
+    a metre inside.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    frame : str
+        The link.
+    lower, upper : sequence of float, length 3
+        Corners in the root frame [m]; infinite where a side is open.
+
+    Raises
+    ------
+    UsageError
+        If the arm has no such link.
+
+    """
+
+    kind = 'workspace'
+
+    def __init__(
+        self, robot: RobotModel, frame: str, lower: Sequence[float], upper: Sequence[float]
+    ) -> None:
+        self._robot, self._frame = robot, frame
+        self._id = _frame_id(robot, frame)
+        self._axes, self.zero, self.scale = _sides(lower, upper)
+
+    def labels(self) -> tuple[str, ...]:
+        """Return link, axis and side of each limit."""
+        return tuple(
+            f'{self._frame} {"xyz"[axis]} {"max" if scale > 0.0 else "min"}'
+            for axis, scale in zip(self._axes, self.scale, strict=True)
+        )
+
+    def shares(self, motion: Motion) -> FloatArray:
+        """Return the shares along a motion, shape (N, m)."""
+        model = self._robot.pinocchio
+        data = model.createData()
+        places = np.empty((len(motion), 3))
+        for k, q in enumerate(motion.q):
+            pin.forwardKinematics(model, data, q)
+            places[k] = pin.updateFramePlacement(model, data, self._id).translation
+        return self._shares(places)
+
+    def _shares(self, places: FloatArray) -> FloatArray:
+        shares: FloatArray = (places[:, self._axes] - self.zero) / self.scale
+        return shares
+
+    def evaluate(self, motion: Motion) -> PathValues:
+        """Return the shares along a motion with their derivatives."""
+        model = self._robot.pinocchio
+        data = model.createData()
+        N, n = motion.q.shape
+        places, jacobians = np.empty((N, 3)), np.empty((N, 3, n))
+        for k, q in enumerate(motion.q):
+            jacobians[k] = pin.computeFrameJacobian(
+                model, data, q, self._id, pin.LOCAL_WORLD_ALIGNED
+            )[:3]
+            places[k] = data.oMf[self._id].translation
+        by_q = jacobians[:, self._axes] / self.scale[:, None]
+        nothing = np.zeros_like(by_q)
+        return PathValues(self._shares(places), by_q, nothing, nothing)
+
+
+class ToolSpeed(PathConstraint):
+    """
+    Speed of the origin of a link.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    frame : str
+        The link.
+    limit : float
+        Largest speed [m/s].
+
+    Raises
+    ------
+    UsageError
+        If the arm has no such link.
+
+    """
+
+    kind = 'tool_speed'
+
+    def __init__(self, robot: RobotModel, frame: str, limit: float) -> None:
+        self._robot, self._frame = robot, frame
+        self._id = _frame_id(robot, frame)
+        self.zero, self.scale = np.zeros(1), np.array([limit])
+
+    def labels(self) -> tuple[str, ...]:
+        """Return the link."""
+        return (self._frame,)
+
+    def shares(self, motion: Motion) -> FloatArray:
+        """Return the shares along a motion, shape (N, 1)."""
+        model = self._robot.pinocchio
+        data = model.createData()
+        velocities = np.empty((len(motion), 3))
+        for k, (q, dq) in enumerate(zip(motion.q, motion.dq, strict=True)):
+            pin.forwardKinematics(model, data, q, dq)
+            velocities[k] = pin.getFrameVelocity(model, data, self._id, pin.LOCAL).linear
+        return self._shares(velocities)
+
+    def _shares(self, velocities: FloatArray) -> FloatArray:
+        squared = np.sum(velocities**2, axis=1, keepdims=True) / self.scale**2
+        shares: FloatArray = np.sqrt(squared + REST_SHARE**2)
+        return shares
+
+    def evaluate(self, motion: Motion) -> PathValues:
+        """Return the shares along a motion with their derivatives."""
+        model = self._robot.pinocchio
+        data = model.createData()
+        N, n = motion.q.shape
+        velocities, slopes = np.empty((N, 3)), np.empty((2, N, 3, n))
+        still = np.zeros(n)
+        for k, (q, dq) in enumerate(zip(motion.q, motion.dq, strict=True)):
+            pin.computeForwardKinematicsDerivatives(model, data, q, dq, still)
+            # In its own frame a velocity is as long as in any other.
+            velocities[k] = pin.getFrameVelocity(model, data, self._id, pin.LOCAL).linear
+            by_q, by_dq = pin.getFrameVelocityDerivatives(model, data, self._id, pin.LOCAL)
+            slopes[:, k] = by_q[:3], by_dq[:3]
+        shares = self._shares(velocities)
+        by = np.einsum('ka,skaj->skj', velocities, slopes) / (self.scale**2 * shares)
+        by_q, by_dq = by[:, :, None]
+        return PathValues(shares, by_q, by_dq, np.zeros_like(by_q))
+
+
+class SumRule(PathConstraint):
+    """
+    A sum of joint positions stays in a range.
+
+    Where both sides are limited the share is 0 in the middle; where one is, it is 0 a radian
+    inside.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    rule : SumOfJoints
+        Coefficients, offset and range.
+
+    Raises
+    ------
+    UsageError
+        If the arm has no such joint.
+
+    """
+
+    kind = 'rule'
+
+    def __init__(self, robot: RobotModel, rule: SumOfJoints) -> None:
+        self._rule = rule
+        self._factors = np.zeros(robot.n)
+        for joint, factor in rule.joints.items():
+            self._factors[joint_index(robot, joint, 'a rule')] = factor
+        _, self.zero, self.scale = _sides([rule.lower], [rule.upper])
+
+    def labels(self) -> tuple[str, ...]:
+        """Return the sum in words, and the side."""
+        terms = ' + '.join(f'{factor:g} {joint}' for joint, factor in self._rule.joints.items())
+        return tuple(
+            f'{terms} + {self._rule.offset:.4g} {"max" if scale > 0.0 else "min"}'
+            for scale in self.scale
+        )
+
+    def shares(self, motion: Motion) -> FloatArray:
+        """Return the shares along a motion, shape (N, m)."""
+        sums = motion.q @ self._factors + self._rule.offset
+        shares: FloatArray = (sums[:, None] - self.zero) / self.scale
+        return shares
+
+    def evaluate(self, motion: Motion) -> PathValues:
+        """Return the shares along a motion with their derivatives."""
+        by_q = np.tile(self._factors / self.scale[:, None], (len(motion), 1, 1))
+        nothing = np.zeros_like(by_q)
+        return PathValues(self.shares(motion), by_q, nothing, nothing)
+
+
+class SineCosineRule(PathConstraint):
+    """
+    The sine of one joint times the magnitude of the cosine of another is limited from above.
+
+    Its corner, where the cosine is zero, is far from the limit.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    rule : SineTimesCosine
+        The joints and the limit.
+
+    Raises
+    ------
+    UsageError
+        If the arm has no such joint.
+
+    """
+
+    kind = 'rule'
+
+    def __init__(self, robot: RobotModel, rule: SineTimesCosine) -> None:
+        self._rule = rule
+        self._joints = (
+            joint_index(robot, rule.sine, 'a rule'), joint_index(robot, rule.cosine, 'a rule'),
+        )
+        self.zero, self.scale = np.zeros(1), np.array([rule.at_most])
+
+    def labels(self) -> tuple[str, ...]:
+        """Return the product in words."""
+        return (f'sin({self._rule.sine}) |cos({self._rule.cosine})|',)
+
+    def shares(self, motion: Motion) -> FloatArray:
+        """Return the shares along a motion, shape (N, 1)."""
+        a, b = (motion.q[:, joint] for joint in self._joints)
+        shares: FloatArray = (np.sin(a) * np.abs(np.cos(b)))[:, None] / self.scale
+        return shares
+
+    def evaluate(self, motion: Motion) -> PathValues:
+        """Return the shares along a motion with their derivatives."""
+        a, b = (motion.q[:, joint] for joint in self._joints)
+        by_q = np.zeros((*motion.q.shape[:1], 1, motion.q.shape[1]))
+        by_q[:, 0, self._joints[0]] += np.cos(a) * np.abs(np.cos(b)) / self.scale
+        by_q[:, 0, self._joints[1]] -= (
+            np.sin(a) * np.sin(b) * np.sign(np.cos(b)) / self.scale
+        )
+        nothing = np.zeros_like(by_q)
+        return PathValues(self.shares(motion), by_q, nothing, nothing)
+
+
+def path_constraints(robot: RobotModel, experiment: Experiment) -> tuple[PathConstraint, ...]:
+    """
+    Return every limit of an experiment that is a function of the state.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; gravity is taken from the experiment.
+    experiment : Experiment
+        Margins, limits, workspace, tool speed and rules.
+
+    Raises
+    ------
+    UsageError
+        If a joint or a link is not the arm's.
+
+    """
+    limit = tightened(robot, experiment.extra_limits).effort * experiment.margins.torque
+    constraints = state_constraints(robot, experiment.extra_limits)
+    if not np.any(np.isfinite(limit)):
+        return constraints
+    return (TorqueLimit(robot.with_gravity(experiment.gravity), limit), *constraints)
+
+
+def state_constraints(robot: RobotModel, extra: ExtraLimits) -> tuple[PathConstraint, ...]:
+    """
+    Return workspace, tool speed and rules.
+
+    Raises
+    ------
+    UsageError
+        If a joint or a link is not the arm's.
+
+    """
+    constraints: list[PathConstraint] = [
+        WorkspaceBox(robot, box.frame, box.lower, box.upper) for box in extra.workspace
+    ]
+    if extra.tool_speed is not None:
+        speed = extra.tool_speed
+        constraints.append(ToolSpeed(robot, speed.frame, speed.limit))
+    for rule in extra.rules:
+        constraints.append(
+            SumRule(robot, rule) if isinstance(rule, SumOfJoints) else SineCosineRule(robot, rule)
+        )
+    return tuple(constraints)
+
+
+def _sides(
+    lower: Sequence[float], upper: Sequence[float]
+) -> tuple[list[int], FloatArray, FloatArray]:
+    """Return axis, value of share 0 and value per share of every side that is not open."""
+    axes, zero, scale = [], [], []
+    for axis, (low, high) in enumerate(zip(lower, upper, strict=True)):
+        closed = np.isfinite(low) and np.isfinite(high)
+        depth = 0.5 * (high - low) if closed else OPEN_SIDE_DEPTH
+        for side, inwards in ((low, depth), (high, -depth)):
+            if np.isfinite(side):
+                axes.append(axis)
+                zero.append(side + inwards)
+                scale.append(-inwards)
+    return axes, np.array(zero), np.array(scale)
+
+
+def _frame_id(robot: RobotModel, frame: str) -> int:
+    model = robot.pinocchio
+    if not model.existFrame(frame, pin.FrameType.BODY):
+        known = ', '.join(one.name for one in model.frames if one.type == pin.FrameType.BODY)
+        raise UsageError(
+            f'the experiment limits the link {frame}, which {robot.name} does not have; it has '
+            f'{known}'
+        )
+    return int(model.getFrameId(frame, pin.FrameType.BODY))

@@ -1,0 +1,637 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The optimizer's problem for one arm and experiment: what may move, how well, within which limits.
+
+Rest at both ends is in the form of the motion, which every vector of coefficients fulfils. Limits
+are kept on a grid during a search; what is found is scaled into them on a finer one, and proved
+by the certificate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.base_columns import BaseColumns
+from robot_identification.excitation.base_columns import Knowledge
+from robot_identification.excitation.collision import CollisionModel
+from robot_identification.excitation.constraints import amplitude_limits
+from robot_identification.excitation.constraints import conservative_shares
+from robot_identification.excitation.constraints import joint_index
+from robot_identification.excitation.constraints import motion_limits
+from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.parametrizations.parametrization import Parametrization
+from robot_identification.excitation.path_constraints import path_constraints
+from robot_identification.excitation.path_constraints import PathConstraint
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor_gradient import Passage
+from robot_identification.model.robot_model import RobotModel
+
+FloatArray = NDArray[np.float64]
+Bases = tuple[FloatArray, FloatArray, FloatArray]
+
+# Instants at which limits hold in a search, for each coefficient of the form: a dozen for the
+# shortest period, so that peaks between them are a few percent higher; scaling takes those off.
+SEARCH_SAMPLES = 6
+# Instants at which limits of the path hold in a search: products of sines have sharper peaks. What
+# they keep in reserve is for peaks in between.
+PATH_SAMPLES = 12
+PATH_RESERVE = 0.98
+# Instants of the scaling, for each coefficient of the form; it misses peaks by less than the
+# reserve.
+REPAIR_SAMPLES = 20
+RESERVE = 0.995
+# Path constraints are no linear functions of the amplitudes: motions are made smaller until they
+# hold.
+SHRINKING = (1.0, 0.99, 0.97, 0.94, 0.9)
+# The proof of the certificate has finer speeds than that of the search [m].
+SEARCH_CLEARANCE = 0.0005
+# What a search keeps beyond the clearance between its instants [m].
+BETWEEN_INSTANTS = 0.005
+# Instants at which a search sees collisions at first, for each coefficient of the form.
+COLLISION_SAMPLES = 5
+# Pairs that come no nearer than this beyond the clearance in so many random poses are left to the
+# proof [m].
+WATCHED, WATCHED_POSES = 0.05, 1000
+# Steps among obstacles are at most this long [rad, root mean square].
+FIRST_RADIUS = 0.3
+# Share of the largest singular value below which a fit leaves combinations of amplitudes alone: of
+# half a period of a series one hardly moves the velocity, and positions would pay for it.
+INDEPENDENT = 0.02
+# Directions in which amplitudes (a, b) are seen by conservative limits, and how much of one at
+# least: the limits are kept with 2 % to spare.
+DIRECTIONS = [(np.cos(angle), np.sin(angle)) for angle in np.arange(16) * np.pi / 8.0]
+DIRECTIONS_COSINE = np.cos(np.pi / 16.0)
+CENTRE_TRIES = 500
+CLEARING, CLEARING_STEPS = 0.6, 6
+# Broken clearances count in shares of this length [m].
+LENGTH = 0.1
+# Singular values at both ends that a polish bounds.
+POLISHED_ENDS = (4, 8)
+EXTREMES = {
+    'condition_number': POLISHED_ENDS,
+    'condition_number_scaled': POLISHED_ENDS,
+    'condition_number_squared': POLISHED_ENDS,
+    'smallest_eigenvalue': (0, POLISHED_ENDS[1]),
+}
+
+
+def collision_model(robot: RobotModel, experiment: Experiment) -> CollisionModel | None:
+    """Return what motions of an experiment may not touch, None where that is not checked."""
+    return CollisionModel(robot, experiment.obstacles) if experiment.collision else None
+
+
+class FormProblem:
+    """
+    The optimizer's problem for one arm and experiment; see `ExcitationProblem`.
+
+    The search is done in amplitudes of equal effect: one unit of any of them moves the joint by
+    one radian in root mean square, independently of the others, so that a step means the same in
+    every direction.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; gravity is taken from the experiment.
+    experiment : Experiment
+        Form, margins, criterion and cell.
+    knowledge : Knowledge, optional
+        What is known already.
+
+    Raises
+    ------
+    UsageError
+        If the experiment names a joint that the arm does not have, or a centre out of its range.
+
+    """
+
+    def __init__(
+        self, robot: RobotModel, experiment: Experiment, knowledge: Knowledge | None = None
+    ) -> None:
+        self.robot = robot.with_gravity(experiment.gravity)
+        self.experiment, self.knowledge = experiment, knowledge
+        self.form: Parametrization = experiment.form
+        self.limits: MotionLimits = motion_limits(self.robot, experiment)
+        self.columns = BaseColumns(robot, experiment)
+        self.collision = collision_model(self.robot, experiment)
+        if self.collision is not None and self.collision.pairs:
+            poses = np.random.default_rng(0).uniform(
+                self.limits.lower, self.limits.upper, (WATCHED_POSES, self.robot.n)
+            )
+            self.collision.watch(poses, experiment.clearance + WATCHED)
+        self.criterion = CRITERIA[experiment.criterion]
+        self._shape = equal_size(self.form)
+        times, self._sets = _sample_sets(experiment, self.robot.n)
+        count = self.form.n_coefficients
+        # Scaling a joint's motion by itself bends the path: among obstacles little of it is left.
+        free = self.collision is None or not self.collision.pairs
+        self._search_times, self._repair_times = (
+            self._grid(samples)
+            for samples in (SEARCH_SAMPLES if free else PATH_SAMPLES, REPAIR_SAMPLES)
+        )
+        self._samples = self._bases(times)
+        self._search = self._bases(self._search_times)
+        self._repair = self._bases(self._repair_times)
+        self._jerk = self.form.jerk_basis(self._repair_times) @ self._shape
+        self._fixed = np.zeros((self.robot.n, count))
+        self._free = np.ones((self.robot.n, count), dtype=bool)
+        for joint, position in experiment.center.items():
+            index = joint_index(self.robot, joint, 'center')
+            lower, upper = self.limits.lower[index], self.limits.upper[index]
+            if not lower < position < upper:
+                raise UsageError(
+                    f'center of {joint} is {position:g} rad; its window and the margin leave '
+                    f'{lower:.4g} to {upper:.4g} rad'
+                )
+            self._fixed[index, 0], self._free[index, 0] = position, False
+        constraints = path_constraints(self.robot, experiment)
+        path = self._bases(self._grid(PATH_SAMPLES))
+        # Torques are as smooth as the accelerations, and the dearest to compute.
+        self._constraints = tuple(
+            (constraint, self._search if constraint.kind == 'torque' else path)
+            for constraint in constraints
+        )
+        self._near_times = self._grid(COLLISION_SAMPLES)
+        self._near = self._position_basis(self._near_times)
+
+    @property
+    def size(self) -> int:
+        """Number of free coefficients."""
+        return int(self._free.sum())
+
+    @property
+    def features(self) -> tuple[NDArray[np.int64], ...]:
+        """Indices of each joint's coefficients."""
+        owner = np.nonzero(self._free)[0]
+        return tuple(np.flatnonzero(owner == joint) for joint in range(self.robot.n))
+
+    @property
+    def first_radius(self) -> float:
+        """Largest change of a coefficient in one step; infinite where nothing can be hit."""
+        return FIRST_RADIUS if self.collision is not None and self.collision.pairs else np.inf
+
+    @property
+    def extremes(self) -> tuple[int, int]:
+        """How many of the largest and smallest singular values the criterion is about."""
+        return EXTREMES.get(self.experiment.criterion, (0, 0))
+
+    def coefficients(self, x: FloatArray) -> FloatArray:
+        """Return the coefficients of the form, shape (n, c) [rad], of a candidate."""
+        return self._full(x) @ self._shape.T
+
+    def candidate(self, coefficients: FloatArray) -> FloatArray:
+        """Return the candidate of coefficients of the form, shape (n, c) [rad]."""
+        full = np.linalg.solve(self._shape, coefficients.T).T
+        return np.asarray(full[self._free], dtype=float)
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """
+        Return a random candidate that keeps the limits, and is clear at least in its middle.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If the arm touches something wherever its middle is put.
+
+        """
+        span = self.limits.upper - self.limits.lower
+        for _ in range(CENTRE_TRIES):
+            full = self._fixed.copy()
+            centre = self.limits.lower + span * rng.uniform(0.2, 0.8, self.robot.n)
+            full[:, 0] = np.where(self._free[:, 0], centre, full[:, 0])
+            if self._may_rest_at(full[:, :1].T):
+                break
+        else:
+            raise UnsafeMotionError(self._why_nowhere(rng))
+        full[:, 1:] = rng.standard_normal(full[:, 1:].shape)
+        full = self._scale(full, rng.uniform(0.4, 1.0, self.robot.n))
+        for _ in range(CLEARING_STEPS):
+            if self._keeps_clear(self._near @ full.T, self._kept_distance):
+                break
+            # Smaller motions about a clear pose are clear at last.
+            full[:, 1:] *= CLEARING
+        return full[self._free]
+
+    def fit(self, order: int, shares: FloatArray) -> FloatArray:
+        """
+        Return the candidate whose samples are nearest to wanted ones, within limits or not.
+
+        Parameters
+        ----------
+        order : {0, 1, 2}
+            Position, velocity or acceleration.
+        shares : ndarray, shape (N, n)
+            Wanted samples, evenly from the start to the end, as shares of the limit; of half the
+            range from its middle for positions.
+
+        """
+        limits = self.limits
+        middle, half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
+        bound = (half, limits.velocity, limits.acceleration)[order]
+        basis = self._bases(np.linspace(0.0, self.form.duration, len(shares)))[order]
+        full = self._fixed.copy()
+        full[:, 0] = np.where(self._free[:, 0], middle, full[:, 0])
+        wanted = shares * np.where(np.isfinite(bound), bound, 1.0)
+        full[:, 1:] = np.linalg.lstsq(basis[:, 1:], wanted, rcond=INDEPENDENT)[0].T
+        return full[self._free]
+
+    def objective(self, x: FloatArray) -> float:
+        """Return the criterion, the largest of all sets of samples."""
+        W = self.columns.matrix(self._motion(self._samples, x))
+        return max(self.criterion(self._known(W[rows], rows)) for rows in self._sets)
+
+    def descend(self, x: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+        """Return the smooth stand-in, the mean of all sets of samples, and its gradient."""
+        motion = self._motion(self._samples, x)
+        W, passage = self.columns.matrix(motion), self.columns.pass_forward(motion)
+        total, weights = 0.0, np.zeros_like(W)
+        for rows in self._sets:
+            value, by_rows = self.criterion.descend(self._known(W[rows], rows), sharpness)
+            total += value / len(self._sets)
+            weights[rows] += self._weigh(by_rows[: len(rows)], rows) / len(self._sets)
+        return total, self._by_candidate(passage, weights)
+
+    def spectra(
+        self, x: FloatArray, largest: int, smallest: int
+    ) -> list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]]:
+        """Return log singular values and gradients of each set of samples, both ends."""
+        motion = self._motion(self._samples, x)
+        W, passage = self.columns.matrix(motion), self.columns.pass_forward(motion)
+        rank = W.shape[1]
+        wanted = np.unique([*range(min(largest, rank)), *range(max(rank - smallest, 0), rank)])
+        spectra = []
+        for rows in self._sets:
+            values, by_rows = self.criterion.log_spectrum(self._known(W[rows], rows), wanted)
+            gradients = np.empty((len(wanted), self.size))
+            for k, by in enumerate(by_rows):
+                weights = np.zeros_like(W)
+                weights[rows] = self._weigh(by[: len(rows)], rows)
+                gradients[k] = self._by_candidate(passage, weights)
+            top, bottom = wanted < largest, wanted >= rank - smallest
+            spectra.append((values[top], gradients[top], values[bottom], gradients[bottom]))
+        return spectra
+
+    def lift(self, x: FloatArray) -> FloatArray:
+        """Return a candidate and the auxiliary variables of the linear limits behind it."""
+        if self.experiment.bounds == 'sampled':
+            return x
+        a, b = self._series(self._full(x))
+        reach = np.max([a * c + b * s for c, s in DIRECTIONS], axis=0) / DIRECTIONS_COSINE
+        return np.concatenate([x, reach.ravel()])
+
+    def linear_limits(self) -> tuple[FloatArray, FloatArray]:
+        """Return A, b of the limits ``A @ lift(x) <= b`` on the grid of the search."""
+        return self._linear_limits
+
+    @cached_property
+    def _linear_limits(self) -> tuple[FloatArray, FloatArray]:
+        if self.experiment.bounds == 'conservative':
+            return self._amplitude_limits()
+        limits = self.limits
+        q, dq, ddq = self._search
+        kinds = [
+            (q, limits.lower, limits.upper), (dq, -limits.velocity, limits.velocity),
+            (ddq, -limits.acceleration, limits.acceleration),
+        ]
+        if np.any(np.isfinite(limits.jerk)):
+            jerk = self.form.jerk_basis(self._search_times) @ self._shape
+            kinds.append((jerk, -limits.jerk, limits.jerk))
+        rows, bounds = [np.zeros((0, self.size))], [np.zeros(0)]
+        for joint, feature in enumerate(self.features):
+            for basis, lower, upper in kinds:
+                part = np.zeros((len(basis), self.size))
+                part[:, feature] = basis[:, self._free[joint]]
+                fixed = basis @ self._fixed[joint]
+                for sign, bound in ((1.0, upper[joint]), (-1.0, -lower[joint])):
+                    # What no amplitude moves (a basis is zero at rest) limits nothing.
+                    kept = np.any(part != 0.0, axis=1) & np.isfinite(bound)
+                    rows.append(sign * part[kept])
+                    bounds.append(bound - sign * fixed[kept])
+        return np.vstack(rows), np.concatenate(bounds)
+
+    def _amplitude_limits(self) -> tuple[FloatArray, FloatArray]:
+        """
+        Return the conservative limits as linear ones of auxiliary variables.
+
+        An amplitude is the root of a sum of squares, with a corner at zero where searches stall.
+        Here it is bounded by a variable of its own, which exceeds the projections of (a, b) on
+        sixteen directions so far that it exceeds the amplitude.
+        """
+        by_a, by_b = self._series(np.eye(self.form.n_coefficients))
+        powers, reaches = amplitude_limits(self.form, self.limits)
+        harmonics, middle = len(powers), 0.5 * (self.limits.lower + self.limits.upper)
+        width = self.size + self.robot.n * harmonics
+        rows, bounds = [], []
+        for joint, feature in enumerate(self.features):
+            free = self._free[joint]
+            own = slice(self.size + joint * harmonics, self.size + (joint + 1) * harmonics)
+            for c, s in DIRECTIONS:
+                part = np.zeros((harmonics, width))
+                part[:, feature] = (c * by_a + s * by_b)[free].T
+                part[:, own] = -DIRECTIONS_COSINE * np.eye(harmonics)
+                rows.append(part)
+                bounds.append(np.zeros(harmonics))
+            part = np.zeros((len(powers.T), width))
+            part[:, own] = powers.T
+            bound = reaches[joint].copy()
+            # The lower end of the range comes nearer as the centre falls, the upper as it rises.
+            for row, sign in ((0, -1.0), (1, 1.0)):
+                if free[0]:
+                    part[row, feature[0]] = sign
+                bound[row] -= sign * (self._fixed[joint, 0] - middle[joint])
+            kept = np.isfinite(bound)
+            rows.append(part[kept])
+            bounds.append(bound[kept])
+        return np.vstack(rows), np.concatenate(bounds)
+
+    def _series(self, full: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return sine and cosine amplitudes, (rows, K) each, of amplitudes of equal effect."""
+        assert isinstance(self.form, FourierParametrization)
+        return self.form.series(full @ self._shape.T)
+
+    def box(self) -> tuple[FloatArray, FloatArray]:
+        """Return positions within limits, and amplitudes no larger than their range."""
+        span = self.limits.upper - self.limits.lower
+        highest = np.tile(span[:, None], (1, self.form.n_coefficients))
+        lowest = -highest
+        lowest[:, 0], highest[:, 0] = self.limits.lower, self.limits.upper
+        return lowest[self._free], highest[self._free]
+
+    def instants(self) -> FloatArray:
+        """Return the instants [s] at which a search sees collisions at first."""
+        return self._near_times
+
+    def missed(self, x: FloatArray) -> FloatArray:
+        """Return the instants [s] of nearest approaches that are too near."""
+        if self.collision is None or not self.collision.pairs:
+            return np.zeros(0)
+        full, (B, _, _) = self._full(x), self._repair
+        nearest = self.collision.least(B @ full.T)
+        padded = np.pad(nearest, 1, constant_values=np.inf)
+        lowest = (nearest <= padded[:-2]) & (nearest <= padded[2:])
+        return self._repair_times[lowest & (nearest < self._kept_distance)]
+
+    @property
+    def _kept_distance(self) -> float:
+        return self.experiment.clearance + BETWEEN_INSTANTS
+
+    def path_limits(self, x: FloatArray, instants: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return g and its Jacobian of the limits ``g(x) <= 0`` on the grid of the search."""
+        values, jacobians = [np.zeros(0)], [np.zeros((0, self.size))]
+        for constraint, bases in self._constraints:
+            seen = constraint.evaluate(self._motion(bases, x))
+            slopes = self._by_samples(bases, (seen.by_q, seen.by_dq, seen.by_ddq))
+            for sign in (1.0, -1.0) if constraint.two_sided else (1.0,):
+                values.append(sign * seen.shares.ravel() - PATH_RESERVE)
+                jacobians.append(sign * slopes)
+        if self.collision is not None and self.collision.pairs:
+            basis = self._position_basis(instants)
+            distances, by_q = self.collision.nearest(basis @ self._full(x).T)
+            values.append((self._kept_distance - distances).ravel() / LENGTH)
+            jacobians.append(-self._by_samples((basis,), (by_q,)) / LENGTH)
+        return np.concatenate(values), np.vstack(jacobians)
+
+    def violation(self, x: FloatArray) -> float:
+        """Return the sum of what limits are broken by, the worst instant of each."""
+        full = self._full(x)
+        uses = [self._uses(full, self._search, self._search_times).ravel()]
+        for constraint, bases in self._constraints:
+            shares = constraint.shares(self._motion(bases, x))
+            uses.append((np.abs(shares) if constraint.two_sided else shares).max(axis=0))
+        total = float(np.maximum(np.concatenate(uses) - 1.0, 0.0).sum())
+        if self.collision is not None and self.collision.pairs:
+            nearest = float(self.collision.least(self._near @ full.T).min())
+            total += max(self.experiment.clearance - nearest, 0.0) / LENGTH
+        return total
+
+    def repair(self, x: FloatArray) -> FloatArray | None:
+        """Return the candidate with amplitudes scaled down until all limits hold, or None."""
+        full = self._full(x)
+        if np.any(full[:, 0] <= self.limits.lower) or np.any(full[:, 0] >= self.limits.upper):
+            return None
+        full = self._scale(full, np.ones(self.robot.n), only_down=True)
+        for share in SHRINKING:
+            smaller = np.hstack([full[:, :1], share * full[:, 1:]])
+            motion = Motion(*(basis @ smaller.T for basis in self._repair))
+            kept = all(_is_kept(constraint, motion) for constraint, _ in self._constraints)
+            if kept and self._keeps_clear(motion.q, self.experiment.clearance + SEARCH_CLEARANCE):
+                return smaller[self._free]
+        return None
+
+    def is_clear(self, x: FloatArray) -> bool:
+        """Return whether the motion is proved to keep the experiment's clearance."""
+        if self.collision is None:
+            return True
+        coefficients, form = self.coefficients(x), self.form
+        try:
+            self.collision.prove(
+                lambda t: form.basis(t)[0] @ coefficients.T, form.duration,
+                self._motion(self._repair, x).dq, self.experiment.clearance + SEARCH_CLEARANCE,
+            )
+        except UnsafeMotionError:
+            return False
+        return True
+
+    def _grid(self, samples: int) -> FloatArray:
+        """Return even instants, of which `samples` are for each coefficient of most forms [s]."""
+        count = samples * self.form.grid_samples // REPAIR_SAMPLES
+        return np.linspace(0.0, self.form.duration, count + 1)
+
+    def _bases(self, times: FloatArray) -> Bases:
+        B, dB, ddB = self.form.basis(times)
+        return B @ self._shape, dB @ self._shape, ddB @ self._shape
+
+    def _position_basis(self, times: FloatArray) -> FloatArray:
+        return self.form.basis(times)[0] @ self._shape
+
+    def _full(self, x: FloatArray) -> FloatArray:
+        full = self._fixed.copy()
+        full[self._free] = x
+        return full
+
+    def _motion(self, bases: Bases, x: FloatArray) -> Motion:
+        full = self._full(x)
+        return Motion(*(basis @ full.T for basis in bases))
+
+    def _known(self, W: FloatArray, rows: NDArray[np.int64]) -> FloatArray:
+        """Return a base observation matrix with what is known already below it."""
+        if self.knowledge is None:
+            return W
+        known = self.knowledge.rows * self.knowledge.allowed
+        return np.vstack([self._weigh(W, rows), known])
+
+    def _weigh(self, W: FloatArray, rows: NDArray[np.int64]) -> FloatArray:
+        if self.knowledge is None:
+            return W
+        weights = self.knowledge.weights[rows % self.robot.n]
+        return W * weights[:, None] * self.knowledge.allowed
+
+    def _by_candidate(self, passage: Passage, weights: FloatArray) -> FloatArray:
+        """Return the gradient of ``sum(weights * W)`` by the free coefficients."""
+        by = self.columns.gradient(passage, weights)
+        full = sum(basis.T @ one for basis, one in zip(self._samples, by, strict=True))
+        return np.asarray(full).T[self._free]
+
+    def _by_samples(
+        self, bases: tuple[FloatArray, ...], by: tuple[FloatArray, ...]
+    ) -> FloatArray:
+        """Return derivatives (N m, size) of what depends on each sample, from (N, m, n)."""
+        full = sum(
+            one[..., None] * basis[:, None, None, :]
+            for basis, one in zip(bases, by, strict=True)
+        )
+        return np.asarray(full)[..., self._free].reshape(-1, self.size)
+
+    def _uses(self, full: FloatArray, bases: Bases, times: FloatArray) -> FloatArray:
+        """Return the shares of the limits that each joint's motion uses, (n, kinds)."""
+        limits = self.limits
+        if self.experiment.bounds == 'conservative':
+            return conservative_shares(self.form, full @ self._shape.T, limits)
+        middle, half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
+        q, dq, ddq = (basis @ full.T for basis in bases)
+        jerk = (self.form.jerk_basis(times) @ self._shape) @ full.T
+        parts = (
+            (q - middle, half), (dq, limits.velocity), (ddq, limits.acceleration),
+            (jerk, limits.jerk),
+        )
+        return np.column_stack([np.abs(values / bound).max(axis=0) for values, bound in parts])
+
+    def _scale(
+        self, full: FloatArray, share: FloatArray, *, only_down: bool = False
+    ) -> FloatArray:
+        """Return the motion with each joint's amplitudes at a share of what the limits allow."""
+        limits, centre = self.limits, full[:, 0]
+        moving = np.hstack([np.zeros((self.robot.n, 1)), full[:, 1:]])
+        # The range about the centre instead of that about its own middle.
+        room = np.minimum(limits.upper - centre, centre - limits.lower)
+        about = replace(limits, lower=-room, upper=room)
+        if self.experiment.bounds == 'conservative':
+            use = conservative_shares(self.form, moving @ self._shape.T, about).max(axis=1)
+        else:
+            q, dq, ddq = (basis @ moving.T for basis in self._repair)
+            use = np.max([
+                q.max(axis=0) / (limits.upper - centre),
+                -q.min(axis=0) / (centre - limits.lower),
+                np.abs(dq).max(axis=0) / limits.velocity,
+                np.abs(ddq).max(axis=0) / limits.acceleration,
+                np.abs(self._jerk @ moving.T).max(axis=0) / limits.jerk,
+            ], axis=0)
+        scale = RESERVE * share / np.maximum(use, 1e-12)
+        if only_down:
+            scale = np.minimum(scale, 1.0)
+        return np.hstack([full[:, :1], full[:, 1:] * scale[:, None]])
+
+    def _may_rest_at(self, pose: FloatArray) -> bool:
+        """Return whether a pose (1, n) keeps the limits of the path, and is clear."""
+        motion = Motion(pose, np.zeros_like(pose), np.zeros_like(pose))
+        kept = all(_is_kept(constraint, motion) for constraint, _ in self._constraints)
+        return kept and self._keeps_clear(pose, self._kept_distance)
+
+    def _keeps_clear(self, poses: FloatArray, distance: float) -> bool:
+        if self.collision is None or not self.collision.pairs:
+            return True
+        return bool(np.all(self.collision.least(poses) >= distance))
+
+    def describe_middle(self) -> str:
+        """Say what the arm touches, or nearly, where it stands in the middle of its window."""
+        if self.collision is None or not self.collision.pairs:
+            return ''
+        middle = 0.5 * (self.limits.lower + self.limits.upper)
+        nearest = self.collision.closest(middle[None], np.zeros(1))
+        return f'; in the middle of the window {nearest}'
+
+    def _why_nowhere(self, rng: np.random.Generator) -> str:
+        """Say which limit of the path or which pair of bodies is broken most often, and where."""
+        poses = rng.uniform(self.limits.lower, self.limits.upper, (CENTRE_TRIES, self.robot.n))
+        rest = np.zeros_like(poses)
+        words = (
+            f'no motion of {self.robot.name} within the limits: it can stand nowhere. Of '
+            f'{CENTRE_TRIES} random poses within its '
+        )
+        for constraint, _ in self._constraints:
+            shares = constraint.shares(Motion(poses, rest, rest))
+            broken = (np.abs(shares) if constraint.two_sided else shares) > RESERVE
+            if np.all(np.any(broken, axis=1)):
+                label = constraint.labels()[int(np.argmax(broken.sum(axis=0)))]
+                return f'{words}window all break the limit {constraint.kind} of {label}: widen it'
+        if self.collision is None or not self.collision.pairs:
+            return f'{words}window none keeps all limits of the path at once: widen them'
+        nearest = [int(np.argmin(self.collision.distances(q))) for q in poses]
+        pair, count = Counter(nearest).most_common(1)[0]
+        first, second = self.collision.pairs[pair]
+        place = self.collision.place(poses[nearest.index(pair)], pair)
+        return (
+            f'{words}window none keeps {self.experiment.clearance} m of clearance; in {count} of '
+            f'them {first} and {second} are the nearest pair, for example at x, y, z = '
+            f'{", ".join(f"{value:.3f}" for value in place)} m in the root frame: move the '
+            'obstacle, or change the windows of the joints'
+        )
+
+
+def _is_kept(constraint: PathConstraint, motion: Motion) -> bool:
+    shares = constraint.shares(motion)
+    return bool(np.all((np.abs(shares) if constraint.two_sided else shares) <= RESERVE))
+
+
+def _sample_sets(
+    experiment: Experiment, joints: int
+) -> tuple[FloatArray, tuple[NDArray[np.int64], ...]]:
+    """Return all instants of the criterion, and the rows of W that belong to each set."""
+    duration = experiment.form.duration
+    sets = [
+        np.linspace(0.0, duration, count, endpoint=False) for count in experiment.samples
+    ]
+    # Instants that sets have in common are computed once.
+    times, first = np.unique(np.round(np.concatenate(sets), 12), return_inverse=True)
+    starts = np.cumsum([0, *(len(one) for one in sets)])
+    rows = tuple(
+        (first[start:stop, None] * joints + np.arange(joints)).ravel()
+        for start, stop in pairwise(starts)
+    )
+    return np.asarray(times, dtype=float), rows
+
+
+def equal_size(form: Parametrization) -> FloatArray:
+    """
+    Return the transformation from amplitudes of equal effect to coefficients of a form.
+
+    Parameters
+    ----------
+    form : Parametrization
+        The form.
+
+    Returns
+    -------
+    ndarray, shape (c, c)
+        Coefficients are ``equal @ shape.T``.
+
+    """
+    times = np.linspace(0.0, form.duration, REPAIR_SAMPLES * form.n_coefficients)
+    B, _, _ = form.basis(times)
+    triangle = np.linalg.qr(B[:, 1:], mode='r') / np.sqrt(len(B))
+    triangle *= np.sign(np.diag(triangle))[:, None]
+    shape = np.eye(form.n_coefficients)
+    shape[1:, 1:] = np.linalg.inv(triangle)
+    return shape

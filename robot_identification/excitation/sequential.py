@@ -1,0 +1,546 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The next motion: what an identified model knows, what a motion leaves weak, what would mend it.
+
+Information of independent recordings adds up, so the next motion is the one whose information,
+with that of the model, leaves the smallest errors.
+
+References
+----------
+.. [1] A. C. Atkinson, A. N. Donev and R. D. Tobias, "Optimum Experimental Designs, with SAS",
+   Oxford University Press, 2007, chapter 19.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.base_columns import BaseColumns
+from robot_identification.excitation.base_columns import experiment_reduction
+from robot_identification.excitation.base_columns import Knowledge
+from robot_identification.excitation.constraints import motion_limits
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.information import information_root
+from robot_identification.excitation.information import InformationGrowth
+from robot_identification.excitation.information import leave_open
+from robot_identification.excitation.information import ROUNDING
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.link_frames import link_frames
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+import scipy.linalg
+
+FloatArray = NDArray[np.float64]
+
+# Criteria that grow better with information; others are numbers of one motion alone.
+INFORMATION_CRITERIA = ('log_determinant', 'trace_of_inverse', 'smallest_eigenvalue')
+DEFAULT_CRITERION = 'trace_of_inverse'
+# Largest standard error that is not weak, as a part of the value.
+WEAK_SHARE = 0.1
+# Shape constants that say how friction passes through zero: its coefficients mean the same.
+PASSAGES = ('width', 'zero_velocity')
+# Joint placements [m, and parts of a direction] that are one geometry: calibrated arms are a few
+# millimetres off.
+SAME_GEOMETRY = 0.01
+# Parts of a base parameter that another mounting shows and this one does not; less is rounding,
+# or an axis a little off the parallel.
+HIDDEN, HIDDEN_CALIBRATED = 1.0e-6, 0.02
+# Samples of the motion in an analysis: dense for motions of a few hertz [Hz].
+DENSE_RATE = 125.0
+# Samples and speeds of motions that the size of a torque is judged on, where there is no limit.
+REFERENCE_SAMPLES = 300
+REFERENCE_VELOCITY, REFERENCE_ACCELERATION = 3.0, 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class PriorKnowledge(Knowledge):
+    """
+    What earlier recordings say, and what is needed to say how much more a motion would.
+
+    Attributes
+    ----------
+    rows, weights, allowed
+        See `Knowledge`; what is not allowed is weak, see `allowed_errors`.
+    theta : ndarray, shape (b,)
+        Base parameters of the experiment as identified, zero where nothing is known, SI units.
+    noise : ndarray, shape (n,)
+        Standard deviation of the measured torque of each joint [N m].
+    rate : float
+        Recorded samples per second [Hz].
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    theta: FloatArray
+    noise: FloatArray
+    rate: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Weakness:
+    """
+    How well base parameters are known before and after a motion.
+
+    Standard errors assume noise that is white in time, as those of a model file do. Where it is
+    not, all of them are too small by about the same factor, and minutes by its square.
+
+    Attributes
+    ----------
+    names, units : tuple of str, length b
+        Of the base parameters.
+    theta : ndarray, shape (b,)
+        Their values, zero where nothing is known.
+    before, after : ndarray, shape (b,)
+        Standard errors; infinite where a parameter is not determined.
+    allowed : ndarray, shape (b,)
+        Largest standard error that is not weak.
+    minutes : ndarray, shape (b,)
+        For how long the motion must be repeated until the error is the allowed one, the first
+        time included: zero where it is known well enough without, infinite where no time is
+        enough.
+    duration : float
+        Length of the motion [s].
+    notes : tuple of str
+        Those of the knowledge.
+
+    """
+
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    theta: FloatArray
+    before: FloatArray
+    after: FloatArray
+    allowed: FloatArray
+    minutes: FloatArray
+    duration: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def weak(self) -> NDArray[np.bool_]:
+        """Which parameters the motion leaves weak, shape (b,)."""
+        mask: NDArray[np.bool_] = self.after > self.allowed
+        return mask
+
+    @property
+    def order(self) -> list[int]:
+        """Indices of the parameters, the weakest after the motion first."""
+        return [int(i) for i in np.argsort(-self.after / self.allowed, kind='stable')]
+
+
+def next_experiment(experiment: Experiment) -> tuple[Experiment, tuple[str, ...]]:
+    """
+    Return an experiment with a criterion that earlier information can be added to.
+
+    Condition numbers judge one motion alone, and of several sets of samples only one can stand
+    for the recorded ones.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        As in its file.
+
+    Returns
+    -------
+    experiment : Experiment
+        With one of INFORMATION_CRITERIA, and one set of samples.
+    notes : tuple of str
+        What was changed.
+
+    """
+    notes = []
+    if experiment.criterion not in INFORMATION_CRITERIA:
+        notes.append(
+            f'criterion {experiment.criterion} is about one motion alone: the next motion is '
+            f'designed for {DEFAULT_CRITERION}'
+        )
+        experiment = replace(experiment, criterion=DEFAULT_CRITERION)
+    if len(experiment.samples) > 1:
+        most = max(experiment.samples)
+        notes.append(f'of several sets of samples the largest is used, {most}')
+        experiment = replace(experiment, samples=(most,))
+    return experiment, tuple(notes)
+
+
+def knowledge_of_model(
+    model: IdentifiedModel,
+    robot: RobotModel,
+    experiment: Experiment,
+    *,
+    noise: FloatArray | None = None,
+    rate: float | None = None,
+) -> PriorKnowledge:
+    """
+    Return what an identified model says about the base parameters of an experiment.
+
+    A model states combinations of standard parameters, ``theta_model = K @ theta_standard``, with
+    a covariance. That is information about any base set, frames and mounting:
+
+    - what an experiment has and the model has not has no information;
+    - what the model has and the experiment has not (a friction coefficient, combinations that
+      only the model's mounting shows) is left open, not held at its estimate: the rest loses
+      the information that it shared with it;
+    - friction coefficients are one parameter where joint, law and shape constants are the same;
+      how a law passes through zero (its width) may differ.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        What is known.
+    robot : RobotModel
+        The arm, of the model's geometry.
+    experiment : Experiment
+        The next one, see `next_experiment`.
+    noise : ndarray, shape (n,), optional
+        Standard deviation of the measured torque [N m]; by default the model's residual.
+    rate : float, optional
+        Recorded samples per second [Hz]; by default that of the model's robot. Less where
+        neighbouring samples have the same error.
+
+    Raises
+    ------
+    UsageError
+        If the model is of another arm, noise or rate are unknown, or the experiment has several
+        sets of samples.
+    DescriptionError
+        If the covariance is none, or the noise is not positive.
+
+    """
+    _check_arm(model, robot)
+    noise = _noise_of_model(model) if noise is None else noise
+    rate = _rate_of_model(model, robot) if rate is None else rate
+    robot = robot.with_gravity(experiment.gravity)
+    reduction = experiment_reduction(robot, experiment)
+    columns, notes = _match_columns(model.parameters, reduction.parameters)
+    change = np.eye(reduction.parameters.size)
+    if experiment.frames != 'joint':
+        inertial = slice(0, 10 * robot.n)
+        change[inertial, inertial] = link_frames(robot, experiment.frames).to_joint_frames()
+    root, cut = information_root(model.covariance)
+    if cut:
+        notes.append(
+            f'{cut} combinations of the model are known better than numbers can say; they count '
+            f'as known to {np.sqrt(ROUNDING):.0e} of the errors of their parameters'
+        )
+    open_terms = [
+        row for row, column in enumerate(model.reduction.independent) if column not in columns
+    ]
+    seen = _in_columns(model.reduction.K, columns, reduction.parameters.size) @ change
+    rows = leave_open(
+        root @ seen[:, reduction.independent],
+        root @ _open_directions(model.reduction.K, seen, reduction, columns, open_terms),
+    )
+    lifted = np.zeros(reduction.parameters.size)
+    for source, target in columns.items():
+        lifted[target] = model.theta_lifted[source]
+    theta = reduction.K @ np.linalg.solve(change, lifted)
+    growth = InformationGrowth.of(rows, np.zeros((0, reduction.rank)))
+    unknown = [reduction.names[i] for i in np.flatnonzero(growth.undetermined)]
+    if unknown:
+        notes.append(f'the model does not determine {", ".join(unknown)}')
+    return PriorKnowledge(
+        rows, _weights(experiment, robot.n, noise, rate),
+        allowed_errors(robot, experiment, theta, noise), theta, noise, rate, tuple(notes),
+    )
+
+
+def no_knowledge(
+    robot: RobotModel, experiment: Experiment, noise: FloatArray, rate: float
+) -> PriorKnowledge:
+    """
+    Return the knowledge before the first motion: none.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    experiment : Experiment
+        The first one, see `next_experiment`.
+    noise : ndarray, shape (n,)
+        Standard deviation of the measured torque of each joint [N m].
+    rate : float
+        Recorded samples per second [Hz].
+
+    Raises
+    ------
+    UsageError
+        If the rate is not positive, or the experiment has several sets of samples.
+    DescriptionError
+        If the noise is not positive.
+
+    """
+    b = experiment_reduction(robot.with_gravity(experiment.gravity), experiment).rank
+    weights = _weights(experiment, robot.n, noise, rate)
+    allowed = allowed_errors(robot, experiment, np.zeros(b), noise)
+    return PriorKnowledge(np.zeros((0, b)), weights, allowed, np.zeros(b), noise, rate)
+
+
+def allowed_errors(
+    robot: RobotModel, experiment: Experiment, theta: FloatArray, noise: FloatArray
+) -> FloatArray:
+    """
+    Return the largest standard errors of base parameters that are not weak.
+
+    That is WEAK_SHARE of the value, or of the value whose torque is as large as the noise,
+    whichever is larger. The latter is of random poses, speeds and accelerations within the
+    experiment's limits: what the arm can show, whatever a motion does; so a parameter that is
+    nearly zero is judged by the torque it can make.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    experiment : Experiment
+        Whose base parameters and limits are meant.
+    theta : ndarray, shape (b,)
+        Base parameters, zero where unknown.
+    noise : ndarray, shape (n,)
+        Standard deviation of the measured torque of each joint [N m].
+
+    Returns
+    -------
+    ndarray, shape (b,)
+        Standard errors, SI units.
+
+    """
+    motion = _reference_motion(robot, experiment)
+    robot = robot.with_gravity(experiment.gravity)
+    W = BaseColumns(robot, experiment).matrix(motion)
+    torque = W.reshape(len(motion), robot.n, -1) / noise[:, None]
+    signal = np.sqrt(np.mean(torque**2, axis=0)).max(axis=0)
+    allowed: FloatArray = WEAK_SHARE * np.maximum(np.abs(theta), 1.0 / signal)
+    return allowed
+
+
+def weak_parameters(
+    robot: RobotModel,
+    experiment: Experiment,
+    trajectory: Trajectory,
+    known: PriorKnowledge,
+) -> Weakness:
+    """
+    Say how well a motion shows each base parameter, and for how long it would have to run.
+
+    A parameter is weak if its standard error after the motion exceeds `allowed_errors`.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    experiment : Experiment
+        Whose base parameters are meant.
+    trajectory : Trajectory
+        The motion.
+    known : PriorKnowledge
+        What is known without it.
+
+    """
+    columns = BaseColumns(robot.with_gravity(experiment.gravity), experiment)
+    period = trajectory.form.duration
+    count = int(np.ceil(period * DENSE_RATE))
+    # Without the end, which is the start of the next period.
+    motion = trajectory.sample(np.arange(count) * period / count)
+    W = columns.matrix(motion)
+    recorded = np.sqrt(known.rate * trajectory.duration / count)
+    shown = W / np.tile(known.noise, count)[:, None] * recorded
+    growth = InformationGrowth.of(known.rows, shown)
+    runs = [growth.runs_until(i, float(target)) for i, target in enumerate(known.allowed)]
+    return Weakness(
+        names=columns.reduction.names,
+        units=columns.reduction.units,
+        theta=known.theta,
+        before=growth.standard_errors(0.0),
+        after=growth.standard_errors(1.0),
+        allowed=known.allowed,
+        minutes=np.array(runs) * trajectory.duration / 60.0,
+        duration=trajectory.duration,
+        notes=known.notes,
+    )
+
+
+def _check_arm(model: IdentifiedModel, robot: RobotModel) -> None:
+    """Check that a model is about this arm: same joints, same geometry."""
+    if model.robot.joint_names != robot.joint_names:
+        raise UsageError(
+            f'the model is of {model.robot.name} with the joints '
+            f'{", ".join(model.robot.joint_names)}; {robot.name} has '
+            f'{", ".join(robot.joint_names)}'
+        )
+    pairs = zip(
+        robot.joint_names, list(model.robot.pinocchio.jointPlacements)[1:],
+        list(robot.pinocchio.jointPlacements)[1:], strict=True,
+    )
+    for joint, theirs, ours in pairs:
+        apart = float(np.abs(theirs.homogeneous - ours.homogeneous).max())
+        if apart > SAME_GEOMETRY:
+            raise UsageError(
+                f'{joint} of {robot.name} is placed otherwise than in the model, by {apart:.3g} '
+                f'(at most {SAME_GEOMETRY:g} is the same arm): leave out --robot and --urdf to '
+                "use the model's own description"
+            )
+
+
+def _noise_of_model(model: IdentifiedModel) -> FloatArray:
+    spread = model.quality.get('residual_standard_deviation')
+    if spread is None or np.shape(spread) != (model.robot.n,):
+        raise UsageError(
+            f'the model does not say the residual of its {model.robot.n} joints '
+            '(quality.residual_standard_deviation), from which the noise of the next recording '
+            'is known: identify it again'
+        )
+    return np.array(spread, dtype=float)
+
+
+def _rate_of_model(model: IdentifiedModel, robot: RobotModel) -> float:
+    rate = model.robot.sampling_rate
+    return rate if np.isfinite(rate) else robot.sampling_rate
+
+
+def _weights(experiment: Experiment, n: int, noise: FloatArray, rate: float) -> FloatArray:
+    """Return the factors of the criterion's rows: one sample stands for many recorded ones."""
+    if noise.shape != (n,) or not np.all(np.isfinite(noise) & (noise > 0.0)):
+        raise DescriptionError(
+            f'the noise of the joints is {noise.tolist()} N m, {n} positive numbers are needed'
+        )
+    if not 0.0 < rate < np.inf:
+        raise UsageError(f'the sampling rate is {rate} Hz, a positive one is needed')
+    if len(experiment.samples) > 1:
+        raise UsageError(
+            'with earlier information one set of samples is needed, the experiment has '
+            f'{list(experiment.samples)}'
+        )
+    recorded = rate * experiment.form.duration * experiment.periods
+    weights: FloatArray = np.sqrt(recorded / experiment.samples[0]) / noise
+    return weights
+
+
+def _match_columns(
+    source: StandardParameters, target: StandardParameters
+) -> tuple[dict[int, int], list[str]]:
+    """Return the target's column by the source's where they mean the same, and remarks."""
+    columns = {column: column for column in range(10 * source.n)}
+    notes = []
+    theirs = {(term.joint, term.law.name): index for index, term in enumerate(target.friction)}
+    for term, own in zip(source.friction, source.friction_slices, strict=True):
+        index = theirs.get((term.joint, term.law.name))
+        if index is None:
+            continue
+        other, there = target.friction[index].law, target.friction_slices[index]
+        if _same_meaning(term.law.constants(), other.constants()):
+            columns.update(zip(range(own.start, own.stop), range(there.start, there.stop),
+                               strict=True))
+        else:
+            notes.append(
+                f'{term.law.name} friction of joint {term.joint + 1} has other shape constants '
+                f'in the model ({_in_words(term.law.constants())}) than in the experiment '
+                f'({_in_words(other.constants())}): its coefficients count as unknown'
+            )
+    if source.reflected_inertia and target.reflected_inertia:
+        own, there = source.reflected_inertia_slice, target.reflected_inertia_slice
+        columns.update(zip(range(own.start, own.stop), range(there.start, there.stop),
+                           strict=True))
+    left = sorted({
+        term.law.name for term in source.friction
+        if (term.joint, term.law.name) not in theirs
+    })
+    if left:
+        notes.append(
+            f'friction of the model that the experiment does not have stays open: '
+            f'{", ".join(left)}; name it in the experiment to have the motion designed for it'
+        )
+    return columns, notes
+
+
+def _same_meaning(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(other[name] == value for name, value in one.items() if name not in PASSAGES)
+
+
+def _in_words(constants: Mapping[str, Any]) -> str:
+    return ', '.join(f'{name} {value:g}' for name, value in constants.items())
+
+
+def _in_columns(K: FloatArray, columns: Mapping[int, int], size: int) -> FloatArray:
+    """Return the model's combinations as rows of the experiment's standard parameters."""
+    moved = np.zeros((len(K), size))
+    moved[:, list(columns.values())] = K[:, list(columns)]
+    return moved
+
+
+def _open_directions(
+    K: FloatArray,
+    seen: FloatArray,
+    reduction: BaseReduction,
+    columns: Mapping[int, int],
+    open_terms: list[int],
+) -> FloatArray:
+    """
+    Return what the model's base parameters change by without the experiment's changing.
+
+    Of the model's own columns only those that lead a base parameter count: the others have the
+    torque of leading ones, and are held at zero.
+
+    Parameters
+    ----------
+    K, seen : ndarray, shapes (b_model, p_model), (b_model, p)
+        Combinations of the model, and of them what are columns of the experiment.
+    reduction : BaseReduction
+        Of the experiment.
+    columns : mapping of int to int
+        Columns of the experiment by those of the model.
+    open_terms : list of int
+        The model's base parameters that are led by other columns.
+
+    Returns
+    -------
+    ndarray, shape (b_model, any)
+        Directions, as columns.
+
+    """
+    # What only the experiment has is held at zero, too: the model took it to be.
+    shared = list(columns.values())
+    hidden = seen[:, shared] @ scipy.linalg.null_space(reduction.K[:, shared])
+    left, size, _ = np.linalg.svd(hidden, full_matrices=False)
+    tolerance = HIDDEN if reduction.exact else HIDDEN_CALIBRATED
+    return np.hstack([left[:, size > tolerance], np.eye(len(K))[:, open_terms]])
+
+
+def _reference_motion(robot: RobotModel, experiment: Experiment) -> Motion:
+    """Return random poses, speeds and accelerations within the limits of an experiment."""
+    limits = motion_limits(robot, experiment)
+    rng = np.random.default_rng(0)
+    shape = (REFERENCE_SAMPLES, robot.n)
+    velocity, acceleration = (
+        np.where(np.isfinite(limit), limit, usual) for limit, usual in (
+            (limits.velocity, REFERENCE_VELOCITY), (limits.acceleration, REFERENCE_ACCELERATION)
+        )
+    )
+    return Motion(
+        rng.uniform(limits.lower, limits.upper, shape),
+        rng.uniform(-velocity, velocity, shape),
+        rng.uniform(-acceleration, acceleration, shape),
+    )

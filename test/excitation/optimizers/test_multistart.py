@@ -1,0 +1,71 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Random starts, from each of which the criterion itself is minimised, and nothing is kept."""
+
+from excitation.optimizers.fake_problem import FakeProblem
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.excitation.optimizers.local_search import descend
+from robot_identification.excitation.optimizers.multistart import Multistart
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.optimizer import Candidate
+from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.workers import Workers
+
+INF = float('inf')
+
+
+@pytest.mark.parametrize('starts', [0, 2.5, True])
+def test_wrong_options_are_refused_by_name(starts):
+    with pytest.raises(DescriptionError, match=f'starts of multistart is {starts}'):
+        Multistart(starts)
+
+
+def test_every_round_is_new_starts_of_the_unsmoothed_criterion():
+    """Whatever is known already: starts are those that the problem draws, in their order."""
+    problem = FakeProblem()
+    known = SearchState(
+        rounds=4, archive=(Candidate(np.zeros(12), 1.0, 0.0, True),), memory={'any': 1.0}
+    )
+    for state in (SearchState(), known):
+        jobs = Multistart(5).propose(problem, state, np.random.default_rng(2))
+        rng = np.random.default_rng(2)
+        assert [job.function for job in jobs] == [descend] * 5
+        for job in jobs:
+            np.testing.assert_array_equal(job.argument.start, problem.draw(rng))
+            assert [sharpness for sharpness, _ in job.argument.stages] == [INF]
+        assert Multistart(5).learn(problem, state, []) == ((), {})
+
+
+def test_the_best_of_all_starts_is_found():
+    """By hand: one descent after the other, the best that is feasible."""
+    budget = Budget(500)
+    with Workers(FakeProblem) as workers:
+        state = search(Multistart(4), workers, budget, 7, lambda progress: None)
+    found, evaluations, number = [], 0, 0
+    while evaluations < budget.evaluations:
+        rng = np.random.default_rng([7, number])
+        for job in Multistart(4).propose(FakeProblem(), SearchState(), rng):
+            outcome = descend(FakeProblem(), job.argument)
+            found += [one.objective for one in outcome.candidates if one.feasible]
+            evaluations += outcome.evaluations
+            if evaluations >= budget.evaluations:
+                break
+        number += 1
+    assert number > 1
+    assert (state.best.objective, state.feasible) == (min(found), len(found))
+    assert state.evaluations == evaluations

@@ -1,0 +1,96 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A random motion is the first that will do, not the best."""
+
+from excitation.optimizers.fake_problem import FakeProblem
+import numpy as np
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.random_motion import look
+from robot_identification.excitation.optimizers.random_motion import RandomMotion
+from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.workers import Workers
+
+FIRST_TO_PASS = 3
+
+
+class Picky(FakeProblem):
+    """Scales only what is drawn fourth into its limits, and finds only that clear."""
+
+    def __init__(self):
+        super().__init__()
+        self.draws = []
+
+    def draw(self, rng):
+        self.draws.append(super().draw(rng))
+        return self.draws[-1]
+
+    def repair(self, x):
+        # The second and third draw can be repaired, and touch something.
+        return 0.5 * x if len(self.draws) > 1 else None
+
+    def is_clear(self, x):
+        self.proofs += 1
+        return len(self.draws) > FIRST_TO_PASS
+
+
+def searched(problem, seed=1, evaluations=50):
+    """Return the state that a search ends with."""
+    with Workers(lambda: problem) as workers:
+        return search(RandomMotion(), workers, Budget(evaluations), seed, lambda progress: None)
+
+
+def test_the_first_that_is_clear_is_taken_and_the_search_ends():
+    """One evaluation a draw; the objective is that of the motion taken, after its repair."""
+    problem = Picky()
+    state = searched(problem)
+    assert len(problem.draws) == FIRST_TO_PASS + 1
+    assert (state.evaluations, state.feasible) == (4, 1)
+    np.testing.assert_array_equal(state.best.x, 0.5 * problem.draws[-1])
+    assert state.best.objective == problem.objective(state.best.x)
+    assert state.best.feasible and state.best.violation == 0.0
+
+
+def test_nothing_is_evaluated_that_is_not_taken():
+    """What cannot be repaired is not proved clear, what is not clear is not evaluated."""
+    problem = Picky()
+    searched(problem)
+    assert (problem.proofs, problem.objectives) == (3, 1)
+
+
+def test_the_budget_ends_a_search_that_finds_nothing():
+    problem = Picky()
+    state = searched(problem, evaluations=2)
+    assert state.best is None
+    assert state.evaluations == 2
+
+
+def test_seeds_make_the_motion():
+    """Same seed, same motion; other seeds, others."""
+    first, again, other = (searched(FakeProblem(), seed).best.x for seed in (5, 5, 6))
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0.1
+
+
+def test_a_state_proposes_the_same_twice_and_nothing_when_it_has_a_motion():
+    problem, state = FakeProblem(), SearchState()
+    one, two = (
+        RandomMotion().propose(problem, state, np.random.default_rng(3)) for _ in range(2)
+    )
+    assert [job.function for job in (*one, *two)] == [look, look]
+    np.testing.assert_array_equal(one[0].argument, two[0].argument)
+    found = searched(FakeProblem())
+    assert RandomMotion().propose(problem, found, np.random.default_rng(3)) == []
+    assert RandomMotion().learn(problem, found, []) == ((), {})

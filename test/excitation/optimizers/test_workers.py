@@ -1,0 +1,155 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Who does the jobs makes no difference, and whoever did them is gone afterwards."""
+
+import multiprocessing
+import os
+import signal
+import time
+from types import SimpleNamespace
+
+from excitation.optimizers.fake_problem import FakeProblem
+import pytest
+from robot_identification.errors import IdentificationError
+from robot_identification.excitation.optimizers import workers as workers_module
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.optimizer import Job
+from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.spectral import Spectral
+from robot_identification.excitation.optimizers.workers import available_processors
+from robot_identification.excitation.optimizers.workers import Workers
+
+FOREVER = float('inf')
+# A worker begins within a few seconds, also on a busy machine; it ends at once.
+PATIENCE = 20.0
+
+
+def children():
+    """Return the processes that this one has started and that have not ended yet."""
+    return {child.pid for child in multiprocessing.active_children()}
+
+
+def wait_until_none_is_left():
+    """Wait for processes that were told to end; fail if one does not, and end it."""
+    end = time.monotonic() + PATIENCE
+    while children() and time.monotonic() < end:
+        for child in multiprocessing.active_children():
+            child.join(0.1)
+    left = multiprocessing.active_children()
+    for child in left:
+        child.kill()
+        child.join()
+    assert left == []
+
+
+def known(state):
+    """Return a state as something that can be compared to the last bit."""
+    return (
+        state.rounds, state.evaluations, state.feasible, state.best.x.tobytes(),
+        [candidate.x.tobytes() for candidate in state.archive],
+    )
+
+
+def test_two_processes_find_what_one_finds():
+    """
+    To the last bit, and with as many evaluations, whoever is done first.
+
+    The budget ends within a round: jobs that were begun beyond it count nothing.
+    """
+    states = []
+    for processes in (1, 2):
+        with Workers(FakeProblem, processes) as workers:
+            states.append(
+                search(Spectral(starts=5), workers, Budget(900), 4, lambda progress: None)
+            )
+    wait_until_none_is_left()
+    assert states[0].rounds > 1
+    assert known(states[0]) == known(states[1])
+
+
+def test_a_killed_process_is_an_error_that_says_what_to_do():
+    """As the system does when memory is short; no other process is left behind."""
+    # The problem is a process' own number, the job kills it.
+    with pytest.raises(IdentificationError, match=r'killed.* memory .*\(--processes 1\)'), \
+            Workers(os.getpid, 2) as workers:
+        list(workers.run([Job(os.kill, signal.SIGKILL)] * 3, FOREVER))
+    wait_until_none_is_left()
+
+
+def test_a_process_killed_between_two_rounds_is_the_same_error():
+    """Whether that is seen when jobs are handed out or when their results are waited for."""
+    with pytest.raises(IdentificationError, match='--processes 1'), \
+            Workers(os.getpid, 2) as workers:
+        (number, _), = workers.run([Job(divmod, 1)], FOREVER)
+        worker, = (child for child in multiprocessing.active_children() if child.pid == number)
+        worker.kill()
+        worker.join()
+        list(workers.run([Job(divmod, 1)], FOREVER))
+    wait_until_none_is_left()
+
+
+def test_what_comes_too_late_does_not_count_and_is_not_waited_for(monkeypatch):
+    """The first job is done in time; another would take an hour."""
+    now = [0.0]
+    monkeypatch.setattr(workers_module, 'time', SimpleNamespace(monotonic=lambda: now[0]))
+    with Workers(set, 2) as workers:
+        results = workers.run(
+            [Job(set.union, (1, 2)), Job(signal.sigtimedwait, 3600), Job(set.union, (3,))], 1000.0
+        )
+        assert next(results) == {1, 2}
+        assert len(children()) >= 1
+        now[0] = 1001.0
+        assert list(results) == []
+    wait_until_none_is_left()
+
+
+def test_processes_of_others_are_let_live():
+    """Only what the search started is ended with it."""
+    other = multiprocessing.get_context('spawn').Process(
+        target=signal.sigtimedwait, args=((), 3600)
+    )
+    other.start()
+    try:
+        with Workers(set, 2) as workers:
+            assert list(workers.run([Job(set.union, (1,))], FOREVER)) == [{1}]
+        end = time.monotonic() + PATIENCE
+        while children() - {other.pid} and time.monotonic() < end:
+            other.join(0.1)
+        # The search's own were told to end in the same moment.
+        assert children() == {other.pid}
+    finally:
+        other.kill()
+        other.join()
+    wait_until_none_is_left()
+
+
+def test_one_process_does_its_jobs_here_and_in_their_order():
+    """No process is started; nothing is begun after the end."""
+    done = []
+
+    def build():
+        return done
+
+    with Workers(build) as workers:
+        assert workers.problem is done
+        jobs = [Job(lambda problem, number: problem.append(number), k) for k in range(4)]
+        assert len(list(workers.run(jobs, FOREVER))) == 4
+        assert list(workers.run(jobs, time.monotonic())) == []
+        assert children() == set()
+    assert done == [0, 1, 2, 3]
+
+
+def test_processors_that_may_be_used_are_at_least_one():
+    assert 1 <= available_processors() <= os.cpu_count()

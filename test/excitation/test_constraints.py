@@ -1,0 +1,424 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Limits of a motion: between its samples too, and by sums over its harmonics."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.constraints import broken_limits
+from robot_identification.excitation.constraints import conservative_gradient
+from robot_identification.excitation.constraints import conservative_limit_uses
+from robot_identification.excitation.constraints import conservative_shares
+from robot_identification.excitation.constraints import hardware_limits
+from robot_identification.excitation.constraints import limits_entry
+from robot_identification.excitation.constraints import measure_limit_use
+from robot_identification.excitation.constraints import motion_limits
+from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.excitation.constraints import ROUNDING
+from robot_identification.excitation.design import certify
+from robot_identification.excitation.execution import check_executable
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_limits import ExtraLimits
+from robot_identification.excitation.experiment_limits import FrameBox
+from robot_identification.excitation.experiment_limits import FrameSpeed
+from robot_identification.excitation.experiment_limits import SineTimesCosine
+from robot_identification.excitation.experiment_limits import SumOfJoints
+from robot_identification.excitation.extrema import certified_limit_uses
+from robot_identification.excitation.extrema import refine_limit_uses
+from robot_identification.excitation.fourier_conventions import conservative_bounds
+from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
+from robot_identification.excitation.path_constraints import state_constraints
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.regressor import Motion
+
+INF = float('inf')
+FOURIER = FourierParametrization(4, 5.0)
+KINDS = ('velocity', 'acceleration', 'jerk', 'torque', 'tool_speed', 'workspace')
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    """Return the shipped experiment, in a cell where nothing is within reach."""
+    demo = load_experiment(find_experiment('demo'))
+    return replace(demo, form=FOURIER, collision=False)
+
+
+@pytest.fixture(scope='module')
+def coefficients(experiment):
+    """Return a gentle motion about the middle of the windows of the shipped experiment."""
+    rng = np.random.default_rng(5)
+    centre = [0.5 * sum(window) for window in experiment.window.values()]
+    return np.column_stack([centre, 0.01 * rng.standard_normal((6, FOURIER.n_coefficients - 1))])
+
+
+def limits_of(n, **magnitudes):
+    """Return limits of n joints that are no limits but for those given."""
+    free = {kind: np.full(n, INF) for kind in ('velocity', 'acceleration', 'torque', 'jerk')}
+    return MotionLimits(np.full(n, -7.0), np.full(n, 7.0), **{
+        **free, **{kind: np.full(n, value) for kind, value in magnitudes.items()},
+    })
+
+
+def test_an_experiment_tightens_limits_and_never_widens_them(ur5, experiment):
+    """As if the robot's YAML said so: margins are taken off what is left."""
+    narrow = replace(experiment, limits={
+        'velocity': 2.0, 'acceleration': {'elbow_joint': 3.0}, 'torque': 1000.0,
+    }, jerk={'wrist_1_joint': 40.0})
+    limits = motion_limits(ur5, narrow)
+    np.testing.assert_allclose(limits.velocity, 0.6 * 2.0)
+    usual = 0.4 * ur5.limits.acceleration
+    np.testing.assert_allclose(limits.acceleration, np.where(np.arange(6) == 2, 0.4 * 3.0, usual))
+    np.testing.assert_allclose(limits.torque, 0.7 * ur5.limits.effort)
+    np.testing.assert_array_equal(limits.jerk, np.where(np.arange(6) == 3, 40.0, INF))
+    assert limits.limits_jerk
+    assert not motion_limits(ur5, experiment).limits_jerk
+    np.testing.assert_array_equal(
+        motion_limits(ur5, replace(experiment, jerk=50.0)).jerk, np.full(6, 50.0)
+    )
+    hard = hardware_limits(ur5, narrow.extra_limits)
+    np.testing.assert_array_equal(hard.velocity, np.full(6, 2.0))
+    for changes in {'jerk': {'elbow': 1.0}}, {'limits': {'velocity': {'elbow': 1.0}}}:
+        with pytest.raises(UsageError, match='names the joint elbow; ur5 has the joints'):
+            motion_limits(ur5, replace(experiment, **changes))
+
+
+@pytest.mark.parametrize('form', [
+    *(form() for form in PARAMETRIZATIONS.values()), FourierParametrization(5, 20.0, 10.0),
+    ViaPointsParametrization(4, 'rest', 3.0),
+], ids=lambda form: form.name)
+def test_jerk_is_the_derivative_of_the_acceleration(form, rng):
+    """
+    Integrals of the jerk over short intervals within pieces are steps of the acceleration.
+
+    Two Gauss nodes are exact for the quadratic jerk of pieces of degree five, and to 1e-9 for the
+    hundredth part of a turn. Where pieces join smoothly its second derivative may jump: that is
+    1e-6 of an interval. Differences lose 1e-9 to rounding as well.
+    """
+    coefficients = rng.standard_normal((2, form.n_coefficients))
+    node = np.sqrt(1.0 / 3.0)
+    checked = 0
+    for start, stop in zip(form.pieces[:-1], form.pieces[1:], strict=True):
+        # Next to a jump an acceleration may be said to be zero.
+        edges = np.linspace(start + 1e-6, stop - 1e-6, max(int(200 * (stop - start)), 3))
+        middle, half = 0.5 * (edges[1:] + edges[:-1]), 0.5 * np.diff(edges)
+        jerks = [form.jerk(coefficients, middle + side * half) for side in (-node, node)]
+        steps = np.diff(form.sample(coefficients, edges)[2], axis=0)
+        scale = np.abs(jerks[0]).max() + 1.0
+        np.testing.assert_allclose(
+            half[:, None] * (jerks[0] + jerks[1]), steps, atol=2e-6 * half[0] * scale
+        )
+        np.testing.assert_allclose(
+            form.jerk_basis(middle) @ coefficients.T, form.jerk(coefficients, middle),
+            atol=1e-7 * scale,
+        )
+        checked += len(middle)
+    assert checked > 1
+
+
+def test_extrema_between_samples_are_found(robots, rng):
+    """
+    From 80 samples of a period the largest of 40001, and hardly more.
+
+    40001 samples miss an extremum by the square of 1e-3 of a turn at the most, 1e-6 of it.
+    """
+    robot = robots['mixed']
+    coefficients = rng.standard_normal((3, FOURIER.n_coefficients))
+    limits = limits_of(3, velocity=2.0, acceleration=5.0, torque=20.0, jerk=30.0)
+    coarse, fine = (np.linspace(0.0, 5.0, count) for count in (81, 40_001))
+    uses = refine_limit_uses(robot, limits, FOURIER, coefficients, coarse)
+    motion = Motion(*FOURIER.sample(coefficients, fine))
+    expected = {
+        (use.kind, use.joint): use for use in measure_limit_use(robot, limits, fine, motion)
+    }
+    assert len(uses) == 15
+    for use in uses:
+        if use.kind == 'jerk':
+            joint = robot.joint_names.index(use.joint)
+            share = np.abs(FOURIER.jerk(coefficients, fine)[:, joint]).max() / 30.0
+        else:
+            share = expected[use.kind, use.joint].share
+        assert share - 1e-12 <= use.share <= share * (1.0 + 1e-6) + 1e-12, use
+        # The value is the one at that instant.
+        if use.kind == 'velocity':
+            joint = robot.joint_names.index(use.joint)
+            at = FOURIER.sample(coefficients, np.array([use.time]))[1][0, joint]
+            assert at == pytest.approx(use.value, abs=1e-12)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_what_only_the_extremum_breaks_is_refused(ur5, coefficients, kind):
+    """The limit lies a billionth below the extremum, above every sample."""
+    times = np.linspace(0.0, 5.0, 201)
+    extra = ExtraLimits(
+        workspace=(FrameBox('tool0', (-INF,) * 3, (INF, INF, 9.0)),),
+        # Near the speed itself: a limit changes what is added at rest.
+        tool_speed=FrameSpeed('tool0', 0.343),
+    )
+    limits = limits_of(6, velocity=9.0, acceleration=99.0, torque=999.0, jerk=999.0)
+
+    def uses_on(grid, limits, extra):
+        constraints = state_constraints(ur5, extra)
+        uses = refine_limit_uses(ur5, limits, FOURIER, coefficients, grid, constraints)
+        return max((use for use in uses if use.kind == kind), key=lambda use: use.value)
+
+    extremum = uses_on(times, limits, extra)
+    bound = extremum.value * (1.0 - 1e-9)
+    if kind == 'workspace':
+        extra = replace(extra, workspace=(FrameBox('tool0', (-INF,) * 3, (INF, INF, bound)),))
+    elif kind == 'tool_speed':
+        extra = replace(extra, tool_speed=FrameSpeed('tool0', bound))
+    else:
+        magnitude = np.full(6, 9999.0)
+        magnitude[ur5.joint_names.index(extremum.joint)] = bound
+        limits = replace(limits, **{kind: magnitude})
+    use = uses_on(times, limits, extra)
+    assert broken_limits([use], tolerance=0.0)
+    assert largest_sample_share(ur5, limits, coefficients, times, extra, kind) < 1.0
+
+
+def largest_sample_share(robot, limits, coefficients, times, extra, kind):
+    """Return the largest share among the samples alone."""
+    motion = Motion(*FOURIER.sample(coefficients, times))
+    if kind == 'jerk':
+        return np.max(FOURIER.jerk(coefficients, times) / limits.jerk)
+    if kind in ('workspace', 'tool_speed'):
+        constraint, = (one for one in state_constraints(robot, extra) if one.kind == kind)
+        return constraint.shares(motion).max()
+    uses = measure_limit_use(robot, limits, times, motion)
+    return max(np.sign(use.value) * use.share for use in uses if use.kind == kind)
+
+
+def test_jerk_that_jumps_is_looked_at_on_both_sides(robots):
+    """Of a quintic step h in T the jerk starts and ends with 60 h / T^3; the samples miss it."""
+    form = ViaPointsParametrization(1, 'rest', 4.0)
+    coefficients = np.array([[0.0, 0.5]] * 3)
+    times = np.linspace(0.0, 4.0, 100)
+    uses = refine_limit_uses(
+        robots['mixed'], limits_of(3, jerk=10.0), form, coefficients, times
+    )
+    jerks = [use for use in uses if use.kind == 'jerk']
+    for use in jerks:
+        # The difference over 4e-6 of the piece is off by its square, and 1e-9 of rounding.
+        assert abs(use.value) == pytest.approx(60.0 * 0.5 / 2.0**3, rel=1e-7)
+        assert use.limit == 10.0
+
+
+def test_acceleration_that_jumps_breaks_any_limit_of_jerk(robots):
+    """A trapezoidal velocity has no jerk but at its corners, where there is no end to it."""
+    form = PARAMETRIZATIONS['trapezoidal']()
+    coefficients = np.tile(np.linspace(0.0, 0.5, form.n_coefficients), (3, 1))
+    times = np.linspace(0.0, form.duration, round(1000 * form.duration) + 1)
+    uses = refine_limit_uses(
+        robots['mixed'], limits_of(3, jerk=100.0), form, coefficients, times
+    )
+    assert sum(text.startswith('jerk of') for text in broken_limits(uses)) == 3
+
+
+def test_still_joints_use_nothing(robots):
+    """Noise of rounding is no extremum to be looked for; where it stands is what it uses."""
+    coefficients = np.zeros((3, FOURIER.n_coefficients))
+    coefficients[:, 0] = 3.5
+    limits = limits_of(3, velocity=1.0, acceleration=1.0, jerk=1.0)
+    times = np.linspace(0.0, 5.0, 501)
+    uses = refine_limit_uses(robots['mixed'], limits, FOURIER, coefficients, times)
+    for use in uses:
+        expected = {'position': 0.5, 'torque': 0.0}.get(use.kind, 0.0)
+        assert use.share == pytest.approx(expected, abs=1e-12)
+
+
+def test_what_is_not_a_number_is_broken(robots):
+    coefficients = np.full((3, FOURIER.n_coefficients), np.nan)
+    uses = refine_limit_uses(
+        robots['mixed'], limits_of(3, velocity=1.0, jerk=1.0), FOURIER, coefficients,
+        np.linspace(0.0, 5.0, 101),
+    )
+    words = broken_limits(uses)
+    for kind in ('position', 'velocity', 'jerk'):
+        assert sum(text.startswith(f'{kind} of') for text in words) == 3
+
+
+def random_series(data):
+    """Draw a form, coefficients and limits of two joints."""
+    form = data.draw(st.sampled_from([
+        FOURIER, FourierParametrization(2, 1.0), FourierParametrization(5, 20.0, 10.0),
+    ]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
+    coefficients = rng.standard_normal((2, form.n_coefficients))
+    # Amplitudes that are zero are where the sums have corners.
+    coefficients[:, 1:] *= rng.integers(0, 2, (2, form.n_coefficients - 1))
+    limits = MotionLimits(
+        lower=rng.uniform(-4.0, -1.0, 2), upper=rng.uniform(1.0, 4.0, 2),
+        velocity=rng.uniform(1.0, 9.0, 2), acceleration=np.array([5.0, INF]),
+        torque=np.full(2, INF), jerk=np.array([INF, 20.0]) if rng.integers(2) else None,
+    )
+    return form, coefficients, limits
+
+
+@given(st.data())
+def test_conservative_bounds_bound_every_sample(data):
+    """What keeps them keeps the limits at all times; the rounded ones are larger still."""
+    form, coefficients, limits = random_series(data)
+    exact = conservative_shares(form, coefficients, limits, rounding=0.0)
+    assert np.all(conservative_shares(form, coefficients, limits) >= exact)
+    t = np.linspace(0.0, form.duration, 997)
+    q, dq, ddq = form.sample(coefficients, t)
+    half = 0.5 * (limits.upper - limits.lower)
+    centre = 0.5 * (limits.upper + limits.lower)
+    sampled = [
+        ((centre - q) / half).max(axis=0), ((q - centre) / half).max(axis=0),
+        np.abs(dq / limits.velocity).max(axis=0), np.abs(ddq / limits.acceleration).max(axis=0),
+    ]
+    if limits.limits_jerk:
+        sampled.append(np.abs(form.jerk(coefficients, t) / limits.jerk).max(axis=0))
+    assert exact.shape == (2, len(sampled))
+    # To rounding of a sum of some dozen terms.
+    assert np.all(np.column_stack(sampled) <= exact * (1.0 + 1e-12) + 1e-12)
+    uses = conservative_limit_uses(('a', 'b'), form, coefficients, limits)
+    by_kind = {(use.kind, use.joint): use.share for use in uses}
+    assert by_kind['position', 'b'] == pytest.approx(exact[1, :2].max(), rel=1e-12)
+    assert by_kind['velocity', 'a'] == pytest.approx(exact[0, 2], rel=1e-12)
+    assert by_kind['acceleration', 'b'] == 0.0
+
+
+@given(st.data())
+def test_conservative_gradients_are_slopes(data):
+    """
+    Where an amplitude is zero, too: the rounded root bends within ROUNDING, 3e-4.
+
+    A step of 1e-7 is off by the square of its share of that and 1e-9 of rounding, times the rates
+    to the third power.
+    """
+    form, coefficients, limits = random_series(data)
+    gradient = conservative_gradient(form, coefficients, limits)
+    for k in range(form.n_coefficients):
+        step = 1e-7 * (np.arange(form.n_coefficients) == k)
+        slope = (
+            conservative_shares(form, coefficients + step, limits)
+            - conservative_shares(form, coefficients - step, limits)
+        ) / 2e-7
+        np.testing.assert_allclose(gradient[:, :, k], slope, rtol=1e-5, atol=1e-5)
+
+
+def test_conservative_bounds_are_the_published_sums(rng):
+    """Those of fourier_conventions, from the series itself."""
+    coefficients = rng.standard_normal((2, FOURIER.n_coefficients))
+    coefficients[:, 0] = [0.0, 0.5]
+    limits = limits_of(2, velocity=2.0, acceleration=3.0)
+    shares = conservative_shares(FOURIER, coefficients, limits, rounding=0.0)
+    bounds = conservative_bounds(*FOURIER.series(coefficients), 2.0 * np.pi / 5.0)
+    expected = [
+        (bounds[0] - coefficients[:, 0]) / 7.0, (bounds[0] + coefficients[:, 0]) / 7.0,
+        bounds[1] / 2.0, bounds[2] / 3.0,
+    ]
+    np.testing.assert_allclose(shares, np.column_stack(expected), rtol=1e-12)
+    # Each of the four harmonics is larger by ROUNDING at most.
+    rounded = conservative_shares(FOURIER, coefficients, limits)
+    assert np.all(rounded[:, :2] - shares[:, :2] <= 4 * ROUNDING / 7.0)
+    with pytest.raises(UsageError, match='of the form fourier, not of via_points'):
+        conservative_shares(ViaPointsParametrization(), np.zeros((2, 7)), limits)
+
+
+def test_conservative_certificates_know_no_instant(ur5, experiment, coefficients):
+    """Sums are larger than the motion, and what breaks them only is refused."""
+    times = np.linspace(0.0, 5.0, 5001)
+    bounded = replace(experiment, bounds='conservative', jerk=100.0)
+    entry, sampled = (
+        limits_entry(certified_limit_uses(ur5, one, FOURIER, coefficients, times))
+        for one in (bounded, replace(bounded, bounds='sampled'))
+    )
+    assert list(entry) == ['position', 'velocity', 'acceleration', 'jerk', 'torque']
+    for kind in ('position', 'velocity', 'acceleration', 'jerk'):
+        assert entry[kind]['time'] is None
+        assert entry[kind]['share'] > sampled[kind]['share'] > 0.0
+    assert entry['torque'] == sampled['torque']
+    speed = 0.5 * (entry['velocity']['share'] + sampled['velocity']['share'])
+    margins = replace(experiment.margins, velocity=0.6 * speed)
+    trajectory = Trajectory('ur5', ur5.joint_names, FOURIER, coefficients, 1, {})
+    certify(ur5, replace(experiment, margins=margins), trajectory, {})
+    with pytest.raises(UnsafeMotionError, match=r'velocity of .* by its conservative bound'):
+        certify(ur5, replace(bounded, margins=margins), trajectory, {})
+
+
+EXTRA = ExtraLimits(
+    jerk=200.0, limits={'velocity': 3.0},
+    workspace=(FrameBox('tool0', (-1.0, -INF, 0.0), (1.0, INF, INF)),),
+    tool_speed=FrameSpeed('tool0', 2.0),
+    rules=(
+        SumOfJoints({'shoulder_lift_joint': 1.0, 'elbow_joint': 1.0}, 1.5708, -2.4, 2.4),
+        SineTimesCosine('wrist_1_joint', 'wrist_2_joint', 0.9),
+    ),
+)
+# What is narrowed in the certificate, and how the runner puts its refusal.
+NARROWED = {
+    'jerk': ({'jerk': 0.1}, 'jerk of .* rad/s.3 at'),
+    'limits': ({'limits': {'velocity': 0.01}}, 'velocity of'),
+    'workspace': (
+        {'workspace': {'tool0': {'upper': [None, None, -1.0]}}},
+        'workspace of tool0 z max reaches .* m at .*, the limit is -1',
+    ),
+    'tool speed': (
+        {'tool_speed': {'frame': 'tool0', 'limit': 0.001}}, 'tool_speed of tool0 reaches'
+    ),
+    'rules': (
+        {'rules': [{'kind': 'sum', 'joints': {'elbow_joint': 1.0}, 'upper': 0.0}]},
+        r'rule of 1 elbow_joint \+ 0 max reaches',
+    ),
+    'another frame': ({'tool_speed': {'frame': 'gripper', 'limit': 1.0}}, 'the link gripper'),
+    'something else': ({'jerk': 'low'}, "the certificate: jerk is 'low'"),
+}
+
+
+@pytest.fixture(scope='module')
+def certified(ur5, experiment, coefficients):
+    """Return a motion with a certificate about everything that can be limited."""
+    trajectory = Trajectory('ur5', ur5.joint_names, FOURIER, coefficients, 2, {})
+    return certify(ur5, replace(experiment, **vars(EXTRA)), trajectory, {})
+
+
+def test_a_certificate_says_what_else_is_kept(ur5, experiment, certified, coefficients):
+    certificate = certified.certificate
+    assert list(certificate['limits']) == [
+        'position', 'velocity', 'acceleration', 'jerk', 'torque', 'workspace', 'tool_speed', 'rule'
+    ]
+    assert all(use['share'] <= 1.0 for use in certificate['limits'].values())
+    assert set(certificate['further_limits']) == set(vars(EXTRA))
+    check_executable(ur5, certified)
+    plain = certify(
+        ur5, experiment, Trajectory('ur5', ur5.joint_names, FOURIER, coefficients, 1, {}), {}
+    )
+    assert 'further_limits' not in plain.certificate
+    check_executable(ur5, plain)
+
+
+@pytest.mark.parametrize(('entry', 'message'), NARROWED.values(), ids=NARROWED)
+def test_the_runner_checks_the_further_limits_of_a_certificate(ur5, certified, entry, message):
+    narrowed = certified.with_certificate({**certified.certificate, 'further_limits': entry})
+    with pytest.raises(UnsafeMotionError, match=message):
+        check_executable(ur5, narrowed)
+
+
+@pytest.mark.parametrize('entry', [3, 'low', [1], {'workspace': []}])
+def test_damaged_further_limits_are_refused(ur5, certified, entry):
+    damaged = certified.with_certificate({**certified.certificate, 'further_limits': entry})
+    with pytest.raises(UnsafeMotionError, match='the trajectory is refused: '):
+        check_executable(ur5, damaged)

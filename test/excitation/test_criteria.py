@@ -1,0 +1,231 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Criteria by hand, their smooth stand-ins, and gradients of both."""
+
+import numpy as np
+import pytest
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+
+INF = float('inf')
+SHARPNESSES = (1.0, 2.0, 8.0, 30.0, INF)
+ROWS = 30
+# Of singular values 4, 1 and 1/2 per sample; columns of unit length have none but 1 / sqrt(ROWS).
+SINGULAR = np.array([1.0, 4.0, 0.5])
+BY_HAND = {
+    'condition_number': 8.0,
+    'condition_number_scaled': 1.0,
+    'condition_number_squared': 64.0,
+    'condition_and_smallest': 8.0 + 2.0,
+    'log_determinant': -2.0 * np.log(1.0 * 4.0 * 0.5) / 3.0,
+    'trace_of_inverse': 1.0 + 1.0 / 16.0 + 4.0,
+    'smallest_eigenvalue': 4.0,
+}
+# The stand-ins as functions of the criteria, where nothing is smoothed.
+EXACT = {
+    'condition_number_squared': lambda value: 0.5 * np.log(value),
+    'log_determinant': lambda value: value,
+}
+# How many smoothed ends of the spectrum the stand-ins are sums of, at the most.
+ENDS = {
+    'condition_number': 2, 'condition_number_scaled': 2, 'condition_number_squared': 2,
+    'condition_and_smallest': 2, 'smallest_eigenvalue': 2,
+}
+
+
+def with_singular_values(rng, values):
+    """Return a matrix whose singular values per sample are these, columns in any direction."""
+    left = np.linalg.qr(rng.standard_normal((ROWS, len(values))))[0]
+    right = np.linalg.qr(rng.standard_normal((len(values), len(values))))[0]
+    return np.sqrt(ROWS) * (left * values) @ right.T
+
+
+def slopes(function, W, step):
+    """Return central differences of a function of a matrix by its entries, (.., rows, columns)."""
+    differences = []
+    for index in np.ndindex(W.shape):
+        above, below = W.copy(), W.copy()
+        above[index] += step
+        below[index] -= step
+        differences.append((np.asarray(function(above)) - function(below)) / (2.0 * step))
+    return np.moveaxis(np.array(differences), 0, -1).reshape(*np.shape(differences[0]), *W.shape)
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+def test_values_by_hand(name, rng):
+    """
+    Of orthogonal columns, as they stand and with more samples of the same.
+
+    In another basis they are the same, but for columns of unit length, of which a product of
+    rotations has other ones.
+    """
+    W = np.zeros((ROWS, 3))
+    W[[3, 7, 20], [0, 1, 2]] = np.sqrt(ROWS) * SINGULAR
+    assert CRITERIA[name](W) == pytest.approx(BY_HAND[name], rel=1e-12)
+    assert CRITERIA[name](np.vstack([W, -W, W])) == pytest.approx(BY_HAND[name], rel=1e-12)
+    if not CRITERIA[name].unit_columns:
+        turned = with_singular_values(rng, SINGULAR)
+        assert CRITERIA[name](turned) == pytest.approx(BY_HAND[name], rel=1e-10)
+
+
+def test_columns_of_unit_length_have_the_condition_of_their_angles():
+    """Two at 60 degrees: the eigenvalues of their products are 1 +- 1 / 2, whatever lengths."""
+    W = np.zeros((ROWS, 2))
+    W[0], W[1] = [5.0, 0.01 * 0.5], [0.0, 0.01 * np.sqrt(0.75)]
+    assert CRITERIA['condition_number_scaled'](W) == pytest.approx(np.sqrt(3.0), rel=1e-9)
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+def test_a_stand_in_without_smoothing_is_the_criterion(name, rng):
+    """It is its logarithm; that of its root for the squared one, itself where it is one."""
+    W = rng.standard_normal((ROWS, 5)) * np.geomspace(0.1, 3.0, 5)
+    value, _ = CRITERIA[name].descend(W, INF)
+    assert value == pytest.approx(EXACT.get(name, np.log)(CRITERIA[name](W)), rel=1e-10)
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+@pytest.mark.parametrize('sharpness', SHARPNESSES)
+def test_gradients_of_stand_ins(name, sharpness, rng):
+    """
+    Central differences of step 1e-5 are good to 1e-10 of the third derivative, 1e-11 of value.
+
+    The sharpest mean turns within a thirtieth of a singular value: its third derivative is some
+    thousand times the first. 1e-6 of the gradient is allowed.
+    """
+    W = rng.standard_normal((ROWS, 5)) * np.geomspace(0.3, 3.0, 5)
+    criterion = CRITERIA[name]
+    value, gradient = criterion.descend(W, sharpness)
+    assert gradient.shape == W.shape
+    expected = slopes(lambda M: criterion.descend(M, sharpness)[0], W, 1e-5)
+    np.testing.assert_allclose(gradient, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
+    assert np.isfinite(value)
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+def test_stand_ins_are_bounds_that_tighten(name, rng):
+    """
+    Never below the unsmoothed one, above by log(b) / (2 p) for each end at the most.
+
+    They fall with the sharpness p. Where nothing is smoothed they are the same for all.
+    """
+    W = with_singular_values(rng, np.array([3.0, 2.9, 2.0, 0.31, 0.3, 0.3]))
+    exact, _ = CRITERIA[name].descend(W, INF)
+    excess = np.array([CRITERIA[name].descend(W, p)[0] - exact for p in SHARPNESSES])
+    widest = ENDS.get(name, 0) * np.log(6) / (2.0 * np.array(SHARPNESSES))
+    assert np.all(excess >= -1e-12)
+    assert np.all(excess <= widest + 1e-12)
+    if ENDS.get(name, 0):
+        assert np.all(np.diff(excess) < 0.0)
+    else:
+        np.testing.assert_allclose(excess, 0.0, atol=1e-12)
+
+
+def test_a_stand_in_exceeds_by_all_of_its_bound_where_values_are_equal(rng):
+    """Of b equal values each end is off by log(b) / (2 p) exactly."""
+    W = with_singular_values(rng, np.full(6, 0.7))
+    for name in ('condition_number', 'condition_number_squared', 'smallest_eigenvalue'):
+        exact, _ = CRITERIA[name].descend(W, INF)
+        value, _ = CRITERIA[name].descend(W, 4.0)
+        assert value - exact == pytest.approx(np.log(6) / 4.0, rel=1e-9)
+
+
+def test_a_stand_in_is_smooth_where_singular_values_meet(rng):
+    """Of equal values any rotation is as good: the gradient there is that of differences."""
+    W = with_singular_values(rng, np.array([2.0, 2.0, 1.0, 0.5, 0.5]))
+    criterion = CRITERIA['condition_number']
+    _, gradient = criterion.descend(W, 2.0)
+    expected = slopes(lambda M: criterion.descend(M, 2.0)[0], W, 1e-5)
+    # Differences have a second derivative on either side, which cancels: as above.
+    np.testing.assert_allclose(gradient, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize('name', ['condition_number', 'condition_number_scaled'])
+def test_logarithms_of_singular_values_and_their_gradients(name, rng):
+    """By NumPy's decomposition of the matrix itself; slopes by differences, as above."""
+    W = rng.standard_normal((ROWS, 5)) * np.geomspace(0.3, 3.0, 5)
+    criterion, wanted = CRITERIA[name], np.array([0, 1, 4])
+
+    def logarithms(M):
+        scaled = M / np.linalg.norm(M, axis=0) if criterion.unit_columns else M
+        return np.log(np.linalg.svd(scaled, compute_uv=False) / np.sqrt(ROWS))[wanted]
+
+    values, gradients = criterion.log_spectrum(W, wanted)
+    np.testing.assert_allclose(values, logarithms(W), rtol=0.0, atol=1e-12)
+    expected = slopes(logarithms, W, 1e-5)
+    np.testing.assert_allclose(gradients, expected, rtol=0.0, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+def test_a_hidden_parameter_is_infinitely_bad_and_no_warning(name, rng):
+    """Whatever the others see; a gradient that is zero lets a search turn round."""
+    W = rng.standard_normal((ROWS, 4))
+    W[:, 2] = 0.0
+    assert CRITERIA[name](W) == INF
+    for sharpness in (2.0, INF):
+        value, gradient = CRITERIA[name].descend(W, sharpness)
+        assert value == INF
+        np.testing.assert_array_equal(gradient, np.zeros_like(W))
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+def test_fewer_rows_than_columns_show_not_all(name, rng):
+    """Whatever their singular values: columns are dependent."""
+    W = rng.standard_normal((3, 6))
+    assert CRITERIA[name](W) == INF
+    value, gradient = CRITERIA[name].descend(W, 2.0)
+    assert value == INF
+    np.testing.assert_array_equal(gradient, np.zeros_like(W))
+
+
+@pytest.mark.parametrize('name', CRITERIA)
+def test_tiny_and_huge_matrices_do_not_overflow(name, rng):
+    """Columns are in units of any size; a power of a thirtieth root must not leave the numbers."""
+    W = rng.standard_normal((ROWS, 4)) * np.geomspace(1e-9, 1e9, 4)
+    for sharpness in SHARPNESSES:
+        value, gradient = CRITERIA[name].descend(W, sharpness)
+        assert np.isfinite(value)
+        assert np.all(np.isfinite(gradient))
+
+
+def test_rest_is_no_dry_friction(ur5, rng):
+    """
+    At both ends velocities are rounding noise, whose signs are not the friction's.
+
+    A search would find the noise that suits it: two samples of rest have shown Coulomb friction
+    of joints that never move.
+    """
+    form = FourierParametrization(5, 10.0)
+    parameters = make_standard_parameters(6, parse_friction('coulomb_sign,viscous'), False)
+    dry = [parameters.names.index(f'fcs{i + 1}') for i in range(6)]
+    times = np.array([0.0, 3.3, form.duration])
+    signs = []
+    for _ in range(20):
+        coefficients = rng.standard_normal((6, form.n_coefficients))
+        coefficients[2, 1:] = 0.0
+        motion = Motion(*(basis @ coefficients.T for basis in form.basis(times)))
+        noisy = Motion(motion.q, motion.dq + 1e-9 * rng.standard_normal((3, 6)), motion.ddq)
+        for one in (motion, noisy):
+            W = observation_matrix(ur5, parameters, one).reshape(3, 6, -1)
+            np.testing.assert_array_equal(W[[0, 2]][:, :, dry], 0.0)
+            np.testing.assert_array_equal(W[1, 2, dry], 0.0)
+            signs.append(np.abs(W[1][:, dry]).sum())
+    # The five joints that move are seen in between.
+    assert set(signs) == {5.0}
+    standing = observation_matrix(ur5, parameters, noisy).reshape(18, -1)[:, dry]
+    assert CRITERIA['condition_number'](standing) == INF

@@ -1,0 +1,211 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Motions are judged by numbers that follow from the observation matrix and nothing else."""
+
+from builders import two_link_urdf
+import numpy as np
+import pytest
+from robot_identification.excitation.base_columns import BaseColumns
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.evaluation import drive_noise
+from robot_identification.excitation.evaluation import evaluate_motion
+from robot_identification.excitation.evaluation import evaluate_recording
+from robot_identification.excitation.evaluation import evaluate_start
+from robot_identification.excitation.evaluation import evaluation_content
+from robot_identification.excitation.evaluation import MAXIMUM_SAMPLES
+from robot_identification.excitation.evaluation import standard_errors
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.fingerprint import experiment_sha256
+from robot_identification.excitation.fingerprint import robot_sha256
+from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.files import canonical_sha256
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+EXPERIMENT = """
+schema_version: 1
+trajectory: {form: fourier, harmonics: 3, base_period: 4.0}
+periods: 2
+collision: off
+friction: viscous
+samples: [20, 30]
+"""
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return an arm of two joints without drive data."""
+    return make_robot_model(parse_urdf(two_link_urdf(), 'two'))
+
+
+@pytest.fixture(scope='module')
+def write(tmp_path_factory):
+    """Return a function that makes an experiment of a text."""
+    def made(text):
+        path = tmp_path_factory.mktemp('experiment') / 'e.yaml'
+        path.write_text(text)
+        return load_experiment(path)
+    return made
+
+
+@pytest.fixture(scope='module')
+def experiment(write):
+    """Return a short experiment."""
+    return write(EXPERIMENT)
+
+
+@pytest.fixture
+def motion(arm, experiment, rng):
+    """Return a motion of both joints."""
+    coefficients = 0.5 * rng.normal(size=(2, experiment.form.n_coefficients))
+    return Trajectory('two', arm.joint_names, experiment.form, coefficients, 2, {})
+
+
+def test_criteria_are_those_of_the_samples_that_are_named(arm, experiment, motion):
+    """Each set in both readings: t = k T/N, and from start to end."""
+    found = evaluate_motion(arm, experiment, motion)
+    columns = BaseColumns(arm, experiment)
+    assert [(one.samples, one.both_ends) for one in found.optimised] == [
+        (20, False), (20, True), (30, False), (30, True)
+    ]
+    for one in found.optimised:
+        step = 4.0 / (one.samples - 1 if one.both_ends else one.samples)
+        W = columns.matrix(motion.sample(step * np.arange(one.samples)))
+        for name, criterion in CRITERIA.items():
+            # Rounding of the instants only.
+            assert one.criteria[name] == pytest.approx(criterion(W), rel=1e-9)
+    assert set(found.dense) == set(CRITERIA)
+    assert found.dense['condition_number'] ** 2 == pytest.approx(
+        found.dense['condition_number_squared'], rel=1e-12
+    )
+
+
+@pytest.mark.parametrize('frames', ['joint', 'dh', 'mdh'])
+def test_prior_base_parameters_make_the_torques_of_the_description(
+    robots, write, frames, rng
+):
+    """What the base set's prior predicts is Pinocchio's inverse dynamics."""
+    robot = robots['ur5']
+    experiment = write(
+        EXPERIMENT.replace('friction: viscous', f'friction: none\nframes: {frames}')
+        + 'rotor_inertia: false\n'
+    )
+    columns = BaseColumns(robot, experiment)
+    states = Motion(*rng.normal(size=(3, 7, 6)))
+    import pinocchio as pin
+    data = robot.pinocchio.createData()
+    tau = np.array([
+        pin.rnea(robot.pinocchio, data, *row)
+        for row in zip(states.q, states.dq, states.ddq, strict=True)
+    ])
+    # Torques of up to 100 N m, base parameters to some 1e-8 (the reduction's rounding).
+    np.testing.assert_allclose(columns.matrix(states) @ columns.prior(), tau.ravel(), atol=1e-6)
+
+
+def test_standard_errors_are_those_of_least_squares(arm, experiment, motion, rng):
+    """Spread of 3000 estimates: its standard error is 1/sqrt(6000), so 6 % are five of them."""
+    columns, noise = BaseColumns(arm, experiment), np.array([0.5, 0.02])
+    W = columns.matrix(motion.sample(np.arange(80) * 0.05))
+    found = standard_errors(W, noise, 80)
+    weights = 1.0 / np.tile(noise, 80)
+    estimates = rng.normal(size=(3000, len(W))) @ np.linalg.pinv(W * weights[:, None]).T
+    np.testing.assert_allclose(found, estimates.std(axis=0), rtol=0.065)
+    np.testing.assert_allclose(standard_errors(W, noise, 320), found / 2.0, rtol=1e-12)
+
+
+def test_what_a_motion_does_not_show_is_said(arm, experiment, motion):
+    """One joint at rest: criteria are infinite and null in files; errors, where they are."""
+    resting = motion.coefficients.copy()
+    resting[1, 1:] = 0.0
+    still = Trajectory('two', arm.joint_names, motion.form, resting, 1, {})
+    found = evaluate_motion(arm, experiment, still)
+    assert all(value == np.inf for value in found.dense.values())
+    errors = {one.name: one.standard_error for one in found.weak}
+    assert errors['fv2'] == np.inf
+    assert np.isfinite(errors['fv1'])
+    content = evaluation_content(found)
+    assert set(content['criteria_dense'].values()) == {None}
+    # Refuses what JSON does not know.
+    assert canonical_sha256(content)
+
+
+def test_weakest_first_by_the_share_of_the_prior(arm, experiment, motion):
+    """Friction has no value in a URDF, so it cannot be weak next to it."""
+    found = evaluate_motion(arm, experiment, motion, torque_noise=1.0)
+    shares = np.array([one.share for one in found.weak])
+    known = shares[~np.isnan(shares)]
+    assert np.all(np.diff(known) <= 0.0)
+    assert np.all(np.isnan(shares[len(known):]))
+    assert {one.name for one in found.weak if np.isnan(one.share)} >= {'fv1', 'fv2'}
+    assert found.weakest == found.weak[: min(5, len(known))]
+    double = evaluate_motion(arm, experiment, motion, torque_noise=2.0)
+    for one in double.weak:
+        (half,) = (other for other in found.weak if other.name == one.name)
+        assert one.standard_error == pytest.approx(2.0 * half.standard_error, rel=1e-12)
+
+
+def test_noise_is_a_share_of_the_limits_unless_it_is_given(ur5):
+    np.testing.assert_allclose(drive_noise(ur5), [1.5, 1.5, 1.5, 0.28, 0.28, 0.28])
+    np.testing.assert_allclose(drive_noise(ur5, 0.3), np.full(6, 0.3))
+
+
+def test_a_recording_is_judged_as_the_motion_it_is_of(arm, experiment, motion):
+    """Dense samples of one period; an hour's worth is thinned out."""
+    t = np.linspace(0.0, 4.0, 501)
+    planned = evaluate_motion(arm, experiment, motion)
+    recorded = evaluate_recording(arm, experiment, motion.sample(t), 125.0)
+    assert recorded.dense == pytest.approx(planned.dense, rel=1e-9)
+    assert recorded.samples == 501
+    assert not recorded.optimised
+    long = motion.sample(np.linspace(0.0, 4.0, 2 * MAXIMUM_SAMPLES + 1))
+    thinned = evaluate_recording(arm, experiment, long, 10_000.0)
+    # A sum of 20000 samples for one of 501 of a smooth motion.
+    assert thinned.dense == pytest.approx(planned.dense, rel=1e-2)
+    assert thinned.samples == 2 * MAXIMUM_SAMPLES + 1
+
+
+def test_the_start_of_a_search_is_its_first_draw(arm, experiment):
+    """The same for a seed, another for another seed."""
+    problem = FormProblem(arm, experiment)
+    first = evaluate_start(problem, 0)
+    assert first == evaluate_start(problem, 0)
+    assert first != evaluate_start(problem, 1)
+    x = problem.draw(np.random.default_rng([0, 0]))
+    W = BaseColumns(arm, experiment).matrix(
+        Trajectory('two', arm.joint_names, problem.form, problem.coefficients(x), 1, {}).sample(
+            np.linspace(0.0, 4.0, 501)
+        )
+    )
+    assert first['log_determinant'] == pytest.approx(
+        CRITERIA['log_determinant'](W), rel=1e-9
+    )
+
+
+def test_fingerprints_are_of_what_is_asked_for(robots, write, experiment):
+    """Not of how a file is written: comments and defaults do not count, values do."""
+    same = write(EXPERIMENT + '# a comment\nframes: joint\n')
+    assert experiment_sha256(same) == experiment_sha256(experiment)
+    for change in ('periods: 3', 'samples: [20, 31]', 'optimizer: {name: multistart, starts: 3}',
+                   'workspace: {lower: {lower: [null, null, 0.1]}}'):
+        key = change.partition(':')[0]
+        text = '\n'.join(
+            line for line in EXPERIMENT.splitlines() if not line.startswith(key)
+        ) + f'\n{change}\n'
+        assert experiment_sha256(write(text)) != experiment_sha256(experiment), change
+    assert robot_sha256(robots['ur5']) != robot_sha256(robots['ur5e'])
+    turned = robots['ur5'].with_gravity([0.0, 0.0, 9.81])
+    assert robot_sha256(turned) == robot_sha256(robots['ur5'])

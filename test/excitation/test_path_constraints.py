@@ -1,0 +1,246 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Path constraints: what they say of a motion, and that their derivatives are the slopes of it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_limits import FrameBox
+from robot_identification.excitation.experiment_limits import FrameSpeed
+from robot_identification.excitation.experiment_limits import SineTimesCosine
+from robot_identification.excitation.experiment_limits import SumOfJoints
+from robot_identification.excitation.path_constraints import path_constraints
+from robot_identification.excitation.path_constraints import REST_SHARE
+from robot_identification.excitation.path_constraints import SineCosineRule
+from robot_identification.excitation.path_constraints import SumRule
+from robot_identification.excitation.path_constraints import ToolSpeed
+from robot_identification.excitation.path_constraints import TorqueLimit
+from robot_identification.excitation.path_constraints import WorkspaceBox
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+INF = float('inf')
+NAMES = ('q', 'dq', 'ddq')
+# A planar arm: lengths, masses and moments of inertia of two links, centres half way out.
+L1, L2, M1, M2, J1, J2, G = 0.5, 0.3, 2.0, 1.0, 0.02, 0.01, 9.81
+LINK = (
+    '<link name="{0}"><inertial><origin xyz="{1} 0 0"/><mass value="{2}"/>'
+    '<inertia ixx="{3}" iyy="{3}" izz="{3}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+)
+JOINT = (
+    '<joint name="{0}" type="{4}"><parent link="{1}"/><child link="{2}"/>'
+    '<origin xyz="{3} 0 0"/><axis xyz="0 0 1"/>'
+    '<limit lower="-6" upper="6" effort="28" velocity="3"/></joint>'
+)
+PLANAR = (
+    '<robot name="planar"><link name="base"/>'
+    + LINK.format('upper', L1 / 2, M1, J1) + JOINT.format('a', 'base', 'upper', 0, 'revolute')
+    + LINK.format('lower', L2 / 2, M2, J2) + JOINT.format('b', 'upper', 'lower', L1, 'revolute')
+    + '<link name="tip"/>' + JOINT.format('tip_joint', 'lower', 'tip', L2, 'fixed')
+    + '</robot>'
+)
+
+
+@pytest.fixture(scope='module')
+def planar():
+    """Return an arm in a vertical plane, y upwards."""
+    return make_robot_model(parse_urdf(PLANAR, 'planar'), gravity=[0.0, -G, 0.0])
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    """Return the shipped experiment."""
+    return load_experiment(find_experiment('demo'))
+
+
+def random_motion(rng, n, samples=7):
+    """Return states without rhyme or reason."""
+    return Motion(*rng.uniform(-1.5, 1.5, (3, samples, n)))
+
+
+CONSTRAINTS = {
+    'torque': lambda robot: TorqueLimit(robot, np.where(np.arange(robot.n) == 1, INF, 20.0)),
+    'workspace': lambda robot: WorkspaceBox(
+        robot, robot.pinocchio.frames[-1].name, [-0.4, -INF, 0.1], [0.6, INF, INF]
+    ),
+    'tool speed': lambda robot: ToolSpeed(robot, robot.pinocchio.frames[-1].name, 0.7),
+    'sum': lambda robot: SumRule(
+        robot, SumOfJoints({robot.joint_names[1]: 1.0, robot.joint_names[2]: -0.5}, 0.3, -1.0, 2.0)
+    ),
+    'sine and cosine': lambda robot: SineCosineRule(
+        robot, SineTimesCosine(robot.joint_names[0], robot.joint_names[2], 0.15)
+    ),
+    'sine and cosine of one joint': lambda robot: SineCosineRule(
+        robot, SineTimesCosine(robot.joint_names[2], robot.joint_names[2], 0.15)
+    ),
+}
+
+
+@pytest.mark.parametrize('name', ['ur5', 'mixed'])
+@pytest.mark.parametrize('make', CONSTRAINTS.values(), ids=CONSTRAINTS)
+def test_derivatives_are_slopes(robots, rng, name, make):
+    """
+    Central differences of step 1e-5 are good to 1e-10 of the third derivative and 1e-11 of value.
+
+    Shares here are up to some tens, their derivatives some hundreds.
+    """
+    robot = robots[name]
+    constraint, motion = make(robot), random_motion(rng, robot.n)
+    seen = constraint.evaluate(motion)
+    shape = (len(motion), len(constraint.labels()))
+    assert seen.shares.shape == shape == (len(motion), constraint.scale.size)
+    np.testing.assert_allclose(seen.shares, constraint.shares(motion), rtol=1e-12, atol=1e-12)
+    for attribute in NAMES:
+        by = getattr(seen, f'by_{attribute}')
+        assert by.shape == (*shape, robot.n)
+        for joint in range(robot.n):
+            step = 1e-5 * (np.arange(robot.n) == joint)
+            plus, minus = (
+                constraint.shares(replace(motion, **{attribute: getattr(motion, attribute) + d}))
+                for d in (step, -step)
+            )
+            np.testing.assert_allclose(
+                by[:, :, joint], (plus - minus) / 2e-5, rtol=1e-7, atol=1e-7
+            )
+
+
+def test_torques_of_a_planar_arm(planar, rng):
+    """The textbook's equations of motion, mass matrix included, to rounding."""
+    motion = random_motion(rng, 2)
+    (q1, q2), (v1, v2), (a1, a2) = (getattr(motion, name).T for name in NAMES)
+    c, r = np.cos(q2), L1 * L2 / 2 * M2
+    m22 = np.full_like(c, J2 + M2 * L2**2 / 4)
+    m12 = m22 + r * c
+    m11 = J1 + M1 * L1**2 / 4 + m22 + M2 * L1**2 + 2 * r * c
+    g2 = M2 * G * L2 / 2 * np.cos(q1 + q2)
+    g1 = (M1 / 2 + M2) * G * L1 * np.cos(q1) + g2
+    s = r * np.sin(q2)
+    tau = np.stack([
+        m11 * a1 + m12 * a2 - s * v2 * (2 * v1 + v2) + g1, m12 * a1 + m22 * a2 + s * v1**2 + g2,
+    ], axis=1)
+    limit = np.array([10.0, 4.0])
+    seen = TorqueLimit(planar, limit).evaluate(motion)
+    np.testing.assert_allclose(seen.shares, tau / limit, atol=1e-12)
+    mass = np.stack([[m11, m12], [m12, m22]]).transpose(2, 0, 1)
+    np.testing.assert_allclose(seen.by_ddq, mass / limit[:, None], atol=1e-12)
+    by_speed = np.stack([[-2 * s * v2, -2 * s * (v1 + v2)], [2 * s * v1, 0 * s]])
+    np.testing.assert_allclose(
+        seen.by_dq, by_speed.transpose(2, 0, 1) / limit[:, None], atol=1e-12
+    )
+
+
+def test_the_tip_of_a_planar_arm(planar, rng):
+    """Place, speed and Jacobian by hand; the axis that is left open is not limited."""
+    motion = random_motion(rng, 2)
+    (q1, q2), (v1, v2), _ = (getattr(motion, name).T for name in NAMES)
+    x, y = L1 * np.cos(q1) + L2 * np.cos(q1 + q2), L1 * np.sin(q1) + L2 * np.sin(q1 + q2)
+    box = WorkspaceBox(planar, 'tip', [-0.2, -INF, -INF], [0.6, 0.7, INF])
+    assert box.labels() == ('tip x min', 'tip x max', 'tip y max')
+    seen = box.evaluate(motion)
+    expected = np.stack([(0.2 - x) / 0.4, (x - 0.2) / 0.4, 1.0 + y - 0.7], axis=1)
+    np.testing.assert_allclose(seen.shares, expected, atol=1e-12)
+    np.testing.assert_allclose(seen.by_q[:, 2], np.stack([x, L2 * np.cos(q1 + q2)], axis=1),
+                               atol=1e-12)
+    # At share 1 a side is where it was said to be.
+    np.testing.assert_allclose(box.zero + box.scale, [-0.2, 0.6, 0.7], atol=1e-15)
+    by = np.array([[-y, -L2 * np.sin(q1 + q2)], [x, L2 * np.cos(q1 + q2)]])
+    speed = np.hypot(*np.einsum('ijk,jk->ik', by, np.stack([v1, v2])))
+    shares = ToolSpeed(planar, 'tip', 0.25).shares(motion)[:, 0]
+    # Never less than the speed, and at the limit by half the square of REST_SHARE more.
+    assert np.all(shares >= speed / 0.25)
+    np.testing.assert_allclose(shares, np.hypot(speed / 0.25, REST_SHARE), rtol=1e-13)
+
+
+def test_speed_is_smooth_at_rest(ur5):
+    motion = Motion(*np.zeros((3, 1, 6)))
+    seen = ToolSpeed(ur5, 'tool0', 0.25).evaluate(motion)
+    np.testing.assert_allclose(seen.shares, [[REST_SHARE]])
+    assert not seen.by_q.any()
+    assert not seen.by_dq.any()
+
+
+def test_rules_of_tika(ur5):
+    """Equation 30 of Tika et al. 2020, at its borders."""
+    total = SumRule(ur5, SumOfJoints(
+        {'shoulder_lift_joint': 1.0, 'elbow_joint': 1.0}, np.pi / 2, -0.75 * np.pi, 0.75 * np.pi
+    ))
+    product = SineCosineRule(ur5, SineTimesCosine('wrist_1_joint', 'wrist_2_joint', 0.15))
+    q = np.zeros((3, 6))
+    q[:, 1], q[:, 2] = [-np.pi / 2, 0.0, -np.pi], [0.0, np.pi / 4, -np.pi / 4]
+    q[:, 3], q[:, 4] = [np.pi / 2, np.pi / 2, -np.pi / 2], [np.arccos(-0.15), np.pi / 2, 0.0]
+    motion = Motion(q, 0.0 * q, 0.0 * q)
+    np.testing.assert_allclose(total.shares(motion), [[0, 0], [-1, 1], [1, -1]], atol=1e-15)
+    np.testing.assert_allclose(product.shares(motion)[:, 0], [1.0, 0.0, -1 / 0.15], atol=1e-14)
+    assert total.labels()[0] == '1 shoulder_lift_joint + 1 elbow_joint + 1.571 min'
+    assert product.labels() == ('sin(wrist_1_joint) |cos(wrist_2_joint)|',)
+
+
+def test_a_rule_may_have_one_side(ur5):
+    """A radian inside of it counts as 0."""
+    rule = SumRule(ur5, SumOfJoints({'elbow_joint': 2.0}, 0.0, -INF, 1.0))
+    assert len(rule.labels()) == 1
+    q = np.zeros((2, 6))
+    q[1, 2] = 0.5
+    np.testing.assert_allclose(rule.shares(Motion(q, q, q))[:, 0], [0.0, 1.0])
+
+
+def test_an_experiment_has_all_its_constraints(ur5, experiment):
+    """Torques with the margin, in the experiment's mounting; nothing where nothing is said."""
+    torque, = path_constraints(ur5, experiment)
+    assert torque.two_sided
+    np.testing.assert_allclose(torque.scale, 0.7 * ur5.limits.effort)
+    full = replace(
+        experiment, gravity=np.array([0.0, 0.0, 9.81]), limits={'torque': 50.0},
+        workspace=(FrameBox('tool0', (-INF, -INF, 0.05), (INF, INF, INF)),),
+        tool_speed=FrameSpeed('tool0', 0.25),
+        rules=(
+            SumOfJoints({'elbow_joint': 1.0}, 0.0, 0.0, 3.0),
+            SineTimesCosine('wrist_1_joint', 'wrist_2_joint', 0.15),
+        ),
+    )
+    constraints = path_constraints(ur5, full)
+    assert [one.kind for one in constraints] == [
+        'torque', 'workspace', 'tool_speed', 'rule', 'rule'
+    ]
+    assert [one.two_sided for one in constraints] == [True, False, False, False, False]
+    np.testing.assert_allclose(constraints[0].scale, 0.7 * np.minimum(50.0, ur5.limits.effort))
+    still = Motion(*np.zeros((3, 1, 6)))
+    expected = TorqueLimit(ur5.with_gravity([0.0, 0.0, 9.81]), 0.7 * ur5.limits.effort)
+    np.testing.assert_allclose(
+        constraints[0].shares(still) * constraints[0].scale,
+        expected.shares(still) * expected.scale,
+    )
+
+
+def test_where_no_torque_is_limited_nothing_is(ur5, experiment):
+    boundless = replace(ur5, limits=replace(ur5.limits, effort=np.full(6, INF)))
+    assert path_constraints(boundless, experiment) == ()
+
+
+def test_what_the_arm_does_not_have_is_refused_by_name(ur5):
+    with pytest.raises(UsageError, match=r'link tool1, which ur5 .* has base_link, .*tool0'):
+        ToolSpeed(ur5, 'tool1', 0.25)
+    # A joint is no link.
+    with pytest.raises(UsageError, match='link elbow_joint'):
+        WorkspaceBox(ur5, 'elbow_joint', [0.0] * 3, [1.0] * 3)
+    with pytest.raises(UsageError, match='rule of the experiment names the joint elbow; ur5 has'):
+        SumRule(ur5, SumOfJoints({'elbow': 1.0}, 0.0, 0.0, 1.0))
+    with pytest.raises(UsageError, match='joint wrist;'):
+        SineCosineRule(ur5, SineTimesCosine('wrist_1_joint', 'wrist', 0.15))

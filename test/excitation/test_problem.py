@@ -1,0 +1,738 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The optimizer's problem: gradients are slopes, limits are kept, the criterion is as said."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.base_columns import Knowledge
+from robot_identification.excitation.collision import CollisionModel
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.constraints import conservative_shares
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_limits import FrameBox
+from robot_identification.excitation.experiment_limits import FrameSpeed
+from robot_identification.excitation.experiment_limits import SineTimesCosine
+from robot_identification.excitation.experiment_limits import SumOfJoints
+from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.parametrizations.modified_fourier import (
+    ModifiedFourierParametrization,
+)
+from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
+from robot_identification.excitation.problem import equal_size
+from robot_identification.excitation.problem import FormProblem
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.link_frames import link_frames
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.robot_model import gravity_of_mounting
+
+FORM = FourierParametrization(4, 8.0)
+INF = float('inf')
+TABLE = Obstacle('table', (2.0, 2.0, 0.1), (0.0, 0.0, -0.06), (0.0, 0.0, 0.0))
+GRIPPER = Obstacle('gripper', (0.1, 0.06, 0.12), (0.0, 0.0, 0.06), (0.0, 0.0, 0.0), 'tool0')
+# Limits of the path, all of which motions of the shipped experiment come near.
+OF_THE_PATH = {
+    'limits': {'torque': 60.0},
+    'tool_speed': FrameSpeed('tool0', 0.9),
+    'workspace': (FrameBox('tool0', (-0.9, -0.9, 0.05), (0.9, 0.9, INF)),),
+    'rules': (
+        SumOfJoints({'shoulder_lift_joint': 1.0, 'elbow_joint': 1.0}, 0.5, -1.2, 1.4),
+        SineTimesCosine('wrist_1_joint', 'wrist_2_joint', 0.6),
+    ),
+}
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    """Return the shipped experiment with a shorter motion, where nothing is within reach."""
+    demo = load_experiment(find_experiment('demo'))
+    return replace(demo, form=FORM, samples=(30,), collision=False)
+
+
+@pytest.fixture(scope='module')
+def make(robots, experiment):
+    """Return a function that makes the problem of the experiment with changes."""
+    def problem(robot='ur5', knowledge=None, **changes):
+        return FormProblem(robots[robot], replace(experiment, **changes), knowledge)
+
+    return problem
+
+
+@pytest.fixture(scope='module')
+def in_a_cell(make):
+    """Return a problem on a table with a gripper, and every kind of limit."""
+    pytest.importorskip('coal', reason='coal, which measures distances, is not installed')
+    return make(
+        collision=True, obstacles=(TABLE, GRIPPER), jerk=60.0, **OF_THE_PATH
+    )
+
+
+def motion_of(problem, x, count=5001):
+    """Return instants and samples of a candidate."""
+    times = np.linspace(0.0, problem.form.duration, count)
+    coefficients = problem.coefficients(x)
+    return times, Motion(*(basis @ coefficients.T for basis in problem.form.basis(times)))
+
+
+def slopes_along(function, x, directions, step=1e-5):
+    """Return central differences along directions, (m, ..)."""
+    return np.array([
+        (np.asarray(function(x + step * d)) - function(x - step * d)) / (2.0 * step)
+        for d in directions
+    ])
+
+
+def directions(rng, size, count=6):
+    """Return random directions of unit length."""
+    found = rng.standard_normal((count, size))
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def limit_uses(problem, motion, times):
+    """Return the largest shares of the limits of position, velocity, acceleration and jerk."""
+    limits = problem.limits
+    middle, half = 0.5 * (limits.lower + limits.upper), 0.5 * (limits.upper - limits.lower)
+    jerk = np.gradient(motion.ddq, times, axis=0)
+    return np.array([np.abs(values).max(axis=0) for values in (
+        (motion.q - middle) / half, motion.dq / limits.velocity,
+        motion.ddq / limits.acceleration, jerk / limits.jerk,
+    )])
+
+
+def largest_scale(problem, x, keeps):
+    """Return by what the amplitudes of a candidate may be multiplied so that it keeps limits."""
+    low, high = 0.0, 1e3
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if keeps(scaled(problem, x, middle)) else (low, middle)
+    return low
+
+
+def scaled(problem, x, factor):
+    """Return a candidate with larger amplitudes about its centre."""
+    coefficients = problem.coefficients(x)
+    return problem.candidate(
+        np.hstack([coefficients[:, :1], factor * coefficients[:, 1:]])
+    )
+
+
+def within(problem, x):
+    """Return whether the linear limits hold, to the rounding of sums of some tens of terms."""
+    A, b = problem.linear_limits()
+    return bool(np.all(A @ problem.lift(x) <= b + 1e-9))
+
+
+def about_the_middle(problem, rng, size=1.0):
+    """Return a candidate about the middle of its range, no smaller joint than another."""
+    coefficients = problem.coefficients(size * rng.standard_normal(problem.size))
+    middle = 0.5 * (problem.limits.lower + problem.limits.upper)
+    free = [joint not in problem.experiment.center for joint in problem.robot.joint_names]
+    coefficients[free, 0] = middle[free]
+    return problem.candidate(coefficients)
+
+
+# --- the criterion -------------------------------------------------------------------------
+
+CRITERION_CASES = {
+    'as it is': {},
+    'link frames': {'frames': 'mdh', 'criterion': 'condition_number'},
+    'two sets': {'samples': (30, 20), 'criterion': 'condition_number_scaled'},
+    'three sets': {'samples': (20, 21, 40), 'frames': 'dh'},
+    'a centre': {'center': {'elbow_joint': 1.0, 'wrist_3_joint': -0.5}},
+    'a wall': {'gravity': gravity_of_mounting(np.pi / 2, 0.0, 0.0)},
+    'other friction': {'friction': 'coulomb_sign,viscous', 'rotor_inertia': False},
+    'another form': {'form': BSplineParametrization(6, 5.0)},
+}
+EACH_CASE = pytest.mark.parametrize('changes', CRITERION_CASES.values(), ids=CRITERION_CASES)
+
+
+def base_matrix(robot, experiment, coefficients, count):
+    """Return the base observation matrix of even samples from the start, the end left out."""
+    parameters = make_standard_parameters(
+        robot.n, parse_friction(experiment.friction), experiment.rotor_inertia
+    )
+    frames = None if experiment.frames == 'joint' else link_frames(robot, experiment.frames)
+    reduction = reduce_to_base(robot, parameters, frames=frames, preference=experiment.preference)
+    times = experiment.form.duration * np.arange(count) / count
+    motion = Motion(*(basis @ coefficients.T for basis in experiment.form.basis(times)))
+    W = observation_matrix(robot, parameters, motion)
+    if frames is not None:
+        W[:, :10 * robot.n] = W[:, :10 * robot.n] @ frames.to_joint_frames()
+    base = W[:, reduction.independent]
+    # Of the base set, whatever frames: it reproduces all columns.
+    np.testing.assert_allclose(base @ reduction.K, W, rtol=0.0, atol=1e-7 * np.abs(W).max())
+    return base
+
+
+@EACH_CASE
+def test_the_objective_is_the_criterion_of_the_worst_set_of_samples(make, rng, changes):
+    """By the base columns of the arm's observation matrix; rounding grows with the condition."""
+    problem = make(**changes)
+    criterion = CRITERIA[problem.experiment.criterion]
+    for _ in range(3):
+        x = problem.draw(rng)
+        by_hand = [
+            criterion(base_matrix(
+                problem.robot, problem.experiment, problem.coefficients(x), count
+            )) for count in problem.experiment.samples
+        ]
+        assert problem.objective(x) == pytest.approx(max(by_hand), rel=1e-7)
+    np.testing.assert_array_equal(problem.robot.gravity, problem.experiment.gravity)
+
+
+def test_what_is_known_stands_below_the_new_rows(make, rng):
+    """Rows of each joint are weighed, both are counted in allowed errors, and judged together."""
+    bare = make(samples=(30, 20))
+    b = bare.columns.reduction.rank
+    known = Knowledge(
+        3.0 * rng.standard_normal((b + 2, b)), rng.uniform(0.5, 2.0, 6), rng.uniform(0.1, 3.0, b)
+    )
+    problem = make(knowledge=known, samples=(30, 20))
+    x = problem.draw(rng)
+    by_hand = []
+    for count in (30, 20):
+        W = base_matrix(problem.robot, problem.experiment, problem.coefficients(x), count)
+        rows = W * np.tile(known.weights, count)[:, None]
+        both = np.vstack([rows, known.rows]) * known.allowed
+        by_hand.append(CRITERIA['log_determinant'](both))
+    assert problem.objective(x) == pytest.approx(max(by_hand), abs=1e-9)
+    assert problem.objective(x) != pytest.approx(bare.objective(x), abs=1e-3)
+
+
+@EACH_CASE
+@pytest.mark.parametrize('sharpness', [4.0, INF])
+def test_stand_ins_are_means_of_the_sets_and_their_gradients_slopes(
+    make, rng, changes, sharpness
+):
+    """
+    Central differences of step 1e-5 rad lose 1e-9 to rounding in matrices of condition 1e3.
+
+    Without smoothing the condition number turns fast near its kinks: 1e-4 of the gradient.
+    """
+    problem = make(**changes)
+    x = problem.draw(rng)
+    value, gradient = problem.descend(x, sharpness)
+    criterion = CRITERIA[problem.experiment.criterion]
+    means = np.mean([
+        criterion.descend(base_matrix(
+            problem.robot, problem.experiment, problem.coefficients(x), count
+        ), sharpness)[0] for count in problem.experiment.samples
+    ])
+    assert value == pytest.approx(means, rel=1e-7)
+    along = directions(rng, problem.size)
+    expected = slopes_along(lambda at: problem.descend(at, sharpness)[0], x, along)
+    np.testing.assert_allclose(
+        along @ gradient, expected, rtol=0.0, atol=1e-4 * np.linalg.norm(gradient)
+    )
+
+
+def test_the_gradient_with_what_is_known(make, rng):
+    """As above; joints of which more is known count less."""
+    b = make().columns.reduction.rank
+    known = Knowledge(
+        rng.standard_normal((b, b)), np.array([1.0, 5.0, 0.1, 1.0, 2.0, 10.0]),
+        rng.uniform(0.1, 3.0, b),
+    )
+    problem = make(knowledge=known, samples=(30, 25))
+    x, along = problem.draw(rng), directions(rng, problem.size)
+    _, gradient = problem.descend(x, 3.0)
+    expected = slopes_along(lambda at: problem.descend(at, 3.0)[0], x, along)
+    np.testing.assert_allclose(
+        along @ gradient, expected, rtol=0.0, atol=1e-4 * np.linalg.norm(gradient)
+    )
+    (high, by_high, low, by_low), other = problem.spectra(x, 3, 2)
+    assert (high.shape, low.shape, other[0].shape) == ((3,), (2,), (3,))
+    expected = slopes_along(
+        lambda at: np.concatenate(problem.spectra(at, 3, 2)[0][::2]), x, along
+    )
+    found = np.concatenate([by_high, by_low]) @ along.T
+    np.testing.assert_allclose(found.T, expected, rtol=0.0, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize('ends', [(4, 8), (0, 3)])
+@pytest.mark.parametrize('criterion', ['condition_number', 'condition_number_scaled'])
+def test_spectra_are_logarithms_of_singular_values(make, rng, criterion, ends):
+    """Both ends, of each set of samples; no more of them than there are; gradients as above."""
+    problem = make(criterion=criterion, samples=(30, 25), form=FourierParametrization(2, 5.0))
+    x, along = problem.draw(rng), directions(rng, problem.size, 3)
+    spectra = problem.spectra(x, *ends)
+    assert len(spectra) == 2
+    for k, (count, (high, by_high, low, by_low)) in enumerate(
+        zip((30, 25), spectra, strict=True)
+    ):
+        W = base_matrix(problem.robot, problem.experiment, problem.coefficients(x), count)
+        if CRITERIA[criterion].unit_columns:
+            W = W / np.linalg.norm(W, axis=0)
+        singular = np.log(np.linalg.svd(W / np.sqrt(len(W)), compute_uv=False))
+        np.testing.assert_allclose(high, singular[: ends[0]], rtol=0.0, atol=1e-7)
+        np.testing.assert_allclose(low, singular[-ends[1]:], rtol=0.0, atol=1e-7)
+        expected = slopes_along(
+            lambda at, k=k: np.concatenate(problem.spectra(at, *ends)[k][::2]), x, along
+        )
+        found = np.concatenate([by_high, by_low]) @ along.T
+        # Values that are neighbours turn into each other; some thousandths of them are so near.
+        np.testing.assert_allclose(
+            found.T, expected, rtol=0.0, atol=2e-3 * np.abs(expected).max()
+        )
+
+
+def test_there_are_no_more_ends_than_singular_values(make, rng):
+    problem = make(form=FourierParametrization(2, 5.0))
+    rank = problem.columns.reduction.rank
+    (high, by_high, low, by_low), = problem.spectra(problem.draw(rng), 100, 100)
+    np.testing.assert_array_equal(high, low)
+    np.testing.assert_array_equal(by_high, by_low)
+    assert high.shape == (rank,)
+    assert by_high.shape == (rank, problem.size)
+
+
+def test_which_ends_matter():
+    """Smooth criteria have none; a polish looks at as many as may meet."""
+    experiment = load_experiment(find_experiment('demo'))
+    robot = load_robot('ur5')
+    for criterion, ends in {
+        'log_determinant': (0, 0), 'trace_of_inverse': (0, 0), 'condition_and_smallest': (0, 0),
+        'condition_number': (4, 8), 'condition_number_squared': (4, 8),
+        'condition_number_scaled': (4, 8), 'smallest_eigenvalue': (0, 8),
+    }.items():
+        wanted = replace(experiment, criterion=criterion, collision=False)
+        assert FormProblem(robot, wanted).extremes == ends
+
+
+# --- candidates ----------------------------------------------------------------------------
+
+
+@EACH_CASE
+def test_candidates_and_coefficients_are_the_same_motion(make, rng, changes):
+    """There and back to rounding; joints have their own coefficients, fixed centres none."""
+    problem = make(**changes)
+    x = rng.standard_normal(problem.size)
+    coefficients = problem.coefficients(x)
+    assert coefficients.shape == (6, problem.form.n_coefficients)
+    np.testing.assert_allclose(problem.candidate(coefficients), x, rtol=0.0, atol=1e-11)
+    every = np.concatenate(problem.features)
+    np.testing.assert_array_equal(np.sort(every), np.arange(problem.size))
+    for joint, feature in enumerate(problem.features):
+        moved = x.copy()
+        moved[feature] += 1.0
+        changed = np.any(problem.coefficients(moved) != coefficients, axis=1)
+        np.testing.assert_array_equal(changed, np.arange(6) == joint)
+    for joint, position in problem.experiment.center.items():
+        index = problem.robot.joint_names.index(joint)
+        assert coefficients[index, 0] == position
+        assert problem.coefficients(problem.draw(rng))[index, 0] == position
+        repaired = problem.repair(5.0 * problem.draw(rng))
+        assert repaired is None or problem.coefficients(repaired)[index, 0] == position
+
+
+@pytest.mark.parametrize('form', [
+    FORM, FourierParametrization(5, 20.0, 10.0), BSplineParametrization(6, 5.0),
+    ViaPointsParametrization(4, 'rest', 6.0), ModifiedFourierParametrization(3, 5.0),
+], ids=lambda form: form.name)
+def test_a_unit_of_any_amplitude_moves_the_joint_as_much(form):
+    """One radian in root mean square, independently of the others; its grid is off by 3e-2."""
+    times = np.linspace(0.0, form.duration, 5001)
+    B = form.basis(times)[0] @ equal_size(form)
+    np.testing.assert_array_equal(B[:, 0], 1.0)
+    products = B[:, 1:].T @ B[:, 1:] / len(B)
+    np.testing.assert_allclose(products, np.eye(form.n_coefficients - 1), atol=3e-2)
+
+
+def test_a_wanted_motion_is_fitted(make, rng):
+    """Samples of position, velocity or acceleration of a motion about the middle give it back."""
+    problem = make()
+    x = about_the_middle(problem, rng, 0.2)
+    _, motion = motion_of(problem, x, 101)
+    limits = problem.limits
+    middle, half = 0.5 * (limits.lower + limits.upper), 0.5 * (limits.upper - limits.lower)
+    for order, shares in enumerate((
+        (motion.q - middle) / half, motion.dq / limits.velocity,
+        motion.ddq / limits.acceleration,
+    )):
+        np.testing.assert_allclose(problem.fit(order, shares), x, rtol=0.0, atol=1e-9)
+
+
+def test_box_is_the_range_and_amplitudes_as_large(make):
+    problem = make(center={'elbow_joint': 1.0})
+    lowest, highest = problem.box()
+    assert lowest.shape == highest.shape == (problem.size,)
+    for joint, feature in enumerate(problem.features):
+        lower, upper = problem.limits.lower[joint], problem.limits.upper[joint]
+        amplitudes = feature if joint == 2 else feature[1:]
+        if joint != 2:
+            assert (lowest[feature[0]], highest[feature[0]]) == (lower, upper)
+        np.testing.assert_array_equal(highest[amplitudes], upper - lower)
+        np.testing.assert_array_equal(lowest[amplitudes], lower - upper)
+
+
+# --- limits --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('changes', [
+    {}, {'jerk': 2.0}, {'center': {'elbow_joint': 1.9}}, {'form': BSplineParametrization(6, 5.0)},
+], ids=['as it is', 'jerk', 'a centre', 'another form'])
+def test_linear_limits_are_those_of_the_joints(make, rng, changes):
+    """
+    At the largest amplitude that they allow some limit is used up on a dense grid.
+
+    The grid of the search misses peaks by a few percent and no dense one is beneath it. All
+    joints but one are at rest in turn, so that each is limited by itself.
+    """
+    problem = make(**changes)
+    for joint in range(6):
+        x = about_the_middle(problem, rng)
+        coefficients = problem.coefficients(x)
+        coefficients[np.arange(6) != joint, 1:] = 0.0
+        x = problem.candidate(coefficients)
+        scale = largest_scale(problem, x, lambda at: within(problem, at))
+        times, motion = motion_of(problem, scaled(problem, x, scale))
+        assert 1.0 - 1e-3 <= limit_uses(problem, motion, times)[:, joint].max() < 1.05
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_conservative_limits_bound_the_amplitudes(seed):
+    """
+    Within the linear limits no conservative share is above 1, at the largest amplitude neither.
+
+    The directions leave 4 % at the most: the cosine of an angle of pi / 16, once for the direction
+    and once for the bound. Smaller auxiliary variables than those of `lift` break a linear limit.
+    """
+    rng = np.random.default_rng(seed)
+    problem = CONSERVATIVE.setdefault('problem', conservative())
+    x = about_the_middle(problem, rng)
+    scale = largest_scale(problem, x, lambda at: within(problem, at))
+    largest = scaled(problem, x, scale)
+    shares = conservative_shares(
+        problem.form, problem.coefficients(largest), problem.limits, rounding=0.0
+    )
+    assert 0.96 <= shares.max() <= 1.0 + 1e-9
+    A, b = problem.linear_limits()
+    z = problem.lift(largest)
+    z[problem.size + rng.integers(len(z) - problem.size)] *= 0.999
+    assert np.any(A @ z > b + 1e-9)
+
+
+CONSERVATIVE = {}
+
+
+def conservative():
+    """Return a problem with conservative bounds, jerk limits and a centre, made once."""
+    demo = load_experiment(find_experiment('demo'))
+    return FormProblem(load_robot('ur5'), replace(
+        demo, form=FORM, collision=False, bounds='conservative', jerk=4.0,
+        center={'elbow_joint': 1.0},
+    ))
+
+
+def test_conservative_limits_see_the_centre(rng):
+    """Off the middle the nearer end counts: at an end no amplitude is left."""
+    problem = CONSERVATIVE.setdefault('problem', conservative())
+    lower, upper = problem.limits.lower[0], problem.limits.upper[0]
+    middle = about_the_middle(problem, rng, 0.0)
+    for position, kept in (
+        (lower + 1e-6, True), (upper - 1e-6, True), (lower - 1e-6, False), (upper + 1e-6, False),
+    ):
+        still = middle.copy()
+        still[problem.features[0][0]] = position
+        assert within(problem, still) == kept
+    assert problem.repair(scaled(problem, problem.draw(rng), 3.0)) is not None
+
+
+@pytest.mark.parametrize('changes', [
+    {}, {'bounds': 'conservative'}, {'jerk': 2.0}, {'center': {'elbow_joint': 0.6}},
+], ids=['as it is', 'conservative', 'jerk', 'a centre'])
+def test_what_is_drawn_keeps_the_limits_of_the_joints(make, changes):
+    """On 5001 points; every joint moves, and no two draws are the same."""
+    problem, rng = make(**changes), np.random.default_rng(3)
+    first = problem.draw(rng)
+    for x in (first, *(problem.draw(rng) for _ in range(10))):
+        times, motion = motion_of(problem, x)
+        # Jerk is a difference of accelerations here, good to 1e-3.
+        uses = limit_uses(problem, motion, times)
+        assert uses[:3].max() <= 1.0
+        assert uses[3].max() <= 1.0 + 1e-3
+        assert (uses[3].max() > 0.3) == ('jerk' in changes), 'and what is limited is used'
+        assert np.all(np.ptp(motion.q, axis=0) > 0.01)
+    assert not np.array_equal(first, x)
+    again = problem.draw(np.random.default_rng(3))
+    np.testing.assert_array_equal(first, again)
+
+
+def test_what_is_drawn_is_clear_at_least_in_its_middle(in_a_cell):
+    """It stands still there without breaking any limit of the path."""
+    rng = np.random.default_rng(4)
+    model = in_a_cell.collision
+    for _ in range(10):
+        coefficients = in_a_cell.coefficients(in_a_cell.draw(rng))
+        middle = coefficients[:, 0]
+        assert model.distances(middle).min() > in_a_cell.experiment.clearance
+        assert path_uses(in_a_cell, Motion(middle[None], np.zeros((1, 6)), np.zeros((1, 6)))) < 1.0
+
+
+def path_uses(problem, motion):
+    """Return the largest share of any limit of the path of `OF_THE_PATH`, by hand."""
+    robot, experiment = problem.robot, problem.experiment
+    model = robot.pinocchio
+    data, tool = model.createData(), model.getFrameId('tool0')
+    places, speeds = [], []
+    for q, dq in zip(motion.q, motion.dq, strict=True):
+        pin.forwardKinematics(model, data, q, dq)
+        pin.updateFramePlacement(model, data, tool)
+        places.append(data.oMf[tool].translation.copy())
+        speeds.append(np.linalg.norm(pin.getFrameVelocity(model, data, tool).linear))
+    box = experiment.workspace[0]
+    x, y, z = np.array(places).T
+    rule = experiment.rules[0]
+    middle, half = 0.5 * (rule.lower + rule.upper), 0.5 * (rule.upper - rule.lower)
+    off = motion.q[:, 1] + motion.q[:, 2] + 0.5 - middle
+    torque = np.minimum(60.0, robot.limits.effort) * experiment.margins.torque
+    return max(
+        np.abs(rigid_torque(robot, motion) / torque).max(),
+        max(speeds) / experiment.tool_speed.limit,
+        np.abs(x / box.upper[0]).max(), np.abs(y / box.upper[1]).max(),
+        # Open above: the share is 0 a metre inside.
+        (box.lower[2] + 1.0 - z).max(),
+        np.abs(off / half).max(),
+        (np.sin(motion.q[:, 3]) * np.abs(np.cos(motion.q[:, 4]))).max() / 0.6,
+    )
+
+
+def test_what_is_repaired_keeps_every_limit(in_a_cell):
+    """
+    On 5001 points, those of the path and the clearance with it; both ends are at rest to 1e-9.
+
+    Peaks between the instants of the repair are within its reserve of half a percent.
+    """
+    rng = np.random.default_rng(5)
+    repaired = []
+    for _ in range(60):
+        x = in_a_cell.repair(scaled(in_a_cell, in_a_cell.draw(rng), rng.uniform(0.5, 3.0)))
+        if x is not None:
+            repaired.append(x)
+    assert len(repaired) >= 5
+    for x in repaired[:8]:
+        times, motion = motion_of(in_a_cell, x)
+        uses = limit_uses(in_a_cell, motion, times)
+        assert uses[:3].max() <= 1.0
+        assert uses[3].max() <= 1.0 + 1e-3
+        assert path_uses(in_a_cell, motion) <= 1.0
+        np.testing.assert_allclose(motion.q[-1], motion.q[0], rtol=0.0, atol=1e-9)
+        for ends in (motion.dq[[0, -1]], motion.ddq[[0, -1]]):
+            np.testing.assert_allclose(ends, 0.0, atol=1e-9)
+        if in_a_cell.is_clear(x):
+            nearest = min(in_a_cell.collision.distances(q).min() for q in motion.q[::10])
+            assert nearest >= in_a_cell.experiment.clearance
+        assert in_a_cell.violation(x) == 0.0
+    assert any(in_a_cell.is_clear(x) for x in repaired)
+
+
+def test_repair_makes_motions_no_larger(make, rng):
+    """What keeps its limits stays as it is; joints that do not are scaled, each by itself."""
+    problem = make()
+    x = scaled(problem, problem.draw(rng), 0.5)
+    np.testing.assert_allclose(problem.repair(x), x, rtol=0.0, atol=1e-12)
+    coefficients = problem.coefficients(x)
+    coefficients[1, 1:] *= 40.0
+    repaired = problem.coefficients(problem.repair(problem.candidate(coefficients)))
+    others = np.arange(6) != 1
+    np.testing.assert_allclose(repaired[others], problem.coefficients(x)[others], atol=1e-12)
+    share = repaired[1, 1:] / coefficients[1, 1:]
+    np.testing.assert_allclose(share, share[0], rtol=1e-9)
+    times, motion = motion_of(problem, problem.candidate(repaired))
+    assert 0.97 < limit_uses(problem, motion, times)[:, 1].max() <= 1.0
+
+
+def test_a_centre_out_of_its_range_cannot_be_repaired(make, rng):
+    problem = make()
+    for bound in (problem.limits.lower, problem.limits.upper):
+        coefficients = problem.coefficients(problem.draw(rng))
+        coefficients[2, 0] = bound[2]
+        assert problem.repair(problem.candidate(coefficients)) is None
+
+
+def test_gradients_of_path_limits(in_a_cell):
+    """
+    Torque, box, speed, rules and clearances, each by its slope.
+
+    Differences of step 1e-5 of smooth limits are good to 1e-7 of their size. Distances are coal's,
+    to 1e-6 m: along half a radian their slope is known to 1 % and better. A few turn to another
+    pair, or to another edge of a shape, on the way.
+    """
+    rng = np.random.default_rng(6)
+    x, instants = in_a_cell.draw(rng), np.linspace(0.0, FORM.duration, 40)
+    g, J = in_a_cell.path_limits(x, instants)
+    assert J.shape == (len(g), in_a_cell.size)
+    along = directions(rng, in_a_cell.size)
+    found = along @ J.T
+    clearances = 2 * len(instants)
+    smooth = slice(0, len(g) - clearances)
+    expected = slopes_along(lambda at: in_a_cell.path_limits(at, instants)[0][smooth], x, along)
+    np.testing.assert_allclose(found[:, smooth], expected, rtol=0.0, atol=1e-5)
+    near = slice(len(g) - clearances, None)
+    # One coefficient at a time: random directions hardly move the pairs that are nearest.
+    along = np.eye(in_a_cell.size)[::5]
+    expected = slopes_along(
+        lambda at: in_a_cell.path_limits(at, instants)[0][near], x, along, 1e-3
+    )
+    largest = np.abs(expected).max()
+    assert largest > 0.1
+    off = np.abs((along @ J.T)[:, near] - expected) > 0.02 * largest
+    assert off.mean() < 0.02
+
+
+def test_path_limits_say_what_is_kept(in_a_cell):
+    """
+    Above zero where a share is beyond 98 %, or a clearance is missed by a share of 0.1 m.
+
+    At many amplitudes: they are as the uses on a dense grid, but for peaks in between. Distances
+    are coal's, to some 1e-6 m.
+    """
+    rng = np.random.default_rng(7)
+    seen = []
+    for factor in np.geomspace(0.05, 3.0, 30):
+        x = scaled(in_a_cell, in_a_cell.draw(rng), factor)
+        g, _ = in_a_cell.path_limits(x, np.zeros(0))
+        _, motion = motion_of(in_a_cell, x, 2001)
+        use = path_uses(in_a_cell, motion)
+        if use < 0.98:
+            assert g.max() <= 0.0
+        elif use > 1.0:
+            assert g.max() > 0.0
+        seen.append(use > 1.0)
+        instants = rng.uniform(0.0, in_a_cell.form.duration, 5)
+        with_clearance, _ = in_a_cell.path_limits(x, instants)
+        poses = in_a_cell.form.basis(instants)[0] @ in_a_cell.coefficients(x).T
+        nearest = [np.sort(in_a_cell.collision.distances(q))[:2] for q in poses]
+        kept = in_a_cell.experiment.clearance + 0.005
+        np.testing.assert_allclose(
+            with_clearance[-10:], (kept - np.ravel(nearest)) / 0.1, rtol=0.0, atol=1e-4
+        )
+    assert 0 < sum(seen) < 30
+
+
+def test_missed_are_the_instants_of_nearest_approach(in_a_cell):
+    """Each is a local minimum below the clearance that a search keeps; all that there are."""
+    rng = np.random.default_rng(8)
+    kept = in_a_cell.experiment.clearance + 0.005
+    found = 0
+    for _ in range(10):
+        x = scaled(in_a_cell, in_a_cell.draw(rng), 2.5)
+        _, motion = motion_of(in_a_cell, x, 1001)
+        nearest = np.array([in_a_cell.collision.distances(q).min() for q in motion.q])
+        missed = in_a_cell.missed(x)
+        # The coarser grid may step over what is too near for an instant only.
+        if nearest.min() > kept + 1e-3:
+            assert missed.size == 0
+        elif nearest.min() < kept - 0.01:
+            times = np.linspace(0.0, in_a_cell.form.duration, 1001)
+            assert np.min(np.abs(missed - times[np.argmin(nearest)])) < 0.1
+            found += 1
+        poses = in_a_cell.form.basis(missed)[0] @ in_a_cell.coefficients(x).T
+        assert all(in_a_cell.collision.distances(q).min() < kept for q in poses)
+    assert found > 1
+
+
+def test_violation_is_what_is_broken(make, rng):
+    """By hand: one joint at twice its speed and more, beyond its window, nothing else."""
+    problem = make(margins=replace(make().experiment.margins, torque=1.0))
+    x = about_the_middle(problem, rng, 0.0)
+    assert problem.violation(x) == 0.0
+    coefficients = problem.coefficients(x)
+    coefficients[5, 1:] = rng.standard_normal(FORM.n_coefficients - 1)
+    times, motion = motion_of(problem, problem.candidate(coefficients))
+    coefficients[5, 1:] *= 2.0 / limit_uses(problem, motion, times)[:, 5].max()
+    x = problem.candidate(coefficients)
+    times, motion = motion_of(problem, x)
+    expected = np.maximum(limit_uses(problem, motion, times)[:, 5] - 1.0, 0.0).sum()
+    # The grid of the search misses peaks by a few percent of the limit.
+    assert problem.violation(x) == pytest.approx(expected, abs=0.1)
+    assert expected >= 1.0
+
+
+def test_where_nothing_can_be_hit_steps_are_unbounded(make, in_a_cell):
+    free = make()
+    assert free.first_radius == INF
+    assert free.missed(free.draw(np.random.default_rng(0))).size == 0
+    assert free.is_clear(np.full(free.size, 9.0))
+    assert free.describe_middle() == ''
+    assert 0.0 < in_a_cell.first_radius < 1.0
+    instants = in_a_cell.instants()
+    assert (instants[0], instants[-1]) == (0.0, FORM.duration)
+
+
+# --- what cannot be designed ---------------------------------------------------------------
+
+
+def test_an_impossible_cell_is_refused_by_name_and_place(make):
+    """A box around the arm: no search begins, and it is said what is in the way, and where."""
+    pytest.importorskip('coal', reason='coal, which measures distances, is not installed')
+    cage = Obstacle('cage', (1.5, 1.5, 1.5), (0.0, 0.0, 0.5), (0.0, 0.0, 0.0))
+    problem = make(collision=True, obstacles=(TABLE, cage))
+    with pytest.raises(UnsafeMotionError) as refusal:
+        problem.draw(np.random.default_rng(0))
+    words = str(refusal.value)
+    assert 'it can stand nowhere. Of 500 random poses within its window none keeps' in words
+    assert '0.02 m of clearance' in words
+    assert 'and cage are the nearest pair' in words
+    place = words[words.index('x, y, z = ') + 10: words.index(' m in the root frame')]
+    x, y, z = (float(value) for value in place.split(', '))
+    assert max(abs(x), abs(y), abs(z - 0.5)) <= 0.75 + 1e-3, 'inside the cage'
+    assert 'cage' in problem.describe_middle()
+
+
+def test_a_centre_that_cannot_be_is_refused_by_name(make):
+    """Out of what window and margin leave, or of a joint that there is not."""
+    with pytest.raises(UsageError, match=r'elbow_joint is 3.1 rad; .* leave -?[0-9.]+ to'):
+        make(window={}, center={'elbow_joint': 3.1})
+    with pytest.raises(UsageError, match='center of the experiment names the joint elbow;'):
+        make(center={'elbow': 1.0})
+
+
+def test_an_impossible_rule_is_refused_by_name(make):
+    """A limit that every pose breaks is named, not the cell."""
+    rule = SumOfJoints({'elbow_joint': 1.0}, 0.0, -3.0, -2.0)
+    with pytest.raises(UnsafeMotionError, match=r'all break the limit rule of 1 elbow_joint '):
+        make(rules=(rule,)).draw(np.random.default_rng(0))
+
+
+def test_rules_that_exclude_each_other_are_refused(make):
+    """Each can be kept by itself; no pose keeps both."""
+    rules = (
+        SumOfJoints({'elbow_joint': 1.0}, 0.0, 0.5, 1.0),
+        SumOfJoints({'elbow_joint': 1.0}, 0.0, 1.5, 2.0),
+    )
+    with pytest.raises(UnsafeMotionError, match='none keeps all limits of the path at once'):
+        make(rules=rules).draw(np.random.default_rng(0))
+
+
+def test_collisions_are_asked_of_the_model_of_the_cell(in_a_cell):
+    """Table and gripper with their names; the same distances as the model by itself."""
+    model = CollisionModel(in_a_cell.robot, (TABLE, GRIPPER))
+    assert in_a_cell.collision.pairs == model.pairs
+    assert {'table', 'gripper'} <= {body for pair in model.pairs for body in pair}

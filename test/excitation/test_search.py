@@ -1,0 +1,278 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Rounds of a search: what budgets mean, and that an interrupted one is as good as a whole one."""
+
+from dataclasses import dataclass
+from dataclasses import replace
+from types import SimpleNamespace
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers import search as search_module
+from robot_identification.excitation.optimizers import workers as workers_module
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.optimizer import Candidate
+from robot_identification.excitation.optimizers.optimizer import Job
+from robot_identification.excitation.optimizers.optimizer import Optimizer
+from robot_identification.excitation.optimizers.optimizer import Outcome
+from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.search import better
+from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.trajectory import dump_trajectory
+
+INF = float('inf')
+EACH, OF_A_ROUND = 7, 5
+
+
+class Clock:
+    """Time that passes when a job is done, and not otherwise."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Return the clock that searches and workers read."""
+    own = Clock()
+    for module in (search_module, workers_module):
+        monkeypatch.setattr(module, 'time', SimpleNamespace(monotonic=own.monotonic))
+    return own
+
+
+def work(problem, number):
+    """Take some time, and find a candidate; the best, with negative numbers, are infeasible."""
+    problem.clock.now += problem.seconds(number)
+    problem.done.append(number)
+    candidate = Candidate(np.array([number]), number, 0.0, number >= 0.0)
+    return Outcome((candidate,), problem.each)
+
+
+class Task:
+    """A problem whose jobs take a time of their own."""
+
+    def __init__(self, clock, seconds=lambda number: 1.0, each=EACH):
+        self.clock, self.seconds, self.each, self.done = clock, seconds, each, []
+
+
+@dataclass(frozen=True)
+class Scripted(Optimizer):
+    """Proposes random numbers, and remembers the sum and all of what it was told."""
+
+    rounds: int = 10**9
+
+    def propose(self, problem, state, rng):
+        if state.rounds >= self.rounds:
+            return []
+        # What is proposed depends on all that is remembered.
+        numbers = rng.standard_normal(OF_A_ROUND) + 1e-3 * state.memory.get('sum', 0.0)
+        return [Job(work, float(number)) for number in numbers]
+
+    def learn(self, problem, state, outcomes):
+        assert len(outcomes) == OF_A_ROUND
+        found = tuple(candidate for outcome in outcomes for candidate in outcome.candidates)
+        total = state.memory.get('sum', 0.0) + sum(candidate.x[0] for candidate in found)
+        return (*state.archive, *found), {'sum': float(total)}
+
+
+def ignore(progress):
+    """Report nothing."""
+
+
+def searched(task, budget, *, seed=3, optimizer=None, report=ignore, **more):
+    """Return the state that a search with these jobs ends with."""
+    with Workers(lambda: task) as workers:
+        return search(optimizer or Scripted(), workers, budget, seed, report, **more)
+
+
+def known(state):
+    """Return a state as something that can be compared to the last bit."""
+    return (
+        state.rounds, state.evaluations, state.feasible,
+        None if state.best is None else float(state.best.x[0]),
+        [float(candidate.x[0]) for candidate in state.archive], dict(state.memory),
+    )
+
+
+@pytest.mark.parametrize(
+    ('budget', 'jobs', 'rounds'),
+    [(1, 1, 0), (7, 1, 0), (8, 2, 0), (20, 3, 0), (35, 5, 1), (36, 6, 1), (70, 10, 2)],
+)
+def test_the_job_that_reaches_the_budget_is_finished_and_no_other_begun(
+    clock, budget, jobs, rounds
+):
+    """Seven evaluations a job, five jobs a round; only whole rounds are learnt from."""
+    task, saved = Task(clock), []
+    state = searched(task, Budget(budget), save=saved.append)
+    assert len(task.done) == jobs
+    assert state.evaluations == EACH * jobs
+    assert state.rounds == rounds == len(saved)
+    assert len(state.archive) == OF_A_ROUND * rounds
+    feasible = [number for number in task.done if number >= 0.0]
+    assert state.feasible == len(feasible)
+    assert (None if state.best is None else state.best.x[0]) == min(feasible, default=None)
+
+
+def test_no_budget_no_job(clock):
+    for budget in (Budget(0), Budget(100, seconds=0.0)):
+        task = Task(clock)
+        assert known(searched(task, budget)) == known(SearchState())
+        assert task.done == []
+
+
+@given(seconds=st.floats(0.1, 60.0), pace=st.integers(0, 2**32 - 1))
+def test_a_search_ended_by_its_time_is_repeated_by_its_count(seconds, pace):
+    """Whenever it ends, within a round or at its end: the state is the same to the last bit."""
+    with pytest.MonkeyPatch.context() as patch:
+        clock = Clock()
+        for module in (search_module, workers_module):
+            patch.setattr(module, 'time', SimpleNamespace(monotonic=clock.monotonic))
+        durations = np.random.default_rng(pace).exponential(1.0, 1000)
+        task = Task(clock)
+        task.seconds = lambda number: durations[len(task.done)]
+        state = searched(task, Budget(10**9, seconds))
+        # The job that was begun in time counts, and is the last one.
+        assert clock.now - 100.0 >= seconds
+        assert clock.now - 100.0 - durations[len(task.done) - 1] < seconds
+        again = searched(Task(clock), Budget(state.evaluations))
+        assert known(again) == known(state)
+
+
+@given(rounds=st.integers(1, 6), seed=st.integers(0, 2**32 - 1))
+def test_a_search_goes_on_from_what_was_saved(rounds, seed):
+    """From any of its saved states the rest is that of the uninterrupted search."""
+    clock, saved = Clock(), []
+    budget = Budget(EACH * OF_A_ROUND * 6 + 10)
+    whole = searched(Task(clock), budget, seed=seed, save=saved.append)
+    assert [state.rounds for state in saved] == [1, 2, 3, 4, 5, 6]
+    assert [state.evaluations for state in saved] == [35, 70, 105, 140, 175, 210]
+    later = []
+    rest = searched(Task(clock), budget, seed=seed, state=saved[rounds - 1], save=later.append)
+    assert known(rest) == known(whole)
+    assert [known(state) for state in later] == [known(state) for state in saved[rounds:]]
+
+
+def test_rounds_differ_and_seeds_too(clock):
+    """Every round has random numbers of its own, which depend on the seed and its count alone."""
+    tasks = []
+    for seed in (1, 2):
+        tasks.append(Task(clock))
+        searched(tasks[-1], Budget(EACH * OF_A_ROUND * 3), seed=seed)
+    numbers = [number for task in tasks for number in task.done]
+    assert len(set(numbers)) == 30
+    fresh = Task(clock)
+    state = SearchState(rounds=2, memory={})
+    searched(fresh, Budget(EACH * OF_A_ROUND), seed=1, state=state)
+    expected = np.random.default_rng([1, 2]).standard_normal(OF_A_ROUND)
+    np.testing.assert_array_equal(fresh.done, expected)
+
+
+def test_a_search_ends_when_nothing_is_left_to_do(clock):
+    """No jobs, no further round, nothing learnt; the state is as after the last one."""
+    task, saved = Task(clock), []
+    state = searched(task, Budget(10**9), optimizer=Scripted(rounds=2), save=saved.append)
+    assert (state.rounds, state.evaluations, len(saved)) == (2, 70, 2)
+    assert known(saved[-1]) == known(state)
+
+
+@given(pace=st.integers(0, 2**32 - 1), seconds=st.sampled_from([INF, 5.0, 60.0]))
+def test_what_is_told_never_goes_back(pace, seconds):
+    """However unequal jobs are, and whichever limit ends the search: its share grows to 1."""
+    with pytest.MonkeyPatch.context() as patch:
+        clock, told = Clock(), []
+        for module in (search_module, workers_module):
+            patch.setattr(module, 'time', SimpleNamespace(monotonic=clock.monotonic))
+        durations = np.random.default_rng(pace).pareto(0.8, 1000)
+        task = Task(clock)
+        task.seconds = lambda number: durations[len(task.done)]
+        searched(task, Budget(200, seconds), report=told.append)
+        shares = [progress.share for progress in told]
+        assert shares == sorted(shares)
+        assert 0.0 <= shares[0] <= shares[-1] == 1.0
+        assert [progress.evaluations for progress in told] == [
+            EACH * (k + 1) for k in range(len(task.done))
+        ]
+        for k, progress in enumerate(told):
+            feasible = [number for number in task.done[:k + 1] if number >= 0.0]
+            assert progress.best == min(feasible, default=INF)
+            assert progress.feasible == len(feasible)
+            assert 0.0 <= progress.seconds_left <= seconds
+
+
+def test_the_time_left_is_by_the_pace_so_far(clock):
+    """Two seconds a job of seven evaluations: of 70 the rest after the third takes 14 s."""
+    told = []
+    searched(Task(clock, lambda number: 2.0), Budget(70), report=told.append)
+    assert [progress.seconds_left for progress in told] == pytest.approx(
+        [18.0, 16.0, 14.0, 12.0, 10.0, 8.0, 6.0, 4.0, 2.0, 0.0]
+    )
+    assert told[2].share == pytest.approx(0.3)
+    told = []
+    searched(Task(clock, lambda number: 2.0), Budget(70, 10.0), report=told.append)
+    assert [progress.seconds_left for progress in told] == pytest.approx([8.0, 6.0, 4.0, 2.0, 0.0])
+
+
+def test_a_search_that_goes_on_tells_its_own_pace(clock):
+    """Evaluations of the earlier search took none of this one's time."""
+    saved, told = [], []
+    searched(Task(clock, lambda number: 2.0), Budget(35), save=saved.append)
+    searched(
+        Task(clock, lambda number: 1.0), Budget(70), state=saved[0], report=told.append
+    )
+    assert [progress.seconds_left for progress in told] == pytest.approx([4.0, 3.0, 2.0, 1.0, 0.0])
+    assert [progress.evaluations for progress in told] == [42, 49, 56, 63, 70]
+
+
+def test_the_first_of_equals_is_the_better():
+    """So that the order of jobs decides, and nothing else."""
+    one, same, worse = (Candidate(np.zeros(1), value, 0.0, True) for value in (1.0, 1.0, 2.0))
+    assert better(None, one) is one
+    assert better(one, same) is one
+    assert better(worse, one) is one
+    assert better(one, worse) is one
+
+
+@pytest.mark.parametrize(('optimizer', 'evaluations'), [('spectral', 800), ('multistart', 300)])
+def test_designs_of_an_arm_go_on_and_are_repeated(robots, optimizer, evaluations):
+    """
+    The same motion to the last bit: replayed by its count, and taken up from any of its rounds.
+
+    A small arm and small rounds; the second round of `spectral` begins with polishes.
+    """
+    experiment = replace(
+        load_experiment(find_experiment('demo')), collision=False, samples=(20,), window={},
+        form=FourierParametrization(3, 5.0), criterion='condition_number', optimizer=optimizer,
+        optimizer_options={'starts': 4},
+    )
+    saved = []
+    robot, budget = robots['mixed'], Budget(evaluations)
+    whole = design_excitation(robot, experiment, seed=2, budget=budget, save=saved.append)
+    count = whole.certificate['search']['evaluations']
+    assert count >= evaluations
+    assert saved
+    replayed = design_excitation(robot, experiment, seed=2, budget=Budget(count))
+    assert dump_trajectory(replayed) == dump_trajectory(whole)
+    rest = design_excitation(robot, experiment, seed=2, budget=budget, state=saved[0])
+    assert dump_trajectory(rest) == dump_trajectory(whole)

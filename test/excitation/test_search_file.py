@@ -1,0 +1,202 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A search that was interrupted goes on from its file as if nothing had happened."""
+
+from dataclasses import fields
+from functools import partial
+import json
+
+from builders import two_link_urdf
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.base_columns import Knowledge
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.optimizer import Candidate
+from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.search_file import dump_search
+from robot_identification.excitation.search_file import load_search
+from robot_identification.excitation.search_file import search_owner
+from robot_identification.excitation.search_file import search_saver
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+EXPERIMENT = """
+schema_version: 1
+trajectory: {form: fourier, harmonics: 3, base_period: 4.0}
+collision: off
+friction: none
+samples: 20
+"""
+SMALL = {'spectral': '{name: spectral, starts: 4, kept: 3}',
+         'multistart': '{name: multistart, starts: 2}'}
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return an arm of two joints."""
+    return make_robot_model(parse_urdf(two_link_urdf(), 'two'))
+
+
+@pytest.fixture(scope='module')
+def write(tmp_path_factory):
+    """Return a function that makes an experiment with an optimizer."""
+    def made(optimizer, more=''):
+        path = tmp_path_factory.mktemp('experiment') / 'e.yaml'
+        path.write_text(f'{EXPERIMENT}optimizer: {SMALL.get(optimizer, optimizer)}\n{more}')
+        return load_experiment(path)
+    return made
+
+
+@pytest.fixture
+def owner(arm, write):
+    """Return what a search with seed 3 belongs to."""
+    return search_owner(arm, write('multistart'), 3)
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+vectors = arrays.arrays(float, 4, elements=numbers)
+candidates = st.builds(
+    Candidate, vectors, st.floats(allow_nan=False, min_value=-1e300), st.floats(0.0, 1e9),
+    st.booleans(), st.none() | vectors,
+)
+states = st.builds(
+    SearchState, st.integers(0, 99), st.integers(0, 9**9), st.integers(0, 9**9),
+    st.none() | candidates, st.lists(candidates, max_size=3).map(tuple),
+    st.dictionaries(st.text(max_size=5), numbers, max_size=3),
+)
+
+
+def same(one, other):
+    """Return whether two states are one, to the last bit."""
+    def plain(candidate):
+        if candidate is None:
+            return None
+        start = None if candidate.start is None else candidate.start.tobytes()
+        return (candidate.x.tobytes(), candidate.objective, candidate.violation,
+                candidate.feasible, start)
+
+    return (
+        (one.rounds, one.evaluations, one.feasible, dict(one.memory))
+        == (other.rounds, other.evaluations, other.feasible, dict(other.memory))
+        and plain(one.best) == plain(other.best)
+        and list(map(plain, one.archive)) == list(map(plain, other.archive))
+    )
+
+
+@pytest.fixture(scope='module')
+def any_owner(arm, write):
+    """Return an owner for properties."""
+    return search_owner(arm, write('multistart'), 3)
+
+
+@given(state=states)
+def test_states_come_back_to_the_last_bit(any_owner, tmp_path_factory, state):
+    """Infinity is null in between: JSON has no word for it."""
+    path = tmp_path_factory.mktemp('s') / 'search.json'
+    text = dump_search(any_owner, state)
+    json.loads(text, parse_constant=pytest.fail)
+    path.write_text(text)
+    assert same(load_search(path, any_owner), state)
+
+
+@pytest.mark.parametrize('name', sorted(set(OPTIMIZERS) & set(SMALL)))
+def test_a_search_goes_on_as_if_it_had_not_been_interrupted(arm, write, tmp_path, name):
+    """Interrupted after every round: the same state and the same trajectory file."""
+    experiment = write(name)
+    owner, path = search_owner(arm, experiment, 3), tmp_path / 'search.json'
+    rounds = []
+    with Workers(partial(FormProblem, arm, experiment)) as workers:
+        whole = search(
+            OPTIMIZERS[name](**experiment.optimizer_options), workers, Budget(250), 3,
+            lambda progress: None, save=rounds.append,
+        )
+        assert len(rounds) >= 2
+        for state in rounds[:2]:
+            path.write_text(dump_search(owner, state))
+            again = search(
+                OPTIMIZERS[name](**experiment.optimizer_options), workers, Budget(250), 3,
+                lambda progress: None, state=load_search(path, owner),
+            )
+            assert same(again, whole)
+
+
+def test_the_same_trajectory_file_comes_out(arm, write, tmp_path):
+    experiment = write('multistart')
+    owner, path = search_owner(arm, experiment, 3), tmp_path / 'search.json'
+    whole = design_excitation(arm, experiment, seed=3, budget=Budget(300))
+    design_excitation(
+        arm, experiment, seed=3, budget=Budget(150), save=search_saver(path, owner)
+    )
+    state = load_search(path, owner)
+    assert 0 < state.evaluations < 300
+    gone_on = design_excitation(arm, experiment, seed=3, budget=Budget(300), state=state)
+    assert dump_trajectory(gone_on) == dump_trajectory(whole)
+
+
+def test_a_search_of_another_owner_is_refused_by_what_differs(arm, write, tmp_path, owner):
+    path = tmp_path / 'search.json'
+    path.write_text(dump_search(owner, SearchState()))
+    mirrored = make_robot_model(parse_urdf(two_link_urdf(axis=(0, 0, -1)), 'two'))
+    knowledge = Knowledge(*(np.ones(2) for _ in fields(Knowledge)))
+    experiment = write('multistart')
+    others = {
+        'seed': search_owner(arm, experiment, 4),
+        'optimizer ': search_owner(arm, write('spectral'), 3),
+        'options of the optimizer': search_owner(
+            arm, write('{name: multistart, starts: 5}'), 3
+        ),
+        'experiment': search_owner(arm, write('multistart', 'periods: 2'), 3),
+        'limits or URDF': search_owner(mirrored, experiment, 3),
+        'recordings': search_owner(arm, experiment, 3, knowledge),
+    }
+    for words, other in others.items():
+        with pytest.raises(UsageError, match=rf'search\.json.*another {words}'):
+            load_search(path, other)
+    # Defaults that are spelt out are the same options.
+    full = search_owner(arm, write('{name: multistart, starts: 2}'), 3)
+    assert same(load_search(path, full), SearchState())
+
+
+@pytest.mark.parametrize('damage', [
+    lambda text: text[: len(text) // 2],
+    lambda text: text.replace('"evaluations": 0', '"evaluations": 7'),
+    lambda text: text.replace('"evaluations": 0', '"evaluations": NaN'),
+    lambda text: text.replace('"schema_version": 1', '"schema_version": 2'),
+    lambda text: text.replace('"memory"', '"memories"'),
+    lambda text: '[1, 2]',
+    lambda text: '',
+])
+def test_damaged_files_are_refused(owner, tmp_path, damage):
+    path = tmp_path / 'search.json'
+    path.write_text(damage(dump_search(owner, SearchState())))
+    with pytest.raises(DescriptionError, match=r'search\.json'):
+        load_search(path, owner)
+
+
+def test_a_missing_file_is_named(owner, tmp_path):
+    with pytest.raises(UsageError, match=r'no such file.*search\.json'):
+        load_search(tmp_path / 'search.json', owner)

@@ -1,0 +1,489 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a model knows of an experiment, what a motion leaves weak, and the next motion."""
+
+from dataclasses import replace
+
+from builders import two_link_urdf
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.cli.excite_after import describe_weakness
+from robot_identification.cli.excite_after import knowledge_from_option
+from robot_identification.cli.excite_after import robot_from_after
+from robot_identification.cli.excite_after import weakness_content
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.excitation.base_columns import BaseColumns
+from robot_identification.excitation.base_columns import experiment_reduction
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import Margins
+from robot_identification.excitation.information import information_root
+from robot_identification.excitation.information import InformationGrowth
+from robot_identification.excitation.information import leave_open
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.sequential import knowledge_of_model
+from robot_identification.excitation.sequential import next_experiment
+from robot_identification.excitation.sequential import no_knowledge
+from robot_identification.excitation.sequential import weak_parameters
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import map_base_parameters
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction.coulomb import CoulombFriction
+from robot_identification.model.friction.power_viscous import PowerViscousFriction
+from robot_identification.model.friction.viscous import ViscousFriction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.robot_model import Drives
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+RATE = 100.0
+NOISE = np.array([0.4, 0.2])
+# A base with friction and rotors as `identify` has it, with a width that no experiment has.
+FRICTION = (CoulombFriction(0.02), ViscousFriction())
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return an arm of two joints."""
+    drives = Drives(np.ones(2), np.ones(2), np.ones(2))
+    return make_robot_model(
+        parse_urdf(two_link_urdf(), 'arm'), drives=drives, effort_unit='Nm', sampling_rate=RATE
+    )
+
+
+@pytest.fixture(scope='module')
+def wanted():
+    """Return an experiment for it."""
+    demo = load_experiment(find_experiment('demo'))
+    return replace(
+        demo, form=FourierParametrization(3, 4.0), window={}, collision=False, samples=(40,),
+        friction='coulomb,viscous', margins=Margins(acceleration=1.0),
+    )
+
+
+@pytest.fixture(scope='module')
+def first(arm, wanted):
+    """Return a poor motion: the second joint moves little."""
+    coefficients = np.random.default_rng(0).normal(size=(2, wanted.form.n_coefficients)) * 0.2
+    coefficients[1] *= 0.4
+    return Trajectory(arm.name, arm.joint_names, wanted.form, coefficients, 1, {})
+
+
+def lively(robot, count=400):
+    """Return unrelated random samples."""
+    rng = np.random.default_rng(3)
+    return Motion(*(rng.uniform(-size, size, (count, robot.n)) for size in (1.5, 2.0, 4.0)))
+
+
+def identified(robot, motion, noise, friction=FRICTION, keep=None, changes=None):
+    """Return the model that weighted least squares finds, with the exact covariance."""
+    parameters = make_standard_parameters(robot.n, friction, reflected_inertia=True)
+    reduction = reduce_to_base(robot, parameters)
+    if keep is not None:
+        rows = [i for i, name in enumerate(reduction.names) if keep(name)]
+        reduction = BaseReduction(
+            parameters, reduction.K[rows], reduction.independent[rows], reduction.gap
+        )
+    W = observation_matrix(robot, parameters, motion)[:, reduction.independent]
+    R = np.linalg.qr(W / np.tile(noise, len(motion))[:, None], mode='r')
+    inverse = np.linalg.inv(R)
+    theta = np.linspace(0.5, 1.5, reduction.rank)
+    model = IdentifiedModel(
+        robot, 'Nm', reduction, theta, inverse @ inverse.T, None, '', SignalSource(), {},
+        {'residual_standard_deviation': noise},
+    )
+    return replace(model, **(changes or {}))
+
+
+def information(robot, experiment, motion, noise):
+    """Return the information of a motion about an experiment's base parameters, squared."""
+    W = BaseColumns(robot, experiment).matrix(motion)
+    weighted = W / np.tile(noise, len(motion))[:, None]
+    return weighted.T @ weighted
+
+
+def assert_same_information(rows, expected, tolerance=1e-6):
+    """Compare in units of the expected errors: of one is the difference of every eigenvalue."""
+    root = np.linalg.cholesky(np.linalg.inv(expected))
+    relative = root.T @ (rows.T @ rows) @ root
+    np.testing.assert_allclose(relative, np.eye(len(relative)), atol=tolerance)
+
+
+@pytest.mark.parametrize('frames', ['joint', 'mdh'])
+@pytest.mark.parametrize('preference', ['gautier_khalil', 'mass_first'])
+def test_information_is_that_of_the_recording_in_every_base_set(ur5, frames, preference):
+    """
+    What was recorded is known, whatever set the next experiment is stated in.
+
+    Inertias of 54 parameters have information over nine orders; 1e-6 of the errors is left. The
+    widths differ on purpose; the oracle has the model's at slow passages, so none are sampled.
+    """
+    demo = load_experiment(find_experiment('demo'))
+    experiment = replace(
+        demo, frames=frames, preference=preference, friction='coulomb,viscous'
+    )
+    motion = lively(ur5)
+    motion = replace(motion, dq=motion.dq + 0.5 * np.sign(motion.dq))
+    noise = np.array([0.5, 0.6, 0.4, 0.2, 0.1, 0.15])
+    model = identified(ur5, motion, noise)
+    known = knowledge_of_model(model, ur5, experiment)
+    assert known.notes == ()
+    np.testing.assert_array_equal(known.noise, noise)
+    assert_same_information(known.rows, information(ur5, experiment, motion, noise))
+    # The identified values predict the same torques.
+    W = BaseColumns(ur5, experiment).matrix(motion)
+    torque = model.torque(motion).ravel()
+    np.testing.assert_allclose(W @ known.theta, torque, atol=1e-8 * np.abs(torque).max())
+
+
+def test_another_mounting_shows_combinations_of_its_own(arm, wanted):
+    """
+    What a tilted arm saw is knowledge of an upright one, with the rest left open.
+
+    Independently: the upright set is a map of the tilted one, and so is its covariance.
+    """
+    tilted = arm.with_gravity(gravity_of_mounting(0.5, 0.3, 0.0))
+    model = identified(tilted, lively(arm), NOISE)
+    upright = experiment_reduction(arm, wanted)
+    assert upright.rank < model.reduction.rank, 'gravity along the first axis hides something'
+    known = knowledge_of_model(model, arm, wanted)
+    same = replace(upright, parameters=model.parameters)
+    M = map_base_parameters(model.reduction, same)
+    assert_same_information(known.rows, np.linalg.inv(M @ model.covariance @ M.T))
+
+
+def test_what_only_the_model_has_is_left_open_and_the_rest_is_its_covariance(arm, wanted):
+    """The inverse of a block of the covariance is the information without the others."""
+    model = identified(arm, lively(arm), NOISE)
+    experiment = replace(wanted, friction='viscous')
+    known = knowledge_of_model(model, arm, experiment)
+    names = experiment_reduction(arm, experiment).names
+    block = [model.reduction.names.index(name) for name in names]
+    assert_same_information(known.rows, np.linalg.inv(model.covariance[np.ix_(block, block)]))
+    assert any('coulomb' in note and 'open' in note for note in known.notes)
+
+
+def test_rotors_that_the_experiment_leaves_out_do_not_hide_what_they_are_lumped_with(arm, wanted):
+    """Ia1 turns with Izz1 and its torque is in it; that of Ia2 stands alone and is left open."""
+    model = identified(arm, lively(arm), NOISE)
+    experiment = replace(wanted, rotor_inertia=False)
+    known = knowledge_of_model(model, arm, experiment)
+    names = experiment_reduction(arm, experiment).names
+    assert 'Ia1' not in model.reduction.names and 'Ia2' in model.reduction.names
+    block = [model.reduction.names.index(name) for name in names]
+    assert_same_information(known.rows, np.linalg.inv(model.covariance[np.ix_(block, block)]))
+
+
+def test_what_the_model_does_not_have_is_unknown_by_name(arm, wanted):
+    known = knowledge_of_model(
+        identified(arm, lively(arm), NOISE), arm,
+        replace(wanted, friction='coulomb,viscous,offset'),
+    )
+    assert 'the model does not determine f01, f02' in known.notes
+    growth = InformationGrowth.of(known.rows, np.zeros((0, known.rows.shape[1])))
+    assert int(growth.undetermined.sum()) == 2
+
+
+def test_what_the_data_did_not_show_is_unknown(arm, wanted):
+    """A model without the friction of an idle joint says nothing of it, and all of the rest."""
+    model = identified(arm, lively(arm), NOISE, keep=lambda name: name not in ('fc2', 'fv2'))
+    known = knowledge_of_model(model, arm, wanted)
+    names = experiment_reduction(arm, wanted).names
+    lost = [names.index('fc2'), names.index('fv2')]
+    assert np.all(known.rows[:, lost] == 0.0)
+    assert 'the model does not determine fc2, fv2' in known.notes
+
+
+def test_coefficients_of_another_shape_are_other_parameters(arm, wanted):
+    """Viscosity with another power is another curve; a width is only a passage through zero."""
+    experiment = replace(wanted, friction='coulomb,power_viscous')
+    default = PowerViscousFriction().exponent
+    for exponent, rank in ((default, 0), (default + 0.2, 2)):
+        friction = (CoulombFriction(0.05), PowerViscousFriction(exponent))
+        known = knowledge_of_model(
+            identified(arm, lively(arm), NOISE, friction), arm, experiment
+        )
+        growth = InformationGrowth.of(known.rows, np.zeros((0, known.rows.shape[1])))
+        assert int(growth.undetermined.sum()) == rank
+        assert bool(known.notes) == bool(rank)
+
+
+def test_a_singular_covariance_claims_no_more_than_numbers_hold(arm, wanted):
+    """Two parameters that are one: their difference counts as known to 1e-6, not to 1e-20."""
+    covariance = np.array([[4.0, 2.0, 0.1], [2.0, 1.0, 0.05], [0.1, 0.05, 9.0]])
+    root, cut = information_root(covariance)
+    assert cut == 1
+    assert np.all(np.isfinite(root))
+    assert 1e5 < np.linalg.norm(root @ np.array([1.0, -2.0, 0.0])) < 1e8
+    # The others are as they were: rounding of a matrix with condition 1e13 is 1e-3.
+    held = np.linalg.inv(root.T @ root)
+    np.testing.assert_allclose(np.diag(held), np.diag(covariance), rtol=1e-2)
+    model = identified(arm, lively(arm), NOISE)
+    C = model.covariance.copy()
+    C[0, :], C[:, 0] = C[1, :], C[:, 1]
+    C[0, 0] = C[1, 1]
+    known = knowledge_of_model(replace(model, covariance=C), arm, wanted)
+    assert any('better than numbers can say' in note for note in known.notes)
+
+
+@given(st.integers(1, 8), st.integers(0, 2**31))
+def test_the_root_is_one_of_the_inverse(size, seed):
+    """To rounding times the condition, below 1e6 here: units over six orders are scaled out."""
+    rng = np.random.default_rng(seed)
+    factor = np.linalg.qr(rng.normal(size=(size, size)))[0] * rng.uniform(0.1, 1.0, size)
+    factor = factor.T * 10.0 ** rng.uniform(-3.0, 3.0, size)
+    root, cut = information_root(factor.T @ factor)
+    assert cut == 0
+    np.testing.assert_allclose(factor @ root.T @ root @ factor.T, np.eye(size), atol=1e-8)
+
+
+@given(st.integers(1, 6), st.integers(0, 2**31))
+def test_leaving_directions_open_is_adding_them_as_unknown_parameters(count, seed):
+    """Schur complement of the joint information; conditions are below 1e4 almost surely."""
+    rng = np.random.default_rng(seed)
+    rows, directions = rng.normal(size=(12, 4)), rng.normal(size=(12, count))
+    joint = np.hstack([rows, directions])
+    expected = np.linalg.inv(np.linalg.inv(joint.T @ joint)[:4, :4])
+    left = leave_open(rows, directions)
+    np.testing.assert_allclose(left.T @ left, expected, rtol=1e-6, atol=1e-8)
+
+
+@given(st.integers(0, 2**31))
+def test_errors_and_times_are_those_of_the_sum_of_information(seed):
+    """
+    Against plain inverses, which well-conditioned examples allow; times by putting them back.
+
+    1e-6 of the target is what the search for the time leaves.
+    """
+    rng = np.random.default_rng(seed)
+    before, run = rng.normal(size=(9, 5)), rng.normal(size=(20, 5))
+    run[:, 4] = 0.0
+    growth = InformationGrowth.of(before, run)
+    errors = {}
+    for runs in (0.0, 1.0, 7.5):
+        total = before.T @ before + runs * run.T @ run
+        errors[runs] = np.sqrt(np.diag(np.linalg.inv(total)))
+        np.testing.assert_allclose(growth.standard_errors(runs), errors[runs], rtol=1e-8)
+    for index in range(4):
+        target = 0.3 * errors[0.0][index]
+        runs = growth.runs_until(index, target)
+        found = np.linalg.inv(before.T @ before + runs * run.T @ run)[index, index]
+        assert np.sqrt(found) == pytest.approx(target, rel=1e-6)
+        assert growth.runs_until(index, 1.1 * errors[0.0][index]) == 0.0
+    # The last one is helped by what the others are known better, and no further.
+    end = growth.standard_errors(np.inf)[4]
+    assert end == pytest.approx(1.0 / np.linalg.norm(before[:, 4]), rel=1e-8)
+    assert growth.runs_until(4, 0.99 * end) == np.inf
+    assert np.isfinite(growth.runs_until(4, 1.01 * end)) or errors[0.0][4] < 1.01 * end
+
+
+def test_weak_parameters_are_named_with_the_time_that_mends_them(arm, wanted, first):
+    """
+    A motion that moves the second joint little leaves its parameters weak.
+
+    What it says is checked against information of the recording itself, sampled as recorded;
+    the analysis samples otherwise, which changes errors by up to 2 % where friction turns over.
+    """
+    nothing = no_knowledge(arm, wanted, NOISE, RATE)
+    weakness = weak_parameters(arm, wanted, first, nothing)
+    assert np.all(np.isinf(weakness.before))
+    count = int(RATE * wanted.form.duration)
+    recording = first.sample(np.arange(count) / RATE)
+    F = information(arm, wanted, recording, NOISE)
+    np.testing.assert_allclose(
+        weakness.after, np.sqrt(np.diag(np.linalg.inv(F))), rtol=0.02
+    )
+    # Without knowledge information is proportional to time, and errors fall with its root.
+    expected = first.duration / 60.0 * (weakness.after / weakness.allowed) ** 2
+    np.testing.assert_allclose(weakness.minutes, expected, rtol=1e-6)
+    weakest = [weakness.names[i] for i in weakness.order[:2]]
+    assert weakness.weak[weakness.order[0]]
+    assert all(name.endswith('2') for name in weakest)
+    text = ' '.join(describe_weakness(weakness).split())
+    assert all(name in text for name in weakest)
+    assert f'{weakness.minutes.max():.1f} minutes of it mend all' in text
+    # The same motion again, known to be there: twice the information.
+    twice = replace(first, periods=2)
+    np.testing.assert_allclose(
+        weak_parameters(arm, wanted, twice, nothing).after, weakness.after / np.sqrt(2.0),
+        rtol=1e-9,
+    )
+
+
+def test_what_a_motion_does_not_show_is_never_mended(arm, wanted, first):
+    still = first.coefficients.copy()
+    still[1, 1:] = 0.0
+    frozen = replace(first, coefficients=still)
+    weakness = weak_parameters(arm, wanted, frozen, no_knowledge(arm, wanted, NOISE, RATE))
+    friction = [weakness.names.index(name) for name in ('fc2', 'fv2')]
+    assert np.all(np.isinf(weakness.after[friction]))
+    assert np.all(np.isinf(weakness.minutes[friction]))
+    text = ' '.join(describe_weakness(weakness).split())
+    assert 'never' in text and 'it does not mend' in text
+    entry = next(
+        one for one in weakness_content(weakness)['parameters'] if one['name'] == 'fc2'
+    )
+    assert entry['weak'] is True
+
+
+def test_gradient_with_knowledge_is_that_of_the_criterion(arm, wanted, first):
+    """Central differences of 1e-6 have errors of 1e-7 of the largest derivative."""
+    model = identified(arm, first.sample(np.arange(400) / RATE), NOISE)
+    known = knowledge_of_model(model, arm, wanted)
+    problem = FormProblem(arm, wanted, known)
+    x = problem.draw(np.random.default_rng(5))
+    value, gradient = problem.descend(x, 50.0)
+    steps = 1e-6 * np.eye(problem.size)
+    numeric = np.array([
+        (problem.descend(x + step, 50.0)[0] - problem.descend(x - step, 50.0)[0]) / 2e-6
+        for step in steps
+    ])
+    np.testing.assert_allclose(gradient, numeric, atol=1e-6 * np.abs(gradient).max())
+    # The value is the log-determinant of what is known after the motion, by its definition.
+    motion = Motion(*wanted.form.sample(
+        problem.coefficients(x), np.arange(40) * wanted.form.duration / 40
+    ))
+    each = RATE * wanted.form.duration / 40
+    total = known.rows.T @ known.rows + each * information(arm, wanted, motion, NOISE)
+    rank = len(total)
+    rows = 40 * arm.n + len(known.rows)
+    scaled = total * known.allowed * known.allowed[:, None]
+    expected = -np.linalg.slogdet(scaled)[1] / rank + np.log(rows)
+    assert value == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.fixture(scope='module')
+def following(arm, wanted, first):
+    """Return what is known after the first motion, and the motion designed to follow it."""
+    model = identified(arm, first.sample(np.arange(400) / RATE), NOISE)
+    known = knowledge_of_model(model, arm, wanted)
+    motion = design_excitation(arm, wanted, seed=1, budget=Budget(60), knowledge=known)
+    return known, motion
+
+
+def test_the_next_motion_shrinks_the_volume_more_than_repeating_the_first(
+    arm, wanted, first, following
+):
+    """By how much the volume of the region of confidence shrinks, on recorded samples."""
+    known, motion = following
+    P = known.rows.T @ known.rows
+    times = np.arange(400) / RATE
+    gains = [
+        0.5 * np.linalg.slogdet(P + information(arm, wanted, one.sample(times), NOISE))[1]
+        - 0.5 * np.linalg.slogdet(P)[1]
+        for one in (first, motion)
+    ]
+    assert gains[0] == pytest.approx(0.5 * np.log(2.0) * len(P), rel=0.05), 'twice the same'
+    assert gains[1] > 1.5 * gains[0]
+    after, repeated = (weak_parameters(arm, wanted, one, known) for one in (motion, first))
+    assert np.max(after.after / after.allowed) < np.max(repeated.after / repeated.allowed)
+
+
+def test_errors_that_are_promised_are_those_of_an_estimator(arm, wanted, first, following):
+    """
+    Known truth, white noise, least squares of both recordings together, four hundred times.
+
+    The spread of 400 estimates has a relative error of 3.5 %; five of those are allowed, and the
+    2 % of sampling. The mean is within five of its own errors of the truth.
+    """
+    known, motion = following
+    promised = weak_parameters(arm, wanted, motion, known).after
+    times = np.arange(400) / RATE
+    columns = BaseColumns(arm, wanted)
+    W = np.vstack([columns.matrix(one.sample(times)) for one in (first, motion)])
+    sigma = np.tile(NOISE, 800)
+    truth = np.linspace(-1.0, 2.0, W.shape[1])
+    rng = np.random.default_rng(8)
+    measured = (W @ truth)[:, None] + sigma[:, None] * rng.normal(size=(len(W), 400))
+    found = np.linalg.lstsq(W / sigma[:, None], measured / sigma[:, None], rcond=None)[0]
+    spread = found.std(axis=1)
+    np.testing.assert_allclose(spread, promised, rtol=5 * 0.035 + 0.02)
+    assert np.all(np.abs(found.mean(axis=1) - truth) < 5.0 * spread / 20.0)
+
+
+def test_a_criterion_of_one_motion_alone_is_replaced_and_said(wanted):
+    changed, notes = next_experiment(
+        replace(wanted, criterion='condition_number', samples=(20, 40))
+    )
+    assert (changed.criterion, changed.samples) == ('trace_of_inverse', (40,))
+    assert len(notes) == 2
+    assert next_experiment(wanted) == (wanted, ())
+
+
+def test_models_that_say_nothing_useful_are_refused(arm, wanted):
+    model = identified(arm, lively(arm), NOISE)
+    cases = [
+        (DescriptionError, 'not positive', {'covariance': np.zeros_like(model.covariance)}),
+        (UsageError, 'identify it again', {'quality': {}}),
+        (DescriptionError, 'positive numbers are needed',
+         {'quality': {'residual_standard_deviation': [0.1, 0.0]}}),
+    ]
+    for kind, match, changes in cases:
+        with pytest.raises(kind, match=match):
+            knowledge_of_model(replace(model, **changes), arm, wanted)
+    with pytest.raises(DescriptionError, match=r'eigenvalue -1'):
+        information_root(np.array([[1.0, 2.0], [2.0, 1.0]]))
+    with pytest.raises(UsageError, match='one set of samples'):
+        knowledge_of_model(model, arm, replace(wanted, samples=(20, 40)))
+    with pytest.raises(UsageError, match='sampling rate'):
+        knowledge_of_model(model, arm, wanted, rate=0.0)
+    renamed = make_robot_model(parse_urdf(two_link_urdf(name='other'), 'other'))
+    with pytest.raises(UsageError, match='with the joints one, two; made_up has other, two'):
+        knowledge_of_model(model, renamed, wanted)
+    longer = make_robot_model(parse_urdf(two_link_urdf(xyz=(0, 0, 0.4)), 'longer'))
+    with pytest.raises(UsageError, match=r'one of made_up is placed otherwise .* by 0\.1'):
+        knowledge_of_model(model, longer, wanted)
+
+
+def options(**changes):
+    """Return parsed options of `excite`, as far as --after looks at them."""
+    from argparse import Namespace
+    names = ('robot', 'urdf', 'joints', 'drive_gains', 'xacro_arguments', 'mounting', 'gravity')
+    return Namespace(**{**dict.fromkeys(names), **changes})
+
+
+def test_the_option_reads_the_model_and_its_arm(arm, wanted, tmp_path):
+    path = tmp_path / 'identified_model.yaml'
+    model = identified(arm, lively(arm), NOISE)
+    path.write_text(dump_identified_model(model))
+    args = options(after=path)
+    robot = robot_from_after(args)
+    assert robot.joint_names == arm.joint_names
+    experiment, known = knowledge_from_option(args, robot, wanted)
+    assert experiment is wanted
+    # The file holds every digit.
+    direct = knowledge_of_model(model, arm, wanted)
+    np.testing.assert_allclose(known.rows, direct.rows, rtol=1e-9, atol=1e-9)
+    hanging = robot_from_after(options(after=path, mounting=[np.pi, 0.0, 0.0]))
+    assert hanging.gravity[2] > 9.8
+    with pytest.raises(UsageError, match='--joints'):
+        robot_from_after(options(after=path, joints=['one']))
+    assert knowledge_from_option(options(after=None), robot, wanted) == (wanted, None)
+    path.write_text(dump_identified_model(replace(model, quality={})))
+    with pytest.raises(UsageError, match=r'identified_model\.yaml: the model does not say'):
+        knowledge_from_option(args, robot, wanted)
