@@ -28,6 +28,8 @@ from robot_identification.errors import MissingDependencyError
 from robot_identification.files import write_atomically
 
 from . import figaroh
+from . import gradient
+from . import optimizers
 from . import recorder
 from . import regressor
 from .figures import Figure
@@ -36,8 +38,10 @@ from .figures import machine
 RESULTS = Path(__file__).resolve().parent / 'results'
 BENCHMARKS = {
     'regressor': regressor,
+    'gradient': gradient,
     'figaroh': figaroh,
     'recorder': recorder,
+    'optimizers': optimizers,
 }
 
 

@@ -19,141 +19,402 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
+import re
 from typing import Any
 
+import numpy as np
 from robot_identification.cli.command import add_command
+from robot_identification.cli.excite_after import add_after_option
+from robot_identification.cli.excite_after import describe_weakness
+from robot_identification.cli.excite_after import knowledge_from_option
+from robot_identification.cli.excite_after import robot_from_after
+from robot_identification.cli.excite_after import weakness_content
+from robot_identification.cli.excite_text import describe_certificate
+from robot_identification.cli.excite_text import describe_evaluation
+from robot_identification.cli.excite_text import describe_motion
+from robot_identification.cli.excite_text import describe_search
+from robot_identification.cli.excite_text import describe_tracking
+from robot_identification.cli.excite_text import evaluation_json
+from robot_identification.cli.excite_text import tracking_json
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.options import add_robot_options
-from robot_identification.cli.options import robot_from_options
+from robot_identification.cli.options import add_window_options
+from robot_identification.cli.options import parse_joint_names
 from robot_identification.cli.options import seed
 from robot_identification.cli.output import end_progress_line
 from robot_identification.cli.output import print_json
 from robot_identification.cli.output import progress_line
+from robot_identification.cli.output import say
+from robot_identification.cli.output import warn
+from robot_identification.errors import DataError
+from robot_identification.errors import IdentificationError
 from robot_identification.errors import UsageError
+from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.design import certify
 from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.evaluation import evaluate_motion
+from robot_identification.excitation.evaluation import evaluate_recording
+from robot_identification.excitation.evaluation import Evaluation
+from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.motion_import import import_motion
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.optimizers.optimizer import Progress
+from robot_identification.excitation.optimizers.workers import available_processors
+from robot_identification.excitation.search_file import load_search
+from robot_identification.excitation.search_file import search_owner
+from robot_identification.excitation.search_file import search_saver
+from robot_identification.excitation.sequential import weak_parameters
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.excitation.trajectory import trajectory_csv
+from robot_identification.experiment.bag import read_recording
+from robot_identification.export.servoj import servoj_program
 from robot_identification.files import check_writable
+from robot_identification.files import read_text
 from robot_identification.files import write_atomically
+from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.loading import check_robot_name
+from robot_identification.processing.process import process
+from robot_identification.processing.tracking import track
+from robot_identification.report.trajectory_figure import trajectory_png
 
 DEFAULT_RATE = 125.0
+BAG_SUFFIXES = ('.mcap', '.db3')
+MOST_PROCESSES = 1024
+# Processes take a few seconds to start, as long as some hundred evaluations.
+SHORT_TIME, FEW_EVALUATIONS = 10.0, 300
+MOST_EVALUATIONS = 10**9
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'excite', 'design an excitation trajectory and certify it',
-        'robot-identification excite --robot ur5 --experiment demo -o trajectory.yaml', run,
+        subparsers, 'excite', 'design an excitation trajectory and certify it, or judge a motion',
+        'robot-identification excite --robot ur5 --experiment demo --time-limit 60 '
+        '-o trajectory.yaml', run,
     )
     add_robot_options(parser)
     parser.add_argument(
         '--experiment', default='demo', metavar='FILE',
         help='experiment file, or the name of a shipped one (default: %(default)s)',
     )
-    parser.add_argument('--evaluate', type=Path, metavar='FILE', help='judge an existing motion')
-    parser.add_argument('--seed', type=seed, default=0, metavar='S', help='default: %(default)s')
-    parser.add_argument(
-        '--time-limit', type=float, default=float('inf'), metavar='SECONDS',
-        help='stop with the best so far; a run without it is repeatable',
+    add_after_option(parser)
+    _add_search_options(parser)
+    _add_evaluation_options(parser)
+    group = parser.add_argument_group('what is written')
+    group.add_argument(
+        '-o', '--output', type=Path, metavar='OUT',
+        help='trajectory file, which simulate and the experiment runner take',
     )
-    parser.add_argument(
-        '--max-evaluations', type=int, default=Budget().evaluations, metavar='N',
-        help='default: %(default)s',
+    group.add_argument(
+        '--picture', type=Path, metavar='FILE.png',
+        help='joints with their limits, and the path of the tool',
     )
-    parser.add_argument('--csv', type=Path, metavar='FILE', help='write samples of one run')
-    parser.add_argument(
-        '--rate', type=float, metavar='HZ', help="of the samples; by default the robot's own"
+    group.add_argument('--csv', type=Path, metavar='FILE', help='samples of one run')
+    group.add_argument(
+        '--rate', type=float, metavar='HZ',
+        help="of the samples in the CSV file; by default the robot's own",
     )
-    parser.add_argument('-o', '--output', type=Path, metavar='OUT', help='trajectory file')
-    parser.add_argument('--force', action='store_true', help='overwrite what is there already')
+    group.add_argument(
+        '--servoj', type=Path, metavar='FILE.script',
+        help='URScript program that executes the motion without ROS',
+    )
+    group.add_argument('--force', action='store_true', help='overwrite what is there already')
     add_json_option(parser)
+
+
+def _add_search_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        'search', 'Longer is better: --time-limit 60 is common, and ends with the best so far.'
+    )
+    group.add_argument(
+        '--time-limit', type=float, default=float('inf'), metavar='SECONDS',
+        help='end with the best so far; a run without it, or with its number of evaluations as '
+        '--max-evaluations, gives the same bytes again',
+    )
+    group.add_argument(
+        '--max-evaluations', type=int, metavar='N',
+        help=f'of the criterion (default: {Budget().evaluations}, and no limit with --time-limit)',
+    )
+    group.add_argument('--seed', type=seed, default=0, metavar='S', help='default: %(default)s')
+    group.add_argument(
+        '--processes', type=int, metavar='N',
+        help='that search at once; 1: in this process (default: as many as there are '
+        'processors, and 1 for short searches); the result does not depend on it',
+    )
+    group.add_argument(
+        '--checkpoint', type=Path, metavar='FILE',
+        help='keep the search in this file, and go on from it if it is there',
+    )
+
+
+def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group('judging a motion instead of designing one')
+    group.add_argument(
+        '--evaluate', type=Path, metavar='MOTION',
+        help='trajectory file (certified again with -o), samples as CSV, JointTrajectory message '
+        'as YAML or JSON, or bag of an executed motion; prints every criterion',
+    )
+    group.add_argument(
+        '--planned', type=Path, metavar='FILE',
+        help='motion that the bag was to execute: criteria side by side, and tracking error',
+    )
+    group.add_argument(
+        '--torque-noise', type=float, metavar='NM',
+        help='standard deviation of recorded torques, which standard errors are stated for '
+        '(default: 1 %% of the torque limits)',
+    )
+    group.add_argument('--topic', metavar='TOPIC', help='joint states of the bag')
+    group.add_argument(
+        '--joint-names', metavar='BAG=MODEL,..', help="where the bag's joint names differ"
+    )
+    add_window_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Design or judge a motion."""
-    if args.evaluate is None and args.output is None:
-        raise UsageError('say where the trajectory goes: -o trajectory.yaml')
-    if args.max_evaluations < 1 or not args.time_limit > 0.0:
-        raise UsageError('--max-evaluations and --time-limit must be positive')
-    if args.rate is not None and not 0.0 < args.rate <= 100_000.0:
-        raise UsageError(f'--rate is {args.rate:g} Hz, allowed are above 0 to 100000')
-    for path in (args.output, args.csv):
-        if path is not None:
-            check_writable(path, args.force)
-    robot = robot_from_options(args)
+    _check_options(args)
+    robot = robot_from_after(args)
     experiment = load_experiment(find_experiment(args.experiment))
     if args.gravity is not None or args.mounting is not None:
         experiment = replace(experiment, gravity=robot.gravity)
-    if args.evaluate is not None:
-        found = load_trajectory(args.evaluate, check_hash=False)
-        if found.joint_names != robot.joint_names:
-            raise UsageError(
-                f'{args.evaluate} is for the joints {", ".join(found.joint_names)}, {robot.name} '
-                f'has {", ".join(robot.joint_names)}'
-            )
-        trajectory = certify(
-            robot, experiment, found, dict(found.certificate.get('search', {}))
-        )
+    experiment, known = knowledge_from_option(args, robot, experiment)
+    if args.evaluate is None:
+        trajectory = _design(args, robot, experiment, known)
+    elif _is_bag(args.evaluate):
+        return _judge_bag(args, robot, experiment)
     else:
-        trajectory = design_excitation(
+        found = _read_motion(args.evaluate, robot)
+        try:
+            trajectory = certify(
+                robot, experiment, found, dict(found.certificate.get('search', {}))
+            )
+        except IdentificationError as error:
+            _show_refused(args, robot, experiment, found, error)
+            raise
+    _write(args, robot, experiment, trajectory)
+    evaluation = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
+    weakness = None if known is None else weak_parameters(robot, experiment, trajectory, known)
+    if args.json:
+        print_json({
+            'sha256': trajectory.sha256, 'certificate': trajectory.certificate,
+            'evaluation': evaluation_json(evaluation),
+            **({} if weakness is None else {'after': weakness_content(weakness)}),
+        })
+    else:
+        before = trajectory.certificate.get('search', {}).get('criteria_before')
+        print(describe_motion(trajectory, args.output))
+        print(describe_evaluation(evaluation, {'random start': before} if before else None))
+        if weakness is not None:
+            print(describe_weakness(weakness))
+        print(describe_certificate(trajectory))
+    return 0
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    if args.evaluate is None and args.output is None:
+        raise UsageError('say where the trajectory goes: -o trajectory.yaml')
+    too_few = args.max_evaluations is not None and args.max_evaluations < 1
+    if too_few or not args.time_limit > 0.0:
+        raise UsageError('--max-evaluations and --time-limit must be positive')
+    if args.processes is not None and not 1 <= args.processes <= MOST_PROCESSES:
+        raise UsageError(f'--processes is {args.processes}, allowed are 1 to {MOST_PROCESSES}')
+    if args.rate is not None and not 0.0 < args.rate <= 100_000.0:
+        raise UsageError(f'--rate is {args.rate:g} Hz, allowed are above 0 to 100000')
+    if args.torque_noise is not None and not 0.0 < args.torque_noise < float('inf'):
+        raise UsageError(f'--torque-noise is {args.torque_noise:g} N m, it must be positive')
+    if args.picture is not None and args.picture.suffix.lower() != '.png':
+        raise UsageError(f'{args.picture} must end in .png')
+    _check_combination(args)
+    for path in (args.output, args.csv, args.picture, args.servoj):
+        if path is not None:
+            check_writable(path, args.force)
+
+
+def _check_combination(args: argparse.Namespace) -> None:
+    """Check that nothing is asked for that the other options make void."""
+    bag = args.evaluate is not None and _is_bag(args.evaluate)
+    written = {
+        '-o': args.output, '--csv': args.csv, '--picture': args.picture, '--servoj': args.servoj,
+        '--after': args.after,
+    }
+    of_bags = {
+        '--planned': args.planned, '--topic': args.topic, '--joint-names': args.joint_names,
+        '--start': args.start, '--stop': args.stop,
+    }
+    for option, value in (written if bag else of_bags).items():
+        if value is not None:
+            raise UsageError(
+                f'{option} is for motions, and {args.evaluate} is a bag: leave it out' if bag
+                else f'{option} is for bags: name one with --evaluate, or leave it out'
+            )
+    if args.evaluate is not None and args.checkpoint is not None:
+        raise UsageError('--checkpoint is of a search: leave it out, or --evaluate')
+    if args.checkpoint is not None and args.checkpoint.is_dir():
+        raise UsageError(f'{args.checkpoint} is a folder: name a file for --checkpoint')
+    if None not in (args.start, args.stop) and not args.start < args.stop:
+        raise UsageError(f'--start {args.start:g} must be before --stop {args.stop:g}')
+
+
+def _design(
+    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, known: Knowledge | None
+) -> Trajectory:
+    state, save, checkpoint = None, None, args.checkpoint
+    if checkpoint is not None:
+        owner = search_owner(robot, experiment, args.seed, known)
+        save = search_saver(checkpoint, owner)
+        if checkpoint.exists():
+            state = load_search(checkpoint, owner)
+            say(f'{checkpoint}: the search goes on after {state.evaluations} evaluations')
+    try:
+        return design_excitation(
             robot, experiment, seed=args.seed,
-            budget=Budget(args.max_evaluations, args.time_limit), report=_show,
+            budget=_budget(args), report=_show,
+            processes=_processes(args), knowledge=known,
+            state=state, save=save,
         )
+    except KeyboardInterrupt:
         end_progress_line()
+        if checkpoint is not None and checkpoint.exists():
+            say(f'the same command goes on from {checkpoint}')
+        raise
+    finally:
+        end_progress_line()
+
+
+def _budget(args: argparse.Namespace) -> Budget:
+    """Return the limits that were asked for; evaluations are a limit where time is none."""
+    timed = args.time_limit < float('inf')
+    default = MOST_EVALUATIONS if timed else Budget().evaluations
+    return Budget(args.max_evaluations or default, args.time_limit)
+
+
+def _processes(args: argparse.Namespace) -> int:
+    """Return how many processes search: in a short search one is done before others start."""
+    if args.processes is not None:
+        return int(args.processes)
+    budget = _budget(args)
+    short = budget.seconds < SHORT_TIME or budget.evaluations < FEW_EVALUATIONS
+    return 1 if short else available_processors()
+
+
+def _show(progress: Progress) -> None:
+    progress_line(describe_search(progress))
+
+
+def _is_bag(path: Path) -> bool:
+    return path.is_dir() or path.suffix in BAG_SUFFIXES
+
+
+def _read_motion(path: Path, robot: RobotModel) -> Trajectory:
+    """Return the motion of a trajectory file, or one that another program made."""
+    if path.suffix.lower() in ('.csv', '.json') or _is_message(path):
+        return import_motion(path, robot.joint_names, robot=robot.name)
+    found = load_trajectory(path, check_hash=False)
+    if found.joint_names != robot.joint_names:
+        raise UsageError(
+            f'{path} is for the joints {", ".join(found.joint_names)}, {robot.name} has '
+            f'{", ".join(robot.joint_names)}'
+        )
+    return found
+
+
+def _is_message(path: Path) -> bool:
+    """Return whether a YAML file holds a JointTrajectory message or a published table."""
+    if path.suffix.lower() not in ('.yaml', '.yml'):
+        return False
+    text = read_text(path)
+    return not re.search(r'(?m)^schema_version\s*:', text) and bool(
+        re.search(r'(?m)^(joint_names|points|convention)\s*:', text)
+    )
+
+
+def _write(
+    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, trajectory: Trajectory
+) -> None:
+    """Write what was asked for; the trajectory first, as it took longest."""
     if args.output is not None:
         write_atomically(args.output, dump_trajectory(trajectory))
     if args.csv is not None:
         rate = args.rate or (robot.sampling_rate if robot.sampling_rate > 0 else DEFAULT_RATE)
         write_atomically(args.csv, trajectory_csv(trajectory, rate))
+    if args.picture is not None:
+        write_atomically(args.picture, trajectory_png(robot, trajectory, experiment))
+    if args.servoj is not None:
+        write_atomically(args.servoj, servoj_program(trajectory))
+
+
+def _show_refused(
+    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, found: Trajectory,
+    error: IdentificationError,
+) -> None:
+    """Show what a motion would be worth, and its picture, although it is not certified."""
+    evaluation = evaluate_motion(robot, experiment, found, args.torque_noise)
+    if args.picture is not None:
+        write_atomically(args.picture, trajectory_png(robot, found, experiment))
     if args.json:
-        print_json({'sha256': trajectory.sha256, 'certificate': trajectory.certificate})
+        print_json({
+            'sha256': None, 'certificate': None, 'refused': str(error),
+            'evaluation': evaluation_json(evaluation),
+        })
     else:
-        print(describe(trajectory, args.output))
+        # With an error nothing stands on stdout that could be taken for a result.
+        say(describe_motion(found, None) + ', not certified')
+        say(describe_evaluation(evaluation))
+
+
+def _judge_bag(args: argparse.Namespace, robot: RobotModel, experiment: Experiment) -> int:
+    dataset, notes = _load_bag(args, robot)
+    rows, motion = dataset.fitted, dataset.motion
+    moved = Motion(motion.q[rows], motion.dq[rows], motion.ddq[rows])
+    recorded = evaluate_recording(robot, experiment, moved, dataset.rate, args.torque_noise)
+    planned, tracking = None, None
+    if args.planned is not None:
+        trajectory = _read_motion(args.planned, robot)
+        planned = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
+        tracking = track(trajectory, dataset)
+    for note in notes:
+        warn(note)
+    if args.json:
+        content: dict[str, Any] = {
+            'bag': args.evaluate, 'samples': len(moved), 'rate': dataset.rate,
+            'evaluation': evaluation_json(recorded),
+        }
+        if planned is not None:
+            content |= {
+                'planned': evaluation_json(planned),
+                'tracking': tracking_json(robot.joint_names, tracking),
+            }
+        print_json(content)
+        return 0
+    print(f'{robot.name}: {args.evaluate}, {len(moved)} samples in motion, {dataset.rate:.0f} Hz')
+    print(describe_evaluation(recorded, _column(planned)))
+    if planned is not None:
+        print(describe_tracking(robot.joint_names, tracking))
     return 0
 
 
-def describe(trajectory: Trajectory, path: Path | None) -> str:
-    """Return the certificate in words."""
-    certificate = trajectory.certificate
-    criteria = certificate['criteria_dense']
-    lines = [
-        f'{trajectory.robot}: {trajectory.form.name}, {trajectory.duration:g} s'
-        + (f', written to {path}' if path else ''),
-        f'  condition number {criteria["condition_number"]:.4g}, with scaled columns '
-        f'{criteria["condition_number_scaled"]:.4g} ({certificate["base_parameters"]} base '
-        'parameters in joint frames, dense samples)',
-    ]
-    for kind, use in certificate['limits'].items():
-        lines.append(
-            f'  {kind}: at most {use["share"]:.0%} of the margin, {use["joint"]} at '
-            f'{use["time"]:.2f} s'
-        )
-    lines.append(f'  collision: {describe_clearance(certificate["collision"])}')
-    lines.append(f'  sha256 {trajectory.sha256}')
-    return '\n'.join(lines)
+def _column(planned: Evaluation | None) -> dict[str, Any] | None:
+    return None if planned is None else {'planned': planned.dense}
 
 
-def describe_clearance(entry: Any) -> str:
-    """Return what a certificate says of collisions, in words."""
-    if not isinstance(entry, dict):
-        return str(entry)
-    if entry['nearest'] is None:
-        return 'nothing to touch'
-    obstacles = ', '.join(entry['obstacles']) or 'none'
-    return (
-        f'{entry["clearance"]:g} m kept at every instant; nearest {" and ".join(entry["pair"])}, '
-        f'{entry["nearest"]:.4f} m at {entry["time"]:.2f} s (obstacles: {obstacles})'
+def _load_bag(args: argparse.Namespace, robot: RobotModel) -> tuple[Dataset, tuple[str, ...]]:
+    """Return the executed motion of a bag, smoothed as `identify` does by default."""
+    recording = read_recording(
+        args.evaluate, robot.joint_names, topic=args.topic,
+        names=parse_joint_names(args.joint_names), encoders=robot.encoders,
     )
-
-
-def _show(progress: Progress) -> None:
-    progress_line(
-        f'{progress.share:4.0%}  {progress.evaluations} evaluations, best {progress.best:.4f}'
-    )
+    note = check_robot_name(recording, robot.name)
+    # A motion is judged by itself: mock hardware publishes no effort, or zero.
+    if not np.any(np.nan_to_num(recording.effort)):
+        recording = replace(recording, effort=np.ones_like(recording.q))
+    dataset = process(recording, KinematicFilter(), 'Nm', start=args.start, stop=args.stop)
+    if not dataset.fitted.any():
+        raise DataError(f'{args.evaluate}: no joint moves: record a motion, or widen the window')
+    return dataset, tuple(text for text in (note, *dataset.notes) if text)

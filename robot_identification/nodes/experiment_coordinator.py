@@ -57,7 +57,7 @@ class ExperimentCoordinator(Node):
         declare(self, 'effort_unit', 'A', 'unit noted in the bags')
         declare(self, 'experiment', 'demo', 'experiment file, or name of a shipped one')
         declare(self, 'seeds', [1, 2], 'one trajectory each; the first one is identified from')
-        declare(self, 'max_evaluations', 1500, 'for each trajectory', minimum=1,
+        declare(self, 'max_evaluations', 300, 'for each trajectory', minimum=1,
                 maximum=10_000_000)
         declare(self, 'topics', ['joint_states'], 'topics to record')
         self._stopping = False

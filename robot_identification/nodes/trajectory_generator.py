@@ -21,6 +21,9 @@ from pathlib import Path
 import sys
 import threading
 
+from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.msg import KeyValue
 import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
@@ -28,6 +31,7 @@ from rclpy.qos import QoSProfile
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.execution import trajectory_knots
+from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
@@ -36,6 +40,7 @@ from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import check_writable
 from robot_identification.files import write_atomically
+from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.robot_model import STANDARD_GRAVITY
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
@@ -49,7 +54,21 @@ from std_msgs.msg import Float32
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
+try:
+    from robot_identification.nodes.preview import MarkerArray
+    from robot_identification.nodes.preview import preview_markers
+except ImportError:
+    # A desktop installation has it, a robot computer may not.
+    MarkerArray = None
+
 PREVIEW_RATE = 20.0
+LOG_INTERVAL = 5.0
+# Neither the driver on the same computer nor its watchdogs may wait for a search.
+DEFAULT_PROCESSES = 1
+
+
+class AbortedError(IdentificationError):
+    """Somebody asked for the end of the search."""
 
 
 class TrajectoryGenerator(Node):
@@ -64,13 +83,41 @@ class TrajectoryGenerator(Node):
                 maximum=2**31 - 1)
         declare(self, 'generate.max_evaluations', Budget().evaluations,
                 'evaluations of the criterion', minimum=1, maximum=10_000_000)
+        declare(self, 'generate.time_limit', 0.0,
+                'end with the best so far after this time [s]; 0: no limit', minimum=0.0,
+                maximum=86_400.0)
+        declare(self, 'generate.processes', DEFAULT_PROCESSES,
+                'processes that search; the result does not depend on it', minimum=1,
+                maximum=1024)
         self._description = RobotDescription(self, used=True)
-        self._busy = threading.Lock()
+        self._busy, self._aborted = threading.Lock(), threading.Event()
         self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=10))
-        self._preview = self.create_publisher(JointTrajectory, '~/trajectory', LATCHED)
-        self.create_service(
-            Trigger, '~/generate', self._on_generate, callback_group=ReentrantCallbackGroup()
+        self._diagnostics = self.create_publisher(
+            DiagnosticArray, '/diagnostics', QoSProfile(depth=10)
         )
+        self._preview = self.create_publisher(JointTrajectory, '~/trajectory', LATCHED)
+        self._markers = None
+        if MarkerArray is not None:
+            self._markers = self.create_publisher(MarkerArray, '~/preview', LATCHED)
+        else:
+            self.get_logger().info('no ~/preview for RViz: visualization_msgs is not installed')
+        group = ReentrantCallbackGroup()
+        self.create_service(Trigger, '~/generate', self._on_generate, callback_group=group)
+        self.create_service(Trigger, '~/abort', self._on_abort, callback_group=group)
+
+    def close(self) -> bool:
+        """End the search; return whether it has ended."""
+        self._aborted.set()
+        return not self._busy.locked()
+
+    def _on_abort(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        response.success = self._busy.locked()
+        response.message = 'the search ends' if response.success else 'nothing is being designed'
+        if response.success:
+            self._aborted.set()
+        return response
 
     def _on_generate(
         self, request: Trigger.Request, response: Trigger.Response
@@ -79,12 +126,14 @@ class TrajectoryGenerator(Node):
             response.message = 'BUSY: a trajectory is being designed'
             return response
         try:
+            self._aborted.clear()
             path = Path(named_file(self, 'generate.output'))
             trajectory = self._generate(path)
             response.success = True
             response.message = f'{path} sha256 {trajectory.sha256}'
         except (IdentificationError, OSError) as error:
             self.get_logger().error(str(error))
+            self._diagnose(DiagnosticStatus.ERROR, str(error))
             response.message = str(error)
         finally:
             self._busy.release()
@@ -99,21 +148,58 @@ class TrajectoryGenerator(Node):
         if not np.allclose(robot.gravity, STANDARD_GRAVITY):
             # The node was told how the arm is mounted: that wins over the file.
             experiment = replace(experiment, gravity=robot.gravity)
+        time_limit = self.get_parameter('generate.time_limit').value
         trajectory = design_excitation(
             robot, experiment,
             seed=self.get_parameter('generate.seed').value,
-            budget=Budget(self.get_parameter('generate.max_evaluations').value),
+            budget=Budget(
+                self.get_parameter('generate.max_evaluations').value, time_limit or float('inf')
+            ),
             report=self._report,
+            processes=self.get_parameter('generate.processes').value,
         )
         write_atomically(path, dump_trajectory(trajectory))
+        self._show(robot, experiment, trajectory)
+        self._progress.publish(Float32(data=1.0))
+        self._diagnose(DiagnosticStatus.OK, f'{path} is written')
+        return trajectory
+
+    def _show(self, robot: RobotModel, experiment: Experiment, trajectory: Trajectory) -> None:
         self._preview.publish(
             knots_to_message(robot, trajectory_knots(trajectory, PREVIEW_RATE))
         )
-        self._progress.publish(Float32(data=1.0))
-        return trajectory
+        if self._markers is not None:
+            self._markers.publish(preview_markers(
+                robot, trajectory, experiment.obstacles, self.get_clock().now().to_msg()
+            ))
 
     def _report(self, progress: Progress) -> None:
+        if self._aborted.is_set():
+            raise AbortedError('the design was aborted, nothing is written')
         self._progress.publish(Float32(data=progress.share))
+        best = f'{progress.best:.6g}' if np.isfinite(progress.best) else 'none yet'
+        self._diagnose(DiagnosticStatus.OK, 'designing', {
+            'best criterion': best,
+            'evaluations': str(progress.evaluations),
+            'feasible': str(progress.feasible),
+            'time left [s]': f'{progress.seconds_left:.0f}',
+        })
+        self.get_logger().info(
+            f'{progress.share:.0%}, {progress.evaluations} evaluations, {progress.feasible} '
+            f'feasible, best {best}, {progress.seconds_left:.0f} s left',
+            throttle_duration_sec=LOG_INTERVAL,
+        )
+
+    def _diagnose(
+        self, level: bytes, message: str, values: dict[str, str] | None = None
+    ) -> None:
+        status = DiagnosticStatus(
+            level=level, name=f'{self.get_name()}: design', message=message,
+            values=[KeyValue(key=key, value=value) for key, value in (values or {}).items()],
+        )
+        array = DiagnosticArray(status=[status])
+        array.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(array)
 
 
 def main() -> None:

@@ -60,7 +60,7 @@ def experiment_file(tmp_path_factory):
 def trajectory(ur5, experiment_file):
     """Return a certified motion of five seconds."""
     return design_excitation(
-        ur5, load_experiment(experiment_file), seed=3, budget=Budget(evaluations=60)
+        ur5, load_experiment(experiment_file), seed=3, budget=Budget(evaluations=20)
     )
 
 

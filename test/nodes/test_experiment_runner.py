@@ -18,6 +18,7 @@ The experiment runner with an ideal robot in this process, which remembers what 
 What it does with the simulated robot's own node is in test_experiment_on_simulated_robot.py.
 """
 
+from dataclasses import replace
 import json
 import subprocess
 import sys
@@ -228,7 +229,8 @@ def edited(trajectory_file, tmp_path):
 def of_another_robot(experiment_file, tmp_path):
     """Return a trajectory certified for a UR10, whose joints have the same names."""
     other = design_excitation(
-        load_robot('ur10'), load_experiment(experiment_file), seed=1, budget=Budget(20)
+        load_robot('ur10'), replace(load_experiment(experiment_file), optimizer='random'),
+        seed=1, budget=Budget(20),
     )
     path = tmp_path / 'ur10.yaml'
     path.write_text(dump_trajectory(other))

@@ -15,9 +15,11 @@
 """The trajectory generator writes what the command line writes, and shows it."""
 
 from itertools import pairwise
+import signal
 import subprocess
 import sys
 
+from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 import pytest
 from robot_identification.excitation.trajectory import load_trajectory
@@ -158,3 +160,73 @@ def test_asks_for_an_output(graph):
     answer = graph.call(GENERATE)
     assert not answer.success
     assert 'generate.output' in answer.message
+
+
+def test_a_search_ends_by_its_time_and_tells_how_it_goes(graph, experiment_file, tmp_path):
+    """The best so far is written; diagnostics have the criterion, and an ETA."""
+    output = tmp_path / 'trajectory.yaml'
+    graph.start('trajectory_generator', {
+        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.max_evaluations': 1_000_000, 'generate.time_limit': 2.0,
+    })
+    heard = graph.hear_matched(DiagnosticArray, '/diagnostics')
+    answer = graph.call(GENERATE, 60.0)
+    assert answer.success, answer.message
+    assert load_trajectory(output).certificate['search']['evaluations'] < 1_000_000
+    wait_until(lambda: heard and 'is written' in heard[-1].status[0].message, 'the end')
+    (status,) = heard[0].status
+    assert status.name == 'trajectory_generator: design'
+    assert [pair.key for pair in status.values] == [
+        'best criterion', 'evaluations', 'feasible', 'time left [s]'
+    ]
+
+
+def test_a_search_can_be_aborted(graph, experiment_file, tmp_path):
+    """Nothing is written, the next request is served; with nothing to abort it says so."""
+    output = tmp_path / 'trajectory.yaml'
+    graph.start('trajectory_generator', {
+        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.max_evaluations': 1_000_000, 'generate.processes': 2,
+    })
+    assert not graph.call('/trajectory_generator/abort').success
+    progress = graph.hear_matched(Float32, '/trajectory_generator/progress')
+    running = graph.request(Trigger, GENERATE, Trigger.Request())
+    wait_until(lambda: progress, 'the search')
+    assert graph.call('/trajectory_generator/abort').success
+    answer = graph.answer(running, 60.0)
+    assert not answer.success
+    assert 'aborted' in answer.message
+    assert not output.exists()
+    assert not graph.configure('trajectory_generator', {
+        'generate.max_evaluations': 20, 'generate.processes': 1,
+    })
+    assert graph.call(GENERATE, 60.0).success
+
+
+def test_a_search_does_not_keep_the_process_from_ending(graph, experiment_file, tmp_path):
+    """SIGTERM in the middle of it, as Ctrl-C of the launch file sends."""
+    output = tmp_path / 'trajectory.yaml'
+    node = graph.start('trajectory_generator', {
+        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.max_evaluations': 1_000_000,
+    })
+    progress = graph.hear_matched(Float32, '/trajectory_generator/progress')
+    graph.request(Trigger, GENERATE, Trigger.Request())
+    wait_until(lambda: progress, 'the search')
+    node.process.send_signal(signal.SIGTERM)
+    assert graph.exit_code(node, 20.0) == 0
+    assert not output.exists()
+
+
+def test_the_preview_for_rviz_waits_for_late_subscribers(graph, experiment_file, tmp_path):
+    """Where visualization_msgs is installed."""
+    messages = pytest.importorskip('visualization_msgs.msg')
+    output = tmp_path / 'trajectory.yaml'
+    graph.start('trajectory_generator', {
+        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.max_evaluations': 20,
+    })
+    assert graph.call(GENERATE, 60.0).success
+    previews = graph.hear(messages.MarkerArray, '/trajectory_generator/preview', LATCHED)
+    wait_until(lambda: previews, 'the latched markers')
+    assert {marker.ns for marker in previews[0].markers} >= {'path', 'nearest'}

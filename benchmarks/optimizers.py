@@ -1,0 +1,64 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The optimizers on one experiment, with the same time and processes, over several seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import sys
+
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.optimizers.workers import available_processors
+from robot_identification.model.catalogue import load_robot
+
+from .figures import Figure
+
+# One seed each.
+REPEATS = 5
+SECONDS = 30.0
+EXPERIMENT, ROBOT = 'tika_2020_ur5', 'ur5_tika'
+COMPARED = ('spectral', 'memetic', 'multistart', 'genetic')
+
+
+def measure(repeats: int) -> list[Figure]:
+    """Return dense condition numbers and evaluations of each optimizer."""
+    experiment, robot = load_experiment(find_experiment(EXPERIMENT)), load_robot(ROBOT)
+    figures = []
+    for name in COMPARED:
+        assert name in OPTIMIZERS
+        found = []
+        for seed in range(repeats):
+            trajectory = design_excitation(
+                robot, replace(experiment, optimizer=name, optimizer_options={}), seed=seed,
+                budget=Budget(10**9, SECONDS), processes=available_processors(),
+            )
+            found.append(trajectory.certificate)
+            print(f'{name} seed {seed}: {found[-1]["search"]["objective"]}', file=sys.stderr)
+        figures += [
+            Figure(f'{name}: worst condition number of 60 and 20 samples', '', tuple(
+                certificate['search']['objective'] for certificate in found
+            )),
+            Figure(f'{name}: condition number, dense', '', tuple(
+                certificate['criteria_dense']['condition_number'] for certificate in found
+            )),
+            Figure(f'{name}: evaluations', '', tuple(
+                float(certificate['search']['evaluations']) for certificate in found
+            )),
+        ]
+    return figures

@@ -1,0 +1,203 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What `excite` says of motions, in words and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+import textwrap
+from typing import Any
+
+import numpy as np
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.evaluation import Evaluation
+from robot_identification.excitation.evaluation import evaluation_content
+from robot_identification.excitation.evaluation import rounded
+from robot_identification.excitation.evaluation import UNITS_NOTE
+from robot_identification.excitation.optimizers.optimizer import Progress
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.processing.tracking import Tracking
+
+WIDTH = 99
+Columns = Mapping[str, Mapping[str, float | None]]
+
+
+def describe_search(progress: Progress) -> str:
+    """Return how a search goes, in one line."""
+    best = f'{progress.best:.5g}' if np.isfinite(progress.best) else 'none yet'
+    minutes, seconds = divmod(round(progress.seconds_left), 60)
+    return (
+        f'{progress.share:4.0%}  {progress.evaluations} evaluations, {progress.feasible} '
+        f'feasible, best {best}, {minutes}:{seconds:02d} left'
+    )
+
+
+def describe_motion(trajectory: Trajectory, path: Path | None) -> str:
+    """Return what a motion is."""
+    return (
+        f'{trajectory.robot}: {trajectory.form.name}, {trajectory.duration:g} s'
+        + (f', written to {path}' if path else '')
+    )
+
+
+def describe_certificate(trajectory: Trajectory) -> str:
+    """Return what was proved about a motion, in words."""
+    lines = []
+    for kind, use in trajectory.certificate['limits'].items():
+        when = 'by its bound' if use['time'] is None else f'at {use["time"]:.2f} s'
+        lines.append(
+            f'  {kind}: at most {use["share"]:.0%} of the margin, {use["joint"]} {when}'
+        )
+    lines.append(f'  collision: {describe_clearance(trajectory.certificate["collision"])}')
+    lines.append(f'  sha256 {trajectory.sha256}')
+    return '\n'.join(lines)
+
+
+def describe_clearance(entry: Any) -> str:
+    """Return what a certificate says of collisions, in words."""
+    if not isinstance(entry, dict):
+        return str(entry)
+    if entry['nearest'] is None:
+        return 'nothing to touch'
+    obstacles = ', '.join(entry['obstacles']) or 'none'
+    return (
+        f'{entry["clearance"]:g} m kept at every instant; nearest {" and ".join(entry["pair"])}, '
+        f'{entry["nearest"]:.4f} m at {entry["time"]:.2f} s (obstacles: {obstacles})'
+    )
+
+
+def describe_evaluation(evaluation: Evaluation, more: Columns | None = None) -> str:
+    """
+    Return every criterion with its meaning, the base set and what stays weak.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Of the motion.
+    more : mapping, optional
+        Criteria of other motions by their titles, which stand before it.
+
+    """
+    columns: dict[str, Mapping[str, float | None]] = dict(more or {})
+    columns['recorded' if not evaluation.optimised else 'dense'] = evaluation.dense
+    for one in evaluation.optimised:
+        columns[f'{one.samples} {"with both ends" if one.both_ends else "at k T/N"}'] = (
+            one.criteria
+        )
+    reduction = evaluation.reduction
+    lines = [
+        f'  base set: {reduction.rank} base parameters in {reduction.frames} frames, '
+        f'{reduction.preference} order, friction {evaluation.friction}, '
+        f'{"with" if reduction.parameters.reflected_inertia else "without"} rotor inertia',
+        *_table(columns),
+        *(
+            line for name, criterion in CRITERIA.items()
+            for line in _wrapped(f'{name}: {criterion.meaning}')
+        ),
+        *_wrapped(UNITS_NOTE),
+        *_weakest(evaluation),
+    ]
+    return '\n'.join(lines)
+
+
+def _table(columns: Columns) -> list[str]:
+    name_width = max(map(len, CRITERIA))
+    widths = [max(len(title), 9) for title in columns]
+    head = '  '.join(title.rjust(width) for title, width in zip(columns, widths, strict=True))
+    lines = [f'  {"":{name_width}}  {head}']
+    for name in CRITERIA:
+        cells = '  '.join(
+            _cell(values.get(name)).rjust(width)
+            for values, width in zip(columns.values(), widths, strict=True)
+        )
+        lines.append(f'  {name:{name_width}}  {cells}')
+    return lines
+
+
+def _cell(value: float | None) -> str:
+    return f'{value:.4g}' if value is not None and np.isfinite(value) else 'infinite'
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(
+        text, WIDTH, initial_indent='  ', subsequent_indent='    ', break_on_hyphens=False
+    )
+
+
+def _weakest(evaluation: Evaluation) -> list[str]:
+    lines = _wrapped(
+        f'weakest of the {sum(not np.isnan(one.share) for one in evaluation.weak)} with a value '
+        f'in the description, by their standard errors in {evaluation.samples} samples with '
+        f'white noise of {_noise(evaluation.noise)} N m:'
+    )
+    return lines + [
+        f'    {one.name}: {_error(one.standard_error, one.unit)}'
+        + (f', {one.share:.3g} times its value' if np.isfinite(one.share) else '')
+        for one in evaluation.weakest
+    ]
+
+
+def _error(value: float, unit: str) -> str:
+    return f'{value:.3g} {unit}' if np.isfinite(value) else 'the motion does not show it'
+
+
+def _noise(noise: Sequence[float] | np.ndarray) -> str:
+    values = [f'{value:g}' for value in noise]
+    return values[0] if len(set(values)) == 1 else ', '.join(values)
+
+
+def describe_tracking(joint_names: Sequence[str], tracking: Tracking | None) -> str:
+    """Return how a recording followed what was planned, in words."""
+    if tracking is None:
+        return '  tracking error: not known, the recording does not hold the planned motion'
+    lines = [f'  tracking error, the motion began {tracking.start:.3f} s after the first sample:']
+    lines += [
+        f'    {joint}: rms {rms:.3g} rad, at most {worst:.3g} rad'
+        for joint, rms, worst in zip(joint_names, tracking.rms, tracking.worst, strict=True)
+    ]
+    return '\n'.join(lines)
+
+
+def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return an evaluation as JSON has it: with all parameters, and what criteria mean."""
+    return {
+        **evaluation_content(evaluation),
+        'meaning': {name: criterion.meaning for name, criterion in CRITERIA.items()},
+        'note': UNITS_NOTE,
+        'torque_noise': evaluation.noise,
+        'recorded_samples': evaluation.samples,
+        'standard_errors': [
+            {
+                'parameter': one.name,
+                'standard_error': rounded(one.standard_error),
+                'unit': one.unit,
+                'prior': rounded(one.prior),
+                'share_of_prior': rounded(one.share),
+            }
+            for one in evaluation.weak
+        ],
+    }
+
+
+def tracking_json(joint_names: Sequence[str], tracking: Tracking | None) -> dict[str, Any] | None:
+    """Return a tracking error as JSON has it."""
+    if tracking is None:
+        return None
+    return {
+        'start': tracking.start, 'joints': list(joint_names), 'rms': tracking.rms,
+        'worst': tracking.worst,
+    }

@@ -1,0 +1,136 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What RViz shows of a motion before it is executed.
+
+The path of the tool, the boxes of the cell and the nearest approach. This file is imported where
+visualization_msgs is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point
+from geometry_msgs.msg import Pose
+from geometry_msgs.msg import Quaternion
+from geometry_msgs.msg import Vector3
+import numpy as np
+import pinocchio as pin
+from robot_identification.excitation.collision import CollisionModel
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.tool_path import tool_path
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.robot_model import RobotModel
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker
+from visualization_msgs.msg import MarkerArray
+
+PATH_POINTS = 400
+PATH_WIDTH, SPHERE, TEXT_HEIGHT, TEXT_ABOVE = 0.004, 0.03, 0.04, 0.06
+BLUE, GREY, ORANGE, WHITE = (
+    ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (
+        (0.0, 0.45, 0.7, 1.0), (0.6, 0.6, 0.6, 0.4), (0.84, 0.37, 0.0, 0.9), (1.0, 1.0, 1.0, 1.0)
+    )
+)
+
+
+def preview_markers(
+    robot: RobotModel, trajectory: Trajectory, obstacles: Sequence[Obstacle], stamp: Time
+) -> MarkerArray:
+    """
+    Return the markers of a certified motion, in the frame of the URDF's root.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    trajectory : Trajectory
+        The motion, with its certificate.
+    obstacles : sequence of Obstacle
+        Boxes of the cell; those that links carry go where these go.
+    stamp : Time
+        Of the messages.
+
+    """
+    root = _root_link(robot)
+    times = np.linspace(0.0, trajectory.form.duration, PATH_POINTS)
+    path = tool_path(robot, trajectory.sample(times).q)
+    line = _marker(root, stamp, 'path', Marker.LINE_STRIP, BLUE)
+    line.scale.x = PATH_WIDTH
+    line.points = [_point(place) for place in path]
+    # What was shown of an earlier motion goes first.
+    markers = [Marker(action=Marker.DELETEALL), line]
+    for number, obstacle in enumerate(obstacles):
+        box = _marker(obstacle.link or root, stamp, 'obstacles', Marker.CUBE, GREY, number)
+        turn = pin.Quaternion(pin.rpy.rpyToMatrix(*obstacle.rpy))
+        box.pose = Pose(
+            position=_point(obstacle.xyz),
+            orientation=Quaternion(x=turn.x, y=turn.y, z=turn.z, w=turn.w),
+        )
+        box.scale = Vector3(**dict(zip('xyz', map(float, obstacle.size), strict=True)))
+        # A box that a link carries moves with it.
+        box.frame_locked = bool(obstacle.link)
+        markers.append(box)
+    return MarkerArray(markers=markers + _nearest(robot, trajectory, obstacles, root, stamp))
+
+
+def _root_link(robot: RobotModel) -> str:
+    return str(next(
+        frame.name for frame in robot.pinocchio.frames if frame.type == pin.FrameType.BODY
+    ))
+
+
+def _nearest(
+    robot: RobotModel, trajectory: Trajectory, obstacles: Sequence[Obstacle], root: str,
+    stamp: Time,
+) -> list[Marker]:
+    """Return a ball and a text where bodies come nearest to each other."""
+    entry = trajectory.certificate.get('collision')
+    if not isinstance(entry, dict) or entry['nearest'] is None:
+        return []
+    model = CollisionModel(robot, obstacles)
+    q = trajectory.sample(np.array([float(entry['time'])])).q[0]
+    distances, pair = model.distances(q), tuple(entry['pair'])
+    # A link may have several shapes: several pairs have the same names.
+    nearest = min(
+        (k for k, names in enumerate(model.pairs) if names == pair), key=lambda k: distances[k]
+    )
+    place = model.place(q, nearest)
+    ball = _marker(root, stamp, 'nearest', Marker.SPHERE, ORANGE)
+    ball.pose.position = _point(place)
+    ball.scale = Vector3(x=SPHERE, y=SPHERE, z=SPHERE)
+    text = _marker(root, stamp, 'nearest', Marker.TEXT_VIEW_FACING, WHITE, 1)
+    text.pose.position = _point(place)
+    text.pose.position.z += TEXT_ABOVE
+    text.scale.z = TEXT_HEIGHT
+    text.text = (
+        f'{pair[0]} and {pair[1]}\n{1e3 * entry["nearest"]:.0f} mm at {entry["time"]:.2f} s'
+    )
+    return [ball, text]
+
+
+def _marker(
+    frame: str, stamp: Time, namespace: str, kind: int, color: ColorRGBA, number: int = 0
+) -> Marker:
+    marker = Marker(ns=namespace, id=number, type=kind, action=Marker.ADD, color=color)
+    marker.header.frame_id, marker.header.stamp = frame, stamp
+    marker.pose.orientation.w = 1.0
+    return marker
+
+
+def _point(place: Sequence[float] | np.ndarray) -> Point:
+    return Point(x=float(place[0]), y=float(place[1]), z=float(place[2]))

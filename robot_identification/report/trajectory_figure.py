@@ -1,0 +1,199 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Picture of a motion: every joint with its limits, and the path of the tool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import io
+from itertools import product
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.constraints import motion_limits
+from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.tool_path import tool_frame
+from robot_identification.excitation.tool_path import tool_path
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.robot_model import RobotModel
+from scipy.spatial import ConvexHull
+
+FloatArray = NDArray[np.float64]
+
+CURVE, LIMIT, OBSTACLE, BEGIN = '#0072b2', '#d55e00', '#b0b0b0', '#009e73'
+WIDTH, ROW_HEIGHT, PATH_HEIGHT = 11.0, 1.15, 4.3
+RESOLUTION = 130.0
+FONT_SIZE = 9
+INSTANTS = 600
+# A limit farther away than this many times what is used leaves the panel to the motion.
+FAR = 4.0
+# What is seen around the path, as a share of its size: walls of a cell are larger than the arm.
+ROUND = 0.25
+KINDS = (('q', 'position [{}]'), ('dq', 'velocity [{}/s]'), ('ddq', 'acceleration [{}/s²]'))
+# Axes of the root frame, across and up.
+VIEWS = ((0, 1), (0, 2), (1, 2))
+
+
+def plot_trajectory(robot: RobotModel, trajectory: Trajectory, experiment: Experiment) -> Figure:
+    """
+    Draw one period of a motion.
+
+    A row for each joint: position, velocity and acceleration over time, with the limits that the
+    experiment's margins and windows leave as dashed lines. Below, the path of the tool in three
+    projections, with the boxes of the cell.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    trajectory : Trajectory
+        The motion, certified or not.
+    experiment : Experiment
+        Margins, windows and obstacles.
+
+    Raises
+    ------
+    UsageError
+        If the experiment names a joint the robot does not have.
+
+    """
+    limits = motion_limits(robot, experiment)
+    above = ROW_HEIGHT * robot.n + 0.6
+    figure = Figure(figsize=(WIDTH, above + PATH_HEIGHT), dpi=RESOLUTION, layout='constrained')
+    FigureCanvasAgg(figure)
+    rows = np.asarray(figure.subfigures(2, 1, height_ratios=[above, PATH_HEIGHT]))
+    rows[0].suptitle(
+        f'{robot.name}: {trajectory.form.name}, {trajectory.form.duration:g} s, '
+        f'{trajectory.periods} period{"s" if trajectory.periods > 1 else ""} (dashed: what '
+        'limits, margins and windows leave)',
+        fontsize=FONT_SIZE + 2, parse_math=False,
+    )
+    _draw_joints(
+        rows[0].subplots(robot.n, len(KINDS), sharex=True, squeeze=False), robot, trajectory,
+        limits,
+    )
+    rows[1].suptitle(
+        f'path of {tool_frame(robot)} in the root frame (dot: start and end; square: base; grey: '
+        'obstacles)',
+        fontsize=FONT_SIZE + 2, parse_math=False,
+    )
+    _draw_path(rows[1].subplots(1, len(VIEWS), squeeze=False)[0], robot, trajectory, experiment)
+    return figure
+
+
+def trajectory_png(robot: RobotModel, trajectory: Trajectory, experiment: Experiment) -> bytes:
+    """Return the picture of a motion as PNG; the same motion gives the same bytes."""
+    buffer = io.BytesIO()
+    plot_trajectory(robot, trajectory, experiment).savefig(
+        buffer, format='png', metadata={'Software': None}
+    )
+    return buffer.getvalue()
+
+
+def _draw_joints(
+    panels: NDArray[np.object_], robot: RobotModel, trajectory: Trajectory, limits: MotionLimits
+) -> None:
+    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
+    motion = trajectory.sample(t)
+    bounds = {
+        'q': (limits.lower, limits.upper),
+        'dq': (-limits.velocity, limits.velocity),
+        'ddq': (-limits.acceleration, limits.acceleration),
+    }
+    slides = any('P' in joint.shortname() for joint in list(robot.pinocchio.joints)[1:])
+    for column, (kind, title) in enumerate(KINDS):
+        values, (lower, upper) = getattr(motion, kind), bounds[kind]
+        for joint in range(robot.n):
+            axes = panels[joint, column]
+            axes.plot(t, values[:, joint], color=CURVE, linewidth=1.2)
+            _draw_limits(axes, values[:, joint], lower[joint], upper[joint])
+            _tidy(axes)
+        panels[0, column].set_title(
+            title.format('rad, m' if slides else 'rad'), fontsize=FONT_SIZE + 1
+        )
+        panels[-1, column].set_xlabel('time [s]', fontsize=FONT_SIZE)
+    for joint, name in enumerate(robot.joint_names):
+        panels[joint, 0].set_ylabel(
+            _in_lines(name), fontsize=FONT_SIZE, rotation=0, ha='right', va='center',
+            parse_math=False,
+        )
+
+
+def _draw_limits(axes: Axes, values: FloatArray, lower: float, upper: float) -> None:
+    """Draw the limits that are near enough to be of interest."""
+    middle = 0.5 * (values.max() + values.min())
+    reach = max(FAR * float(np.ptp(values)) / 2.0, 1e-3)
+    for limit in (lower, upper):
+        if abs(limit - middle) <= reach:
+            axes.axhline(limit, color=LIMIT, linewidth=1.0, linestyle='--')
+    axes.margins(x=0.0, y=0.12)
+
+
+def _draw_path(
+    panels: Sequence[Axes], robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> None:
+    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
+    path = tool_path(robot, trajectory.sample(t).q)
+    # The base is the origin of the root frame, and of what people measure from.
+    shown = np.vstack([path, np.zeros(3)])
+    centre = 0.5 * (shown.max(axis=0) + shown.min(axis=0))
+    half = (0.5 + ROUND) * max(float(np.ptp(shown, axis=0).max()), 0.1)
+    standing = [one for one in experiment.obstacles if not one.link]
+    for axes, (across, up) in zip(panels, VIEWS, strict=True):
+        plane = [across, up]
+        for obstacle in standing:
+            outline = box_corners(obstacle)[:, plane]
+            axes.add_patch(Polygon(
+                outline[ConvexHull(outline).vertices], facecolor=OBSTACLE, edgecolor='#606060',
+                alpha=0.3,
+            ))
+        axes.plot(*path[:, plane].T, color=CURVE, linewidth=1.2)
+        axes.plot(*path[0, plane], 'o', color=BEGIN, markersize=6)
+        axes.plot(0.0, 0.0, 's', color='black', markersize=6)
+        axes.set_xlim(centre[across] - half, centre[across] + half)
+        axes.set_ylim(centre[up] - half, centre[up] + half)
+        axes.set_aspect('equal')
+        axes.set_xlabel(f'{"xyz"[across]} [m]', fontsize=FONT_SIZE)
+        axes.set_ylabel(f'{"xyz"[up]} [m]', fontsize=FONT_SIZE)
+        _tidy(axes)
+
+
+def box_corners(obstacle: Obstacle) -> FloatArray:
+    """Return the eight corners of a box in the frame it stands in [m], shape (8, 3)."""
+    signs = np.array(list(product((-0.5, 0.5), repeat=3)))
+    corners: FloatArray = (
+        signs * obstacle.size @ pin.rpy.rpyToMatrix(*obstacle.rpy).T + obstacle.xyz
+    )
+    return corners
+
+
+def _in_lines(name: str) -> str:
+    """Return a joint's name in lines that fit beside a panel."""
+    return name.replace('_joint', '\njoint') if len(name) > 14 else name
+
+
+def _tidy(axes: Axes) -> None:
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(True, color='#e0e0e0', linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)

@@ -1,0 +1,297 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`excite` as a user types it: searches that go on, motions of others, bags, pictures."""
+
+import json
+import re
+import subprocess
+import sys
+
+from builders import two_link_urdf
+from builders import write_run
+import numpy as np
+import pytest
+from robot_identification.cli import excite
+from robot_identification.cli import excite_text
+from robot_identification.errors import UsageError
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.optimizers.optimizer import Progress
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.excitation.trajectory import trajectory_csv
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+
+EXPERIMENT = """
+schema_version: 1
+trajectory: {form: fourier, harmonics: 3, base_period: 4.0}
+collision: off
+friction: viscous
+optimizer: {name: multistart, starts: 2}
+samples: 20
+"""
+
+
+@pytest.fixture
+def arm(tmp_path):
+    """Return the options of an arm that is searched for in a second."""
+    (tmp_path / 'two.urdf').write_text(two_link_urdf())
+    (tmp_path / 'e.yaml').write_text(EXPERIMENT)
+    return ('--urdf', tmp_path / 'two.urdf', '--experiment', tmp_path / 'e.yaml')
+
+
+@pytest.fixture
+def motion(scene, tmp_path):
+    """Return the file of a certified motion of the UR5."""
+    path = tmp_path / 'motion.yaml'
+    path.write_text(dump_trajectory(scene('ur5').trajectories[0]))
+    return path
+
+
+def read_json(found):
+    """Return the object that a command printed; NaN is no JSON."""
+    return json.loads(found.out, parse_constant=pytest.fail)
+
+
+def test_the_number_of_processes_makes_no_difference(arm, tmp_path):
+    """To the byte. In processes of their own, as a user starts them."""
+    written = []
+    for count in (1, 2):
+        path = tmp_path / f'{count}.yaml'
+        completed = subprocess.run(
+            [sys.executable, '-m', 'robot_identification.cli.main', 'excite', *map(str, arm),
+             '--processes', str(count), '--max-evaluations', '40', '-o', str(path)],
+            capture_output=True, text=True, timeout=120,
+        )
+        assert (completed.returncode, completed.stderr) == (0, '')
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+
+
+def test_a_search_goes_on_from_its_checkpoint(command, arm, tmp_path):
+    """Two runs with 300 evaluations in all leave what one leaves; another seed is refused."""
+    run = ('excite', *arm, '--processes', 1)
+    whole, parts, search = (tmp_path / name for name in ('whole.yaml', 'parts.yaml', 's.json'))
+    assert command(*run, '--max-evaluations', 300, '-o', whole).code == 0
+    first = command(*run, '--max-evaluations', 150, '-o', parts, '--checkpoint', search)
+    assert (first.code, first.err) == (0, '')
+    assert search.is_file()
+    second = command(*run, '--max-evaluations', 300, '-o', parts, '--checkpoint', search,
+                     '--force')
+    assert second.code == 0
+    assert 'goes on after' in second.err
+    assert parts.read_bytes() == whole.read_bytes()
+    other = command(*run, '--seed', 7, '-o', tmp_path / 'o.yaml', '--checkpoint', search)
+    assert other.code == 2
+    assert re.search(r's\.json is of a search with another seed \(0, not 7\)', other.err)
+    assert not (tmp_path / 'o.yaml').exists()
+
+
+@pytest.mark.parametrize(('options', 'expected'), [
+    ((), 7), (('--time-limit', 60), 7), (('--time-limit', 5), 1),
+    (('--max-evaluations', 50), 1), (('--processes', 3, '--time-limit', 5), 3),
+])
+def test_all_processors_search_unless_others_would_start_in_vain(
+    monkeypatch, command, arm, tmp_path, options, expected
+):
+    asked = []
+
+    def design(*args, processes, **others):
+        asked.append(processes)
+        raise UsageError('enough is known')
+
+    monkeypatch.setattr(excite, 'available_processors', lambda: 7)
+    monkeypatch.setattr(excite, 'design_excitation', design)
+    assert command('excite', *arm, '-o', tmp_path / 't.yaml', *options).code == 2
+    assert asked == [expected]
+
+
+def test_progress_tells_how_the_search_goes(monkeypatch, capsys):
+    """In one line; before there is a best, and where the time is long."""
+    shown = excite_text.describe_search(Progress(1.23456, 1200, 7, 0.42, 83.4))
+    assert shown == ' 42%  1200 evaluations, 7 feasible, best 1.2346, 1:23 left'
+    assert 'best none yet' in excite_text.describe_search(Progress(np.inf, 1, 0, 0.0, 4000.0))
+
+
+def test_interrupted_searches_say_how_they_go_on(monkeypatch, command, arm, tmp_path):
+    """Ctrl-C in the second round: exit code 130, and the state of the first is kept."""
+    search = tmp_path / 's.json'
+
+    def interrupt(progress):
+        if search.exists():
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(excite, '_show', interrupt)
+    found = command('excite', *arm, '--processes', 1, '-o', tmp_path / 't.yaml', '--checkpoint',
+                    search)
+    assert found.code == 130
+    assert f'the same command goes on from {search}' in found.err
+    assert not (tmp_path / 't.yaml').exists()
+
+
+def test_every_criterion_is_told_with_its_meaning(command, motion):
+    found = command('excite', '--robot', 'ur5', '--evaluate', motion)
+    assert found.code == 0
+    words = ' '.join(found.out.split())
+    for name, criterion in CRITERIA.items():
+        assert re.search(rf'\n  {name}( +[\d.e+-]+){{3,4}}\n', found.out), name
+        assert f'{name}: {criterion.meaning}' in words
+    for part in ('58 base parameters in joint frames, gautier_khalil order', 'at k T/N',
+                 'with both ends', 'SI units', 'weakest of the', 'sha256'):
+        assert part in words
+    assert max(map(len, found.out.splitlines())) < 140
+    content = read_json(command('excite', '--robot', 'ur5', '--evaluate', motion, '--json',
+                                '--torque-noise', 0.5))
+    judged = content['evaluation']
+    assert set(judged['criteria_dense']) == set(judged['meaning']) == set(CRITERIA)
+    assert [one['both_ends'] for one in judged['criteria_optimised']] == [False, True]
+    assert judged['base_parameters'] == len(judged['standard_errors']) == 58
+    assert judged['torque_noise'] == [0.5] * 6
+    assert len(judged['weakest']) == 5
+
+
+def test_motions_of_others_are_certified(scene, command, motion, tmp_path):
+    """Samples and messages become trajectory files of the same motion and the same worth."""
+    trajectory = scene('ur5').trajectories[0]
+    (tmp_path / 'samples.csv').write_text(trajectory_csv(trajectory, 125.0))
+    t = np.linspace(0.0, 10.0, 501)
+    samples = trajectory.sample(t)
+    message = {
+        'header': {'stamp': {'sec': 0, 'nanosec': 0}, 'frame_id': ''},
+        'joint_names': list(trajectory.joint_names),
+        'points': [
+            {
+                'positions': samples.q[k].tolist(), 'velocities': samples.dq[k].tolist(),
+                'accelerations': samples.ddq[k].tolist(), 'effort': [],
+                'time_from_start': {'sec': int(t[k]), 'nanosec': round(1e9 * (t[k] % 1.0))},
+            } for k in range(501)
+        ],
+    }
+    (tmp_path / 'echo.yaml').write_text(dump_yaml(message) + '---\n')
+    (tmp_path / 'message.json').write_text(json.dumps(message))
+    original = read_json(command('excite', '--robot', 'ur5', '--evaluate', motion, '--json'))
+    for name in ('samples.csv', 'echo.yaml', 'message.json'):
+        output = tmp_path / f'{name}.certified.yaml'
+        found = command('excite', '--robot', 'ur5', '--evaluate', tmp_path / name, '-o', output,
+                        '--json')
+        assert found.code == 0, found.err
+        certified = load_trajectory(output)
+        assert certified.form.name == 'sampled'
+        assert certified.certificate['robot'] == 'ur5'
+        # Twelve digits in the CSV, whole nanoseconds in messages.
+        for kind, value in original['evaluation']['criteria_dense'].items():
+            assert read_json(found)['evaluation']['criteria_dense'][kind] == pytest.approx(
+                value, rel=1e-4
+            )
+
+
+def test_a_motion_that_breaks_limits_is_judged_and_refused(command, motion, tmp_path):
+    """Criteria and picture come out, nothing that could be executed does; exit code 5."""
+    content = read_yaml(motion)
+    content['coefficients'] = (3.0 * np.array(content['coefficients'])).tolist()
+    (tmp_path / 'wild.yaml').write_text(dump_yaml(content))
+    run = ('excite', '--robot', 'ur5', '--evaluate', tmp_path / 'wild.yaml')
+    out, picture = tmp_path / 'out.yaml', tmp_path / 'wild.png'
+    found = command(*run, '-o', out, '--servoj', tmp_path / 'o.script', '--picture', picture)
+    assert found.code == 5
+    assert 'the motion breaks limits' in found.err
+    assert 'not certified' in found.err
+    assert 'condition_number_scaled' in found.err
+    assert found.out == ''
+    assert picture.read_bytes().startswith(b'\x89PNG')
+    assert not out.exists()
+    assert not (tmp_path / 'o.script').exists()
+    content = read_json(command(*run, '--json'))
+    assert content['certificate'] is None
+    assert 'breaks limits' in content['refused']
+
+
+def test_a_bag_is_judged_beside_what_was_planned(scene, command, motion, tmp_path):
+    """The executed motion is worth what was planned, to a few percent; errors are the twin's."""
+    bag = scene('ur5').bags[0]
+    run = ('excite', '--robot', 'ur5', '--evaluate', bag)
+    found = command(*run, '--planned', motion)
+    assert found.code == 0
+    assert re.search(r'planned +recorded\n', found.out)
+    assert re.search(r'tracking error.*\n +shoulder_pan_joint: rms [\d.e-]+ rad', found.out)
+    content = read_json(command(*run, '--planned', motion, '--json'))
+    planned, recorded = (
+        content[key]['criteria_dense'] for key in ('planned', 'evaluation')
+    )
+    for name in ('condition_number', 'condition_number_scaled'):
+        assert recorded[name] == pytest.approx(planned[name], rel=0.05)
+    assert content['tracking']['joints'] == list(scene('ur5').robot.joint_names)
+    # The twin follows to some milliradians.
+    assert 0.0 < max(content['tracking']['worst']) < 0.02
+    alone = command(*run, '--start', 2, '--stop', 8)
+    assert alone.code == 0
+    assert 'tracking' not in alone.out
+
+
+def test_bags_without_effort_and_with_another_motion(scene, command, tmp_path):
+    """Mock hardware publishes zeros: the motion is there all the same."""
+    made = scene('ur5')
+    other = tmp_path / 'other.yaml'
+    other.write_text(dump_trajectory(made.trajectories[1]))
+    bag = write_run(
+        tmp_path / 'mock', made.robot, made.runs[0], effort=np.zeros_like(made.runs[0].measured[2])
+    )
+    found = command('excite', '--robot', 'ur5', '--evaluate', bag, '--planned', other, '--json')
+    assert found.code == 0, found.err
+    assert read_json(found)['tracking'] is None
+    still = write_run(
+        tmp_path / 'still', made.robot, made.runs[0],
+        q=np.zeros_like(made.runs[0].measured[0]), dq=np.zeros_like(made.runs[0].measured[1]),
+    )
+    found = command('excite', '--robot', 'ur5', '--evaluate', still)
+    assert found.code == 4
+    assert 'no joint moves' in found.err
+
+
+def test_pictures_and_programs_are_written(command, motion, tmp_path):
+    """And never over what is there."""
+    picture, program = tmp_path / 'm.png', tmp_path / 'm.script'
+    run = ('excite', '--robot', 'ur5', '--evaluate', motion, '--picture', picture, '--servoj',
+           program)
+    assert command(*run).code == 0
+    assert picture.read_bytes().startswith(b'\x89PNG')
+    text = program.read_text()
+    assert 'servoj(' in text
+    assert load_trajectory(motion).sample(np.zeros(1)).q.shape == (1, 6)
+    again = command(*run)
+    assert again.code == 2
+    assert str(picture) in again.err
+    assert program.read_text() == text
+
+
+@pytest.mark.parametrize(('options', 'words'), [
+    (('--processes', 0), '--processes is 0'),
+    (('--torque-noise', 0), '--torque-noise'),
+    (('--torque-noise', 'nan'), '--torque-noise'),
+    (('--picture', 'motion.pdf'), 'must end in .png'),
+    (('--planned', 'motion.yaml'), '--planned is for bags'),
+    (('--topic', '/joint_states'), '--topic is for bags'),
+    (('--checkpoint', '.'), 'is a folder'),
+    (('--evaluate', 'motion.yaml', '--checkpoint', 's.json'), '--checkpoint is of a search'),
+    (('--evaluate', 'bag.mcap', '--picture', 'm.png'), '-o is for motions'),
+    (('--evaluate', 'bag.mcap', '--start', 3, '--stop', 2), '-o is for motions'),
+])
+def test_options_that_do_not_go_together_are_refused(command, tmp_path, monkeypatch, options,
+                                                     words):
+    monkeypatch.chdir(tmp_path)
+    found = command('excite', '--robot', 'ur5', '-o', 't.yaml', *options)
+    assert found.code == 2
+    assert words in found.err
+    assert list(tmp_path.iterdir()) == []

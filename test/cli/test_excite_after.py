@@ -1,0 +1,122 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`excite --after`: the next motion after an identification, on an arm of two joints."""
+
+import json
+
+from builders import two_link_urdf
+import numpy as np
+import pytest
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.robot_model import Drives
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+EXPERIMENT = """\
+schema_version: 1
+trajectory: {form: fourier, harmonics: 3, base_period: 4.0}
+collision: 'off'
+friction: coulomb,viscous
+criterion: condition_number
+optimizer: {name: multistart, starts: 1}
+samples: 40
+"""
+FEW = ('--max-evaluations', 100, '--processes', 1)
+
+
+@pytest.fixture(scope='module')
+def files(tmp_path_factory):
+    """Return the files of an experiment and of a model that knows little of the second joint."""
+    robot = make_robot_model(
+        parse_urdf(two_link_urdf(), 'arm'), drives=Drives(*np.ones((3, 2))), effort_unit='Nm',
+        sampling_rate=100.0,
+    )
+    parameters = make_standard_parameters(2, parse_friction('coulomb,viscous'), True)
+    reduction = reduce_to_base(robot, parameters)
+    rng = np.random.default_rng(1)
+    motion = Motion(*(rng.uniform(-1.0, 1.0, (60, 2)) * [1.0, 0.2] for _ in range(3)))
+    noise = np.array([2.0, 1.0])
+    W = observation_matrix(robot, parameters, motion)[:, reduction.independent]
+    inverse = np.linalg.inv(np.linalg.qr(W / np.tile(noise, 60)[:, None], mode='r'))
+    model = IdentifiedModel(
+        robot, 'Nm', reduction, np.full(reduction.rank, 0.1), inverse @ inverse.T, None, '',
+        SignalSource(), {}, {'residual_standard_deviation': noise},
+    )
+    folder = tmp_path_factory.mktemp('after')
+    path, experiment = folder / 'identified_model.yaml', folder / 'experiment.yaml'
+    path.write_text(dump_identified_model(model))
+    experiment.write_text(EXPERIMENT)
+    return path, experiment
+
+
+def test_the_next_motion_is_designed_and_judged(files, command, tmp_path):
+    """The arm is the model's; what is said of the motion is said of it again with --evaluate."""
+    model, experiment = files
+    found = tmp_path / 'next.yaml'
+    same = ('--experiment', experiment, '--after', model)
+    designed = command('excite', *same, *FEW, '-o', found)
+    assert designed.code == 0, designed.err
+    assert 'standard errors before this motion and after its 4 s' in designed.out
+    assert 'condition_number is about one motion alone' in designed.err
+    judged = command('excite', *same, '--evaluate', found, '--json')
+    assert judged.code == 0, judged.err
+    after = json.loads(judged.out)['after']
+    for entry in after['parameters']:
+        assert entry['standard_error_after'] < entry['standard_error_before']
+        assert entry['weak'] == (entry['standard_error_after'] > entry['allowed'])
+        # Mended by one run or less is not weak.
+        assert entry['weak'] == (entry['minutes'] > 4.0 / 60.0)
+    weakest = after['parameters'][0]['name']
+    assert f'\n  {weakest} ' in designed.out
+
+
+def test_a_search_goes_on_only_with_the_same_knowledge(files, command, tmp_path):
+    model, experiment = files
+    checkpoint = tmp_path / 'search.json'
+    same = ('excite', '--experiment', experiment, '--after', model, *FEW)
+    first = command(*same, '--checkpoint', checkpoint, '-o', tmp_path / 'one.yaml')
+    assert first.code == 0, first.err
+    assert checkpoint.exists(), 'a round of one start has fewer evaluations than are allowed'
+    other = tmp_path / 'other.yaml'
+    other.write_text(model.read_text().replace(
+        'residual_standard_deviation: [2.0, 1.0]', 'residual_standard_deviation: [2.0, 1.5]'
+    ))
+    assert other.read_text() != model.read_text()
+    refused = command(
+        'excite', '--experiment', experiment, '--after', other, *FEW, '--checkpoint', checkpoint,
+        '-o', tmp_path / 'two.yaml',
+    )
+    assert refused.code == 2
+    assert 'recordings it adds to' in refused.err
+
+
+def test_what_cannot_be_done_is_refused(files, command, tmp_path):
+    model, _ = files
+    out = ('-o', tmp_path / 'next.yaml')
+    missing = command('excite', '--after', tmp_path / 'none.yaml', *out)
+    assert missing.code == 2 and 'none.yaml' in missing.err
+    other = command('excite', '--robot', 'ur5', '--after', model, *out)
+    assert other.code == 2 and 'the model is of made_up with the joints one, two' in other.err
+    bag = tmp_path / 'bag'
+    bag.mkdir()
+    judged = command('excite', '--after', model, '--evaluate', bag)
+    assert judged.code == 2 and '--after is for motions' in judged.err

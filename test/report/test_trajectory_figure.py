@@ -1,0 +1,124 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The picture of a motion shows every joint, its limits, the path of the tool and the cell."""
+
+from dataclasses import replace
+
+from builders import mixed_urdf
+from builders import two_link_urdf
+from matplotlib.patches import Polygon
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.tool_path import tool_frame
+from robot_identification.excitation.tool_path import tool_path
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.report.trajectory_figure import box_corners
+from robot_identification.report.trajectory_figure import plot_trajectory
+from robot_identification.report.trajectory_figure import trajectory_png
+
+
+@pytest.fixture(scope='module')
+def experiment():
+    """Return the shipped experiment, without a window."""
+    return replace(load_experiment(find_experiment('demo')), window={})
+
+
+def some_motion(robot, experiment, size=0.3):
+    """Return a motion of any arm."""
+    coefficients = size * np.random.default_rng(1).normal(
+        size=(robot.n, experiment.form.n_coefficients)
+    )
+    return Trajectory(robot.name, robot.joint_names, experiment.form, coefficients, 1, {})
+
+
+def panels(figure):
+    """Return the panels of the joints, a row each, and those of the path."""
+    axes = figure.get_axes()
+    return np.array(axes[:-3]).reshape(-1, 3), axes[-3:]
+
+
+def test_every_joint_has_its_curves_and_limits(ur5, experiment):
+    """Curves are the motion's samples; dashed lines are at the margins, where they are near."""
+    motion = some_motion(ur5, experiment)
+    joints, path = panels(plot_trajectory(ur5, motion, experiment))
+    assert joints.shape == (6, 3)
+    assert [axes.get_title() for axes in joints[0]] == [
+        'position [rad]', 'velocity [rad/s]', 'acceleration [rad/s²]'
+    ]
+    for joint, name in enumerate(ur5.joint_names):
+        assert joints[joint, 0].get_ylabel().replace('\n', '_') == name
+        for kind, axes in zip(('q', 'dq', 'ddq'), joints[joint], strict=True):
+            curve, *limits = axes.get_lines()
+            expected = getattr(motion.sample(curve.get_xdata()), kind)[:, joint]
+            np.testing.assert_allclose(curve.get_ydata(), expected, atol=1e-12)
+            assert len(limits) <= 2
+            assert all(line.get_linestyle() == '--' for line in limits)
+    drawn = {
+        round(line.get_ydata()[0], 6) for line in joints[0, 1].get_lines()[1:]
+    }
+    largest = round(float(0.6 * ur5.limits.velocity[0]), 6)
+    assert drawn == {-largest, largest}
+    assert [axes.get_xlabel() for axes in path] == ['x [m]', 'x [m]', 'y [m]']
+    assert [axes.get_ylabel() for axes in path] == ['y [m]', 'z [m]', 'z [m]']
+
+
+def test_the_path_is_that_of_the_tool(ur5, experiment):
+    """By Pinocchio's own forward kinematics of the last link."""
+    assert tool_frame(ur5) == 'tool0'
+    motion = some_motion(ur5, experiment)
+    q = motion.sample(np.linspace(0.0, 10.0, 5)).q
+    model, data = ur5.pinocchio, ur5.pinocchio.createData()
+    for pose, place in zip(q, tool_path(ur5, q), strict=True):
+        pin.framesForwardKinematics(model, data, pose)
+        expected = data.oMf[model.getFrameId('tool0')].translation
+        np.testing.assert_allclose(place, expected, atol=1e-12)
+    _, path = panels(plot_trajectory(ur5, motion, experiment))
+    curve = path[0].get_lines()[0]
+    whole = tool_path(ur5, motion.sample(np.linspace(0.0, 10.0, len(curve.get_xdata()))).q)
+    np.testing.assert_allclose(np.column_stack(curve.get_data()), whole[:, :2], atol=1e-12)
+
+
+def test_boxes_of_the_cell_stand_where_they_are(ur5, experiment):
+    """A box turned by 45 degrees is seen from above as wide as its diagonal."""
+    box = Obstacle('post', (0.2, 0.2, 1.0), (0.5, -0.4, 0.5), (0.0, 0.0, np.pi / 4))
+    carried = Obstacle('gripper', (0.1, 0.1, 0.1), (0.0, 0.0, 0.05), (0.0, 0.0, 0.0), 'tool0')
+    corners = box_corners(box)
+    assert np.ptp(corners, axis=0) == pytest.approx([0.2 * np.sqrt(2)] * 2 + [1.0])
+    assert corners.mean(axis=0) == pytest.approx([0.5, -0.4, 0.5])
+    cell = replace(experiment, obstacles=(box, carried))
+    _, path = panels(plot_trajectory(ur5, some_motion(ur5, experiment), cell))
+    for axes in path:
+        (shape,) = (patch for patch in axes.patches if isinstance(patch, Polygon))
+        assert shape.get_facecolor()[3] < 1.0, 'the path is seen through it'
+
+
+@pytest.mark.parametrize('urdf', [mixed_urdf(), two_link_urdf()], ids=['slides', 'two'])
+def test_other_arms_have_pictures_too(urdf, experiment):
+    """With joints that slide and names that look like formulas; same motion, same bytes."""
+    robot = make_robot_model(parse_urdf(urdf, 'made up'))
+    names = tuple(f'$x_{k}$ <joint> {k}' for k in range(robot.n))
+    renamed = replace(robot, name='a $\\frac$', joint_names=names)
+    motion = some_motion(renamed, experiment, 0.05)
+    picture = trajectory_png(renamed, motion, experiment)
+    assert picture.startswith(b'\x89PNG')
+    assert trajectory_png(renamed, motion, experiment) == picture
+    joints, _ = panels(plot_trajectory(renamed, motion, experiment))
+    assert ('rad, m' in joints[0, 0].get_title()) == ('slide' in urdf)
