@@ -531,13 +531,13 @@ class FormProblem:
             use = conservative_shares(self.form, moving @ self._shape.T, about).max(axis=1)
         else:
             q, dq, ddq = (basis @ moving.T for basis in self._repair)
-            use = np.max([
+            use = np.stack([
                 q.max(axis=0) / (limits.upper - centre),
                 -q.min(axis=0) / (centre - limits.lower),
                 np.abs(dq).max(axis=0) / limits.velocity,
                 np.abs(ddq).max(axis=0) / limits.acceleration,
                 np.abs(self._jerk @ moving.T).max(axis=0) / limits.jerk,
-            ], axis=0)
+            ]).max(axis=0)
         scale = RESERVE * share / np.maximum(use, 1e-12)
         if only_down:
             scale = np.minimum(scale, 1.0)
