@@ -48,9 +48,11 @@ setup: $(PACKAGE) ## Make .venv with everything in it; leaves .venv/bin/robot-id
 demo: setup ## Identify and validate a simulated robot through its ROS nodes, and write a report
 	@$(BIN)/robot-identification demo $(DEMO_ARGS)
 
-test: lint ## Lint, then run all tests
-	@echo 'test: pytest'
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+test: setup ## Lint and run all tests
+	@$(MAKE) --no-print-directory lint & lint=$$!; \
+	echo 'test: pytest'; \
+	$(BIN)/python -m pytest $(PYTEST_ARGS); tested=$$?; \
+	wait $$lint && exit $$tested
 
 lint: setup ## ruff, flake8 and pydocstyle with ament's rules, mypy
 	@echo 'lint: ruff'

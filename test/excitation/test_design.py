@@ -155,7 +155,8 @@ def test_certificate_is_what_was_measured(ur5, experiment, designed):
     motion = designed.sample(np.linspace(0.0, 10.0, 10_001))
     found = certificate['limits']['velocity']
     index = ur5.joint_names.index(found['joint'])
-    assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=1e-6)
+    # Samples 1 ms apart miss a maximum by an eighth of its curvature (40 rad/s^3) times 1e-6 s^2.
+    assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=6e-6)
     assert found['limit'] == pytest.approx(0.6 * ur5.limits.velocity[index], abs=1e-6)
     assert 0.5 < max(use['share'] for use in certificate['limits'].values()) <= 1.0
 

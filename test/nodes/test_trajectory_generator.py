@@ -33,7 +33,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 GENERATE = '/trajectory_generator/generate'
 # Not a multiple of the steps in which the search reports.
-EVALUATIONS = 280
+EVALUATIONS = 70
 
 
 def test_writes_what_the_command_line_writes(graph, ur5, experiment_file, tmp_path):
@@ -78,7 +78,7 @@ def test_one_design_at_a_time_and_no_overwriting(graph, experiment_file, tmp_pat
     output = tmp_path / 'trajectory.yaml'
     node = graph.start('trajectory_generator', {
         'generate.experiment': str(experiment_file), 'generate.output': str(output),
-        'generate.max_evaluations': 600,
+        'generate.max_evaluations': 100,
     })
     first = graph.request(Trigger, GENERATE, Trigger.Request())
     second = graph.request(Trigger, GENERATE, Trigger.Request())
