@@ -206,14 +206,17 @@ class Genetic(Optimizer):
         mating = pymoo.Mating(
             pymoo.TournamentSelection(func_comp=_first, pressure=self.tournament),
             pymoo.SBX(prob=self.crossover),
-            pymoo.GaussianMutation(sigma=self.mutation),
+            pymoo.NoMutation(),
             eliminate_duplicates=pymoo.DefaultDuplicateElimination(),
         )
         children = mating.do(
             bounds, pymoo.Population.new('X', parents), self.population, random_state=rng
         )
         xs: FloatArray = np.asarray(children.get('X'), dtype=float)
-        return xs
+        # pymoo's own Gaussian mutation puts what leaves the range anywhere, without our generator.
+        mutated = rng.random(xs.shape) < 1.0 / xs.shape[1]
+        steps = rng.normal(0.0, self.mutation, xs.shape) * (bounds.xu - bounds.xl)
+        return np.clip(xs + mutated * steps, bounds.xl, bounds.xu)
 
     def learn(
         self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
@@ -255,7 +258,7 @@ def _pymoo() -> SimpleNamespace:
         from pymoo.core.population import Population
         from pymoo.core.problem import Problem
         from pymoo.operators.crossover.sbx import SBX
-        from pymoo.operators.mutation.gauss import GaussianMutation
+        from pymoo.operators.mutation.nom import NoMutation
         from pymoo.operators.selection.tournament import TournamentSelection
     except ImportError:
         raise MissingDependencyError(
@@ -263,7 +266,7 @@ def _pymoo() -> SimpleNamespace:
         ) from None
     return SimpleNamespace(
         DefaultDuplicateElimination=DefaultDuplicateElimination,
-        GaussianMutation=GaussianMutation,
+        NoMutation=NoMutation,
         Mating=Mating,
         Population=Population,
         Problem=Problem,
