@@ -216,7 +216,7 @@ class Genetic(Optimizer):
         # pymoo's own Gaussian mutation puts what leaves the range anywhere, without our generator.
         mutated = rng.random(xs.shape) < 1.0 / xs.shape[1]
         steps = rng.normal(0.0, self.mutation, xs.shape) * (bounds.xu - bounds.xl)
-        return np.clip(xs + mutated * steps, bounds.xl, bounds.xu)
+        return np.asarray(np.clip(xs + mutated * steps, bounds.xl, bounds.xu), dtype=float)
 
     def learn(
         self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
