@@ -152,11 +152,11 @@ def test_certificate_is_what_was_measured(ur5, experiment, designed):
     assert certificate['base_parameters'] == reduction.rank == 58
     assert certificate['urdf_sha256'] == ur5.urdf_sha256
     assert certificate['search']['seed'] == 1
-    motion = designed.sample(np.linspace(0.0, 10.0, 10_001))
+    motion = designed.sample(np.linspace(0.0, 10.0, 100_001))
     found = certificate['limits']['velocity']
     index = ur5.joint_names.index(found['joint'])
-    # Samples 1 ms apart miss a maximum by an eighth of its curvature (40 rad/s^3) times 1e-6 s^2.
-    assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=6e-6)
+    # Printed to 1e-6. Extrema are searched for: samples 1 ms apart would miss one by up to 5e-6.
+    assert np.abs(motion.dq[:, index]).max() == pytest.approx(abs(found['value']), abs=1e-6)
     assert found['limit'] == pytest.approx(0.6 * ur5.limits.velocity[index], abs=1e-6)
     assert 0.5 < max(use['share'] for use in certificate['limits'].values()) <= 1.0
 

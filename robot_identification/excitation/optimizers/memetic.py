@@ -42,6 +42,7 @@ from robot_identification.excitation.optimizers.optimizer import Job
 from robot_identification.excitation.optimizers.optimizer import Optimizer
 from robot_identification.excitation.optimizers.optimizer import Outcome
 from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.random_motion import draw_fitted
 from robot_identification.excitation.parametrizations.parametrization import check_count
 
 Candidates = tuple[Candidate, ...]
@@ -285,7 +286,10 @@ class Memetic(Optimizer):
                 *self._walks(solutions, memory['spread'], rng),
             ]
         xs = [start.x for start in starts]
-        xs += [self._random_start(problem, rng) for _ in range(self.population - len(starts))]
+        xs += [
+            draw_fitted(problem, rng, self.order, self.samples, (self.lowest, self.highest))
+            for _ in range(self.population - len(starts))
+        ]
         return [Job(descend, Descent(x, PLAIN_STAGES)) for x in xs]
 
     def _recall(self, state: SearchState) -> dict[str, float]:
@@ -301,12 +305,6 @@ class Memetic(Optimizer):
         memory, (solutions, _) = self._recall(state), _split(state)
         random = memory['generation'] < self.random_generations
         return not (random or memory['bred'] or len(solutions) < 2)
-
-    def _random_start(self, problem: ExcitationProblem, rng: np.random.Generator) -> FloatArray:
-        shape = (self.samples, len(problem.features))
-        shares = rng.uniform(self.lowest, self.highest, shape) * rng.choice([-1.0, 1.0], shape)
-        shares[[0, -1]] = 0.0
-        return problem.fit(self.order, shares)
 
     def _pieces(self, problem: ExcitationProblem) -> tuple[NDArray[np.int64], ...]:
         if self.piece == 'joint':

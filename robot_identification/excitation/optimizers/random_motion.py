@@ -53,6 +53,33 @@ class RandomMotion(Optimizer):
         return (), {}
 
 
+def draw_fitted(
+    problem: ExcitationProblem, rng: np.random.Generator, order: int, samples: int,
+    band: tuple[float, float],
+) -> FloatArray:
+    """
+    Return the candidate nearest to random samples, within its limits or not.
+
+    Parameters
+    ----------
+    problem : ExcitationProblem
+        The problem.
+    rng : numpy.random.Generator
+        Where the samples come from.
+    order : {0, 1, 2}
+        What they are of: position, velocity or acceleration.
+    samples : int
+        Their number for each joint; the first and the last are zero.
+    band : tuple of float
+        Their least and largest magnitude, as shares of the limits.
+
+    """
+    shape = (samples, len(problem.features))
+    shares = rng.uniform(*band, shape) * rng.choice([-1.0, 1.0], shape)
+    shares[[0, -1]] = 0.0
+    return problem.fit(order, shares)
+
+
 def look(problem: ExcitationProblem, x: FloatArray) -> Outcome:
     """
     Scale a candidate into the limits and prove it clear; what fails is no candidate.

@@ -32,6 +32,7 @@ from robot_identification.excitation.optimizers.optimizer import Job
 from robot_identification.excitation.optimizers.optimizer import Optimizer
 from robot_identification.excitation.optimizers.optimizer import Outcome
 from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.random_motion import draw_fitted
 from robot_identification.excitation.optimizers.random_motion import look
 from robot_identification.excitation.parametrizations.parametrization import check_count
 
@@ -156,10 +157,7 @@ def _draw_fast(problem: ExcitationProblem, rng: np.random.Generator) -> FloatArr
     """
     if np.isfinite(problem.first_radius):
         return problem.draw(rng)
-    wanted = (int(rng.integers(*KNOTS)), len(problem.features))
-    shares = rng.uniform(*BAND, wanted) * rng.choice([-1.0, 1.0], wanted)
-    shares[[0, -1]] = 0.0
-    return problem.fit(1, shares)
+    return draw_fitted(problem, rng, 1, int(rng.integers(*KNOTS)), BAND)
 
 
 def _alike(one: Candidate, other: Candidate) -> bool:
