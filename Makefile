@@ -31,6 +31,11 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no
 
 REQUIREMENTS := $(VENV)/.requirements-installed
 PACKAGE := $(VENV)/.package-installed
+# Tests of nodes keep time, so they run alone, after all the others on all processors.
+NODE_TESTS := test/nodes test/launch
+TESTS := echo 'test: all but the nodes' && \
+  $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
+  rest=$$?; echo 'test: the nodes'; $(BIN)/python -m pytest $(NODE_TESTS) && (exit $$rest)
 LINTED := $(wildcard robot_identification launch test benchmarks docs setup.py)
 
 .DEFAULT_GOAL := help
@@ -50,8 +55,7 @@ demo: setup ## Identify and validate a simulated robot through its ROS nodes, an
 
 test: setup ## Lint and run all tests
 	@$(MAKE) --no-print-directory lint & lint=$$!; \
-	echo 'test: pytest'; \
-	$(BIN)/python -m pytest $(PYTEST_ARGS); tested=$$?; \
+	$(if $(strip $(PYTEST_ARGS)),$(BIN)/python -m pytest $(PYTEST_ARGS),$(TESTS)); tested=$$?; \
 	wait $$lint && exit $$tested
 
 lint: setup ## ruff, flake8 and pydocstyle with ament's rules, mypy
