@@ -48,6 +48,7 @@ setup(
         shared('config/robots', '*.yaml'),
         shared('config/link_tables', '*.yaml'),
         shared('config/experiments', '*.yaml'),
+        shared('config/csv', '*.yaml'),
         shared('config/nodes', '*.yaml'),
         shared('config/rviz', '*.rviz'),
         shared('urdf'),

@@ -32,9 +32,8 @@ from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UsageError
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.experiment.bag import find_joint_state_topic
+from robot_identification.experiment.bag import find_joint_names
 from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.bag import RosbagsBackend
 from robot_identification.files import read_yaml
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import IdentifiedModel
@@ -116,7 +115,7 @@ _Examination = Callable[[Path], tuple[list[str], list[str]]]
 
 
 def _examination(path: Path) -> tuple[str, _Examination]:
-    if path.is_dir() or path.suffix in ('.mcap', '.db3'):
+    if path.is_dir() or path.suffix in ('.mcap', '.db3', '.zstd', '.csv'):
         return 'bag', _examine_bag
     if path.suffix in ('.urdf', '.xml'):
         return 'URDF', _examine_urdf
@@ -128,19 +127,22 @@ def _examination(path: Path) -> tuple[str, _Examination]:
 
 
 def _examine_bag(path: Path) -> tuple[list[str], list[str]]:
-    backend = RosbagsBackend()
-    topic = find_joint_state_topic(path, None, backend)
-    first = next(iter(backend.joint_states(path, topic)))
-    recording = read_recording(path, sorted(first.name), topic=topic)
+    joints = find_joint_names(path)
+    recording = read_recording(path, sorted(joints))
     steps = np.diff(recording.stamps)
     period = float(np.median(steps)) if steps.size else float('nan')
+    rate = 1.0 / period if period else float('inf')
+    channels = ', '.join(f'{name} ({len(rows)})' for name, rows in recording.channels.items())
     facts = [
-        f'{len(recording)} joint states on {topic}, {recording.duration:.2f} s, '
-        f'{1.0 / period:.1f} Hz by the median period',
-        f'joints: {", ".join(first.name)}',
+        f'{len(recording)} joint states on {recording.topic or "the lines of a table"}, '
+        f'{recording.duration:.2f} s, {rate:.1f} Hz by the median period',
+        f'joints: {", ".join(joints)}',
+        f'besides: {channels or "nothing that is used"}',
         f'metadata: {", ".join(f"{k}={v}" for k, v in recording.metadata.items()) or "none"}',
     ]
-    warnings = []
+    warnings = list(recording.notes)
+    if recording.completeness.state == 'recovered':
+        warnings.append(f'{recording.completeness.describe()}: {recording.completeness.cause}')
     if recording.stamps_from == 'log':
         warnings.append('header stamps are absent; the time of recording has to serve')
     for kind, count in {

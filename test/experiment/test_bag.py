@@ -31,7 +31,7 @@ import pytest
 from robot_identification.errors import BagError
 from robot_identification.errors import DataError
 from robot_identification.errors import UsageError
-from robot_identification.experiment import bag as module
+from robot_identification.experiment import raw_bag
 from robot_identification.experiment.bag import BagWriter
 from robot_identification.experiment.bag import find_joint_state_topic
 from robot_identification.experiment.bag import read_recording
@@ -323,7 +323,7 @@ def test_the_part_before_a_time(written):
 
 def test_long_recordings_are_read_in_blocks(samples, tmp_path, monkeypatch):
     """Nothing is lost where one block ends and the next begins."""
-    monkeypatch.setattr(module, 'BLOCK_MESSAGES', 7)
+    monkeypatch.setattr(raw_bag, 'BLOCK_MESSAGES', 7)
     stamps, q, dq, effort = samples
     path = write_bag(tmp_path / 'bag', joint_states(NAMES, stamps, q, dq, effort))
     np.testing.assert_array_equal(read_recording(path, NAMES).effort, effort)
@@ -365,7 +365,7 @@ def test_unusable_bags_are_refused_by_name(tmp_path):
     with pytest.raises(BagError, match=r'folder is not a rosbag2 bag: no metadata\.yaml'):
         read_recording(tmp_path / 'folder', NAMES)
     (tmp_path / 'file.mcap').write_bytes(b'')
-    with pytest.raises(BagError, match=r'file\.mcap is an empty file'):
+    with pytest.raises(BagError, match=r'file\.mcap cannot be read .* is an empty file'):
         read_recording(tmp_path / 'file.mcap', NAMES)
     (tmp_path / 'words.mcap').write_bytes(b'no bag at all' * 100)
     with pytest.raises(BagError, match=r'words\.mcap cannot be read'):
@@ -374,36 +374,6 @@ def test_unusable_bags_are_refused_by_name(tmp_path):
         read_recording(write_bag(tmp_path / 'empty', []), NAMES)
     with pytest.raises(BagError, match=r'no topic of joint states; it has /words'):
         read_recording(write_text_bag(tmp_path / 'text', 3), NAMES)
-
-
-@pytest.mark.parametrize('share', [0.02, 0.3, 0.7, 0.95, 0.999])
-def test_a_bag_cut_short_is_read_or_refused(written, share):
-    """A full disk or a killed recorder: our error or a part of the data, no other exception."""
-    file, = written.glob('*.mcap')
-    whole = file.read_bytes()
-    file.write_bytes(whole[: int(share * len(whole))])
-    try:
-        recording = read_recording(written, NAMES)
-    except BagError as error:
-        assert str(written) in str(error)
-    else:
-        assert 0 < len(recording) <= 40
-
-
-def test_a_bag_with_a_wrong_byte_is_read_or_refused(written):
-    """Anywhere in the file; nothing but our own error comes out."""
-    file, = written.glob('*.mcap')
-    whole = file.read_bytes()
-    refused = 0
-    for place in range(0, len(whole), max(1, len(whole) // 60)):
-        damaged = bytearray(whole)
-        damaged[place] ^= 0xFF
-        file.write_bytes(bytes(damaged))
-        try:
-            read_recording(written, NAMES)
-        except DataError:
-            refused += 1
-    assert refused > 5
 
 
 def test_an_existing_bag_is_not_touched(written, samples):

@@ -1,0 +1,178 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Reading of bags: joint states decoded in blocks, whole recordings, and the memory of a long one.
+
+The long one is read in a process of its own (`python -m benchmarks.reading BAG`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import json
+from pathlib import Path
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.errors import MissingDependencyError
+from robot_identification.experiment.bag import JOINT_STATE
+from robot_identification.experiment.bag import read_recording
+from robot_identification.experiment.bag import RosbagsBackend
+from robot_identification.experiment.bag import write_joint_states
+from robot_identification.experiment.bag_files import FileBackend
+from robot_identification.experiment.joint_states import JointColumns
+from robot_identification.experiment.joint_states import JointTable
+from robot_identification.experiment.joint_states import quantities_of
+from robot_identification.experiment.raw_bag import RawBlock
+from robot_identification.experiment.rosbags_backend import decode_joint_state
+from robot_identification.model.robot_model import plain_encoders
+
+from .figures import alternate
+from .figures import Figure
+from .figures import ratio
+
+REPEATS = 7
+# One minute, and twenty, of a driver at 500 Hz.
+MESSAGES = 30_000
+LONG_MESSAGES = 600_000
+PERIOD = 0.002
+JOINTS = tuple(f'joint_{number}' for number in range(6))
+
+
+def measure(repeats: int) -> list[Figure]:
+    """Return what a joint state costs, decoded and read, and the memory of many."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        bag = write_bag(folder / 'bag', MESSAGES)
+        with FileBackend().open_bag(bag) as opened:
+            blocks = list(opened.blocks(['/joint_states']))
+        singly, in_blocks, before, after, through = alternate(
+            (
+                lambda: decode_singly(blocks),
+                lambda: decode_in_blocks(blocks),
+                lambda: list(RosbagsBackend().joint_states(bag, '/joint_states')),
+                lambda: read_recording(bag, JOINTS),
+                lambda: read_recording(bag, JOINTS, backend=RosbagsBackend()),
+            ),
+            repeats,
+        )
+        long_bag = folder / 'long.mcap'
+        write_long_bag(long_bag, blocks)
+        runs = [read_in_process(long_bag) for _ in range(repeats)]
+    micro = 1e6 / MESSAGES
+    return [
+        Figure('decoding message by message', 'us', tuple(micro * t for t in singly)),
+        Figure('decoding in blocks, per message', 'us', tuple(micro * t for t in in_blocks)),
+        Figure('message by message / in blocks', '', ratio(singly, in_blocks)),
+        Figure('reading message by message', 'us', tuple(micro * t for t in before)),
+        Figure('reading a recording, per message', 'us', tuple(micro * t for t in after)),
+        Figure('reading message by message / a recording', '', ratio(before, after)),
+        Figure('reading a recording through rosbags, per message', 'us',
+               tuple(micro * t for t in through)),
+        Figure(f'memory before reading {LONG_MESSAGES} joint states', 'MB',
+               tuple(run['before'] for run in runs)),
+        Figure('memory at most while reading them', 'MB', tuple(run['most'] for run in runs)),
+        Figure('time of reading them', 's', tuple(run['seconds'] for run in runs)),
+        Figure('the same, per joint state', 'us',
+               tuple(1e6 * run['seconds'] / LONG_MESSAGES for run in runs)),
+    ]
+
+
+def write_bag(path: Path, count: int) -> Path:
+    """Write a bag as `simulate` does: six joints, uncompressed."""
+    rng = np.random.default_rng(0)
+    write_joint_states(
+        path, JOINTS, 1.0 + PERIOD * np.arange(count),
+        {'/joint_states': tuple(rng.normal(size=(count, len(JOINTS))) for _ in range(3))},
+        {'robot': 'benchmark', 'effort_unit': 'A'},
+    )
+    return path
+
+
+def write_long_bag(path: Path, blocks: Sequence[RawBlock]) -> None:
+    """Write the same messages over and over, stamped on and on, in chunks packed by zstd."""
+    try:
+        from mcap.writer import Writer
+    except ImportError:
+        raise MissingDependencyError('mcap', 'this benchmark', 'pip install mcap') from None
+    payloads = [payload for block in blocks for payload in block.payloads]
+    with path.open('wb') as stream:
+        writer = Writer(stream)
+        writer.start(profile='ros2')
+        schema = writer.register_schema(JOINT_STATE, 'ros2msg', b'')
+        channel = writer.register_channel('/joint_states', 'cdr', schema)
+        for number in range(LONG_MESSAGES):
+            stamp = 1_000_000_000 + round(1e9 * PERIOD) * number
+            payload = payloads[number % len(payloads)]
+            # The stamp is the first field behind the header of the serialisation.
+            data = payload[:4] + struct.pack('<iI', *divmod(stamp, 1_000_000_000)) + payload[12:]
+            writer.add_message(channel, stamp, data, stamp)
+        writer.finish()
+
+
+def decode_singly(blocks: Sequence[RawBlock]) -> None:
+    """Decode every message by itself, as rosbags does."""
+    for block in blocks:
+        for log_time, payload in zip(block.log_times, block.payloads, strict=True):
+            decode_joint_state(log_time, payload)
+
+
+def decode_in_blocks(blocks: Sequence[RawBlock]) -> None:
+    """Decode messages of one layout at once, as `read_recording` does."""
+    table = JointTable(
+        JOINT_STATE, JointColumns('benchmark', JOINTS, {}), plain_encoders(len(JOINTS)),
+        quantities_of(JOINT_STATE),
+    )
+    for block in blocks:
+        table.add(block)
+    table.finish()
+
+
+def read_in_process(bag: Path) -> dict[str, float]:
+    """Read a bag in a process of its own; return its memory [MB] and time [s]."""
+    completed = subprocess.run(
+        [sys.executable, '-m', 'benchmarks.reading', str(bag)],
+        cwd=Path(__file__).resolve().parents[1], capture_output=True, text=True, timeout=600,
+    )
+    if completed.returncode != 0:
+        raise DataError(f'{bag} was not read: {completed.stderr}')
+    found: dict[str, float] = json.loads(completed.stdout)
+    return found
+
+
+def report(bag: Path) -> dict[str, float]:
+    """Read a bag and return what it took."""
+    before = _peak()
+    started = time.perf_counter()
+    recording = read_recording(bag, JOINTS)
+    elapsed = time.perf_counter() - started
+    if len(recording) != LONG_MESSAGES:
+        raise DataError(f'{bag} gives {len(recording)} of {LONG_MESSAGES} joint states')
+    return {'before': before, 'most': _peak(), 'seconds': elapsed}
+
+
+def _peak() -> float:
+    """Return the most memory that this process ever had [MB]."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+if __name__ == '__main__':
+    print(json.dumps(report(Path(sys.argv[1]))))

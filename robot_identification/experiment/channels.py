@@ -1,0 +1,288 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a bag holds beside the joint states: temperatures, targets of the drives, robot state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import DataError
+from robot_identification.experiment.cdr import group_by_layout
+from robot_identification.experiment.cdr import IntArray
+from robot_identification.experiment.cdr import Walker
+from robot_identification.experiment.joint_states import DYNAMIC_JOINT_STATE
+from robot_identification.experiment.joint_states import JointColumns
+from robot_identification.experiment.joint_states import JointTable
+from robot_identification.experiment.raw_bag import RawBlock
+from robot_identification.experiment.raw_bag import Topic
+from robot_identification.experiment.recording import FloatArray
+from robot_identification.experiment.storage import GrowingArray
+from robot_identification.model.robot_model import JointEncoders
+
+# NumPy's name of the number in messages that hold nothing else, by type.
+_SCALARS = {
+    **{
+        f'{package}/msg/{name}': kind
+        for package in ('std_msgs', 'example_interfaces')
+        for name, kind in {
+            'Bool': 'u1', 'Int8': 'i1', 'UInt8': 'u1', 'Int16': 'i2', 'UInt16': 'u2',
+            'Int32': 'i4', 'UInt32': 'u4', 'Int64': 'i8', 'UInt64': 'u8', 'Float64': 'f8',
+            'Float32': 'f4',
+        }.items()
+    },
+    'ur_dashboard_msgs/msg/RobotMode': 'i1',
+    'ur_dashboard_msgs/msg/SafetyMode': 'u1',
+}
+_ARRAYS = ('std_msgs/msg/Float64MultiArray', 'example_interfaces/msg/Float64MultiArray')
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    A topic that a channel may come from.
+
+    Attributes
+    ----------
+    channel : str
+        Name of the channel.
+    ending : str
+        How the topic's name ends, after any namespace.
+    per_joint : bool
+        Whether a message holds one number for each joint, in kinematic order.
+    scale : float
+        What to multiply with.
+    signed : bool
+        Whether the sign follows the direction that the driver counts a joint in.
+
+    """
+
+    channel: str
+    ending: str
+    per_joint: bool = False
+    scale: float = 1.0
+    signed: bool = False
+
+    def fits(self, topic: str, kind: str) -> bool:
+        """Return whether a topic is one of these."""
+        kinds = _ARRAYS if self.per_joint else _SCALARS
+        return kind in kinds and f'/{topic}'.endswith(f'/{self.ending}')
+
+
+# Of several that fit, the first. The UR driver names its topics so, and so does the simulated
+# robot; the RTDE publisher and the RTDE reader name theirs after the keys of the protocol.
+SOURCES = (
+    Source('temperature', 'joint_temperatures', per_joint=True),
+    Source('target_current', 'target_current', per_joint=True, signed=True),
+    Source('target_torque', 'target_moment', per_joint=True, signed=True),
+    Source('actual_current', 'actual_current', per_joint=True, signed=True),
+    # In percent, against its documentation.
+    Source('speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling', scale=0.01),
+    Source('speed_scaling', 'rtde/speed_scaling'),
+    Source('safety_mode', 'safety_mode'),
+    Source('robot_mode', 'robot_mode'),
+    Source('program_running', 'robot_program_running'),
+)
+
+
+def _common_namespace(one: str, other: str) -> int:
+    """Return how many parts two names of topics have in common from the front."""
+    pairs = zip(one.strip('/').split('/')[:-1], other.strip('/').split('/')[:-1], strict=False)
+    count = 0
+    for first, second in pairs:
+        if first != second:
+            break
+        count += 1
+    return count
+
+
+def _walk_array(walker: Walker) -> IntArray:
+    """Walk through a Float64MultiArray, whose dimensions nobody needs."""
+    for _ in range(walker.count(12)):
+        walker.text()
+        walker.length()
+        walker.length()
+    walker.length()
+    return walker.numbers()
+
+
+class ChannelTable:
+    """
+    Rows of one channel, added block by block.
+
+    Parameters
+    ----------
+    topic : str
+        Where it comes from, for notes.
+    kind : str
+        Type of its messages.
+    source : Source
+        What it is.
+    sign : ndarray, shape (n,)
+        1, or -1 where the driver counts against the model's axis.
+
+    """
+
+    def __init__(self, topic: str, kind: str, source: Source, sign: FloatArray) -> None:
+        self.channel = source.channel
+        self._topic = topic
+        self._kind = kind
+        self._source = source
+        width = len(sign) if source.per_joint else 1
+        self._factor = source.scale * (sign if source.signed else np.ones(width))
+        self._times: list[NDArray[np.int64]] = []
+        self._rows = GrowingArray(width)
+        self._other_length = 0
+        self._damage = ''
+
+    def add(self, block: RawBlock) -> None:
+        """Add the messages of a block; behind a damaged one nothing is added any more."""
+        if self._damage:
+            return
+        groups, damage = group_by_layout(block.payloads, self._walk)
+        self._damage = str(damage or '')
+        count, width = len(block), self._rows.width
+        used = np.zeros(count, dtype=bool)
+        values = np.empty((count, width))
+        kind = _SCALARS.get(self._kind, 'f8')
+        for group in groups:
+            if len(group.fields) != width:
+                self._other_length += len(group.rows)
+                continue
+            used[group.rows] = True
+            values[group.rows] = group.numbers(group.fields, kind)
+        self._times.append(np.array(block.log_times, dtype=np.int64)[used])
+        self._rows.append(self._factor * values[used])
+
+    def _walk(self, walker: Walker) -> IntArray:
+        if self._source.per_joint:
+            return _walk_array(walker)
+        return np.array([walker.number(np.dtype(_SCALARS[self._kind]).itemsize)])
+
+    def finish(self) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return log times [ns], shape (M,), and values, shape (M, k)."""
+        times = np.concatenate(self._times) if self._times else np.empty(0, dtype=np.int64)
+        return times, self._rows.finish()
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be used."""
+        found = []
+        if self._other_length:
+            found.append(
+                f'{self._source.channel}: {self._other_length} messages on {self._topic} are left '
+                f'out, they have not one value for each of the {self._rows.width} joints'
+            )
+        if self._damage:
+            found.append(f'{self._source.channel}: {self._topic} is read up to {self._damage}')
+        return found
+
+
+class TemperatureTable:
+    """
+    Rows of joint temperatures from dynamic joint states, if they hold any.
+
+    Parameters
+    ----------
+    columns : JointColumns
+        Where the joints are in them.
+    encoders : JointEncoders
+        How readings relate to the model.
+
+    """
+
+    channel = 'temperature'
+
+    def __init__(self, columns: JointColumns, encoders: JointEncoders) -> None:
+        self._table = JointTable(DYNAMIC_JOINT_STATE, columns, encoders, [self.channel])
+        self._done = False
+        self.notes: list[str] = []
+
+    def add(self, block: RawBlock) -> None:
+        """Add the messages of a block; most robots have none, as the first block shows."""
+        if self._done:
+            return
+        try:
+            self._table.add(block)
+        except DataError:
+            # Of other joints, or damaged: where it matters, the joint states say so.
+            self._done = True
+        self._done |= self.channel not in self._table.seen
+
+    def finish(self) -> tuple[NDArray[np.int64], FloatArray]:
+        """Return log times [ns], shape (M,), and temperatures [deg C], shape (M, n)."""
+        log_times, _, values = self._table.finish()
+        count = len(log_times) if self.channel in self._table.seen else 0
+        return log_times[:count], values[self.channel][:count]
+
+
+def make_channel_tables(
+    topics: Mapping[str, Topic],
+    joint_state_topic: str,
+    columns: JointColumns,
+    encoders: JointEncoders,
+) -> tuple[dict[str, ChannelTable | TemperatureTable], list[str]]:
+    """
+    Find the topics of a bag that channels come from, and make a table for each.
+
+    Of several arms in one bag, the topics that share most of their namespace with the joint
+    states are taken.
+
+    Parameters
+    ----------
+    topics : mapping of str to Topic
+        All of the bag.
+    joint_state_topic : str
+        The one that is read.
+    columns : JointColumns
+        Where the joints are in messages that name them.
+    encoders : JointEncoders
+        How readings relate to the model.
+
+    Returns
+    -------
+    tables : dict of str to table
+        By topic, one for each channel.
+    notes : list of str
+        Where several topics would have fitted.
+
+    """
+    tables: dict[str, ChannelTable | TemperatureTable] = {}
+    notes = []
+    for channel in dict.fromkeys(source.channel for source in SOURCES):
+        found = sorted(
+            (-_common_namespace(name, joint_state_topic), rank, name)
+            for rank, source in enumerate(SOURCES) if source.channel == channel
+            for name, topic in topics.items() if topic.count and source.fits(name, topic.kind)
+        )
+        if found:
+            _, rank, chosen = found[0]
+            tables[chosen] = ChannelTable(
+                chosen, topics[chosen].kind, SOURCES[rank], encoders.sign
+            )
+        if len(found) > 1:
+            others = ', '.join(name for _, _, name in found[1:])
+            notes.append(f'{channel} is read from {chosen}, not from {others}')
+    if 'temperature' not in {table.channel for table in tables.values()}:
+        beside = sorted(
+            (-_common_namespace(name, joint_state_topic), name)
+            for name, topic in topics.items()
+            if topic.kind == DYNAMIC_JOINT_STATE and topic.count and name != joint_state_topic
+        )
+        if beside:
+            tables[beside[0][1]] = TemperatureTable(columns, encoders)
+    return tables, notes

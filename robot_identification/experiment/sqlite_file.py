@@ -1,0 +1,236 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""sqlite3 files of rosbag2, read row by row until the first damage and never written to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Sequence
+from contextlib import closing
+from contextlib import ExitStack
+import os
+from pathlib import Path
+import shutil
+import sqlite3
+import struct
+import tempfile
+from typing import Any
+
+from robot_identification.experiment.bag_metadata import custom_data
+from robot_identification.experiment.raw_bag import Damage
+from robot_identification.experiment.raw_bag import LARGEST_MESSAGE
+from robot_identification.experiment.raw_bag import RawBlock
+from robot_identification.experiment.raw_bag import Topic
+from robot_identification.experiment.storage import folder as storage_folder
+
+MAGIC = b'SQLite format 3\0'
+# What a writer that was killed leaves beside the file: it holds, or takes back, the last messages.
+LEFTOVERS = ('-wal', '-journal')
+_HEADER_SIZE = 100
+
+
+class SqliteFile:
+    """
+    One file.
+
+    Parameters
+    ----------
+    path : Path
+        Where it is.
+    stack : ExitStack
+        Removes a temporary copy.
+
+    Attributes
+    ----------
+    topics : dict of str to Topic
+        Those in CDR.
+    custom_data : dict of str to str
+        What the recorder noted.
+    span : (int, int), optional
+        A table has no statistics of its own.
+
+    Raises
+    ------
+    Damage
+        If its list of topics cannot be read.
+
+    """
+
+    storage = 'sqlite3'
+    span: tuple[int, int] | None = None
+
+    def __init__(self, path: Path, stack: ExitStack) -> None:
+        self._path = path
+        self._copy: Path | None = None
+        page_size, expected = _sizes(path)
+        size = path.stat().st_size
+        self._damage = f'it ends at byte {size} of {expected}' if size < expected else ''
+        self._leave_out_broken_page(page_size, stack)
+        self._take_in_leftovers(stack)
+        try:
+            with closing(self._connect()) as connection:
+                rows = connection.execute(
+                    'SELECT id, name, type, serialization_format FROM topics ORDER BY id'
+                ).fetchall()
+                counts = _count(connection)
+                self._damage = '; '.join(filter(None, (
+                    self._damage, _compare_with_index(connection, counts.total())
+                )))
+                self.custom_data = _custom_data(connection)
+        except sqlite3.Error as error:
+            raise Damage(f'its list of topics cannot be read: {error}') from error
+        self._all_keys = [row[0] for row in rows]
+        self._keys: dict[str, Any] = {}
+        self.topics: dict[str, Topic] = {}
+        for key, name, kind, encoding in rows:
+            if encoding == 'cdr':
+                self._keys[str(name)] = key
+                self.topics[str(name)] = Topic(str(kind), counts[key])
+
+    def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
+        """
+        Yield the messages of some topics in the order of the file.
+
+        Raises
+        ------
+        Damage
+            After the last block that is good, if anything is wrong with the file.
+
+        """
+        wanted = {self._keys[name]: RawBlock(name) for name in topics if name in self._keys}
+        damages = [self._damage] if self._damage else []
+        with closing(self._connect()) as connection:
+            try:
+                for key, timestamp, data in self._rows(connection, tuple(wanted)):
+                    if key in wanted and wanted[key].add(timestamp, data):
+                        yield wanted[key].take()
+            except (sqlite3.Error, Damage) as error:
+                damages.append(f'its messages can be read up to: {error}')
+        yield from (block for block in wanted.values() if len(block))
+        if damages:
+            raise Damage('; '.join(damages))
+
+    def _rows(
+        self, connection: sqlite3.Connection, wanted: tuple[Any, ...]
+    ) -> Iterator[tuple[Any, int, bytes]]:
+        """Yield all rows, the wanted ones with their data; the others show damage, too."""
+        known, last = set(self._all_keys), -1
+        for row, key, timestamp, data in connection.execute(
+            'SELECT id, topic_id, timestamp, CASE WHEN topic_id IN '
+            f'({", ".join("?" * len(wanted))}) THEN data END FROM messages ORDER BY id', wanted,
+        ):
+            if row <= last or key not in known or not isinstance(timestamp, int):
+                raise Damage(f'a row behind number {last} that is no message')
+            if key in wanted and not (isinstance(data, bytes) and len(data) <= LARGEST_MESSAGE):
+                raise Damage(f'row {row}, whose data are no message')
+            last = row
+            yield key, timestamp, data
+
+    def _take_in_leftovers(self, stack: ExitStack) -> None:
+        """Copy the file with what its writer left beside it: sqlite3 finishes the job there."""
+        leftovers = [
+            file for ending in LEFTOVERS
+            if (file := self._path.with_name(self._path.name + ending)).is_file()
+            and file.stat().st_size
+        ]
+        if leftovers:
+            self._damage = (
+                f'its writer was killed and left {" and ".join(file.name for file in leftovers)}'
+            )
+            self._copy_files([self._path, *leftovers], stack)
+
+    def _leave_out_broken_page(self, page_size: int, stack: ExitStack) -> None:
+        """Copy the file without the page that it ends in: sqlite3 would make it up with zeros."""
+        size = self._path.stat().st_size
+        if page_size and size % page_size:
+            self._copy_files([self._path], stack)
+            assert self._copy is not None
+            os.truncate(self._copy, size - size % page_size)
+
+    def _copy_files(self, files: Sequence[Path], stack: ExitStack) -> None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=storage_folder())))
+        try:
+            for file in files:
+                shutil.copyfile(file, folder / file.name)
+        except OSError as error:
+            raise Damage(
+                f'it needs a copy to be read, and {folder} has no room for it '
+                f'({error.strerror}): set TMPDIR to a folder on a larger disk'
+            ) from error
+        self._copy = folder / self._path.name
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._copy is None:
+            uri = f'{self._path.resolve().as_uri()}?mode=ro&immutable=1'
+            connection = sqlite3.connect(uri, uri=True)
+        else:
+            connection = sqlite3.connect(self._copy)
+        # Without it, a file that was cut off is refused as a whole.
+        connection.execute('PRAGMA writable_schema = ON')
+        connection.execute('PRAGMA cell_size_check = ON')
+        return connection
+
+
+def _count(connection: sqlite3.Connection) -> Counter[Any]:
+    """Count messages by topic, up to the first damage."""
+    try:
+        return Counter(dict(connection.execute(
+            'SELECT topic_id, count(*) FROM messages GROUP BY topic_id'
+        ).fetchall()))
+    except sqlite3.Error:
+        counts: Counter[Any] = Counter()
+    try:
+        for (key,) in connection.execute('SELECT topic_id FROM messages ORDER BY id'):
+            counts[key] += 1
+    except sqlite3.Error:
+        # It is met again when the messages are read.
+        pass
+    return counts
+
+
+def _compare_with_index(connection: sqlite3.Connection, count: int) -> str:
+    """Say so where the index of the messages has more or fewer of them than their table."""
+    try:
+        indexed, = connection.execute(
+            'SELECT count(*) FROM messages INDEXED BY timestamp_idx'
+        ).fetchone()
+    except sqlite3.Error:
+        # No such index, or it is damaged: nothing is read by it.
+        return ''
+    if indexed == count:
+        return ''
+    return f'its index counts {indexed} messages, and there are {count}'
+
+
+def _custom_data(connection: sqlite3.Connection) -> dict[str, str]:
+    try:
+        rows = connection.execute('SELECT metadata FROM metadata ORDER BY id').fetchall()
+    except sqlite3.Error:
+        # Older files have no such table.
+        return {}
+    return custom_data(str(rows[-1][0])) if rows else {}
+
+
+def _sizes(path: Path) -> tuple[int, int]:
+    """Return the sizes of a page and of the file by its first page [bytes]."""
+    with path.open('rb') as stream:
+        head = stream.read(_HEADER_SIZE).ljust(_HEADER_SIZE, b'\0')
+    page_size, = struct.unpack_from('>H', head, 16)
+    pages, = struct.unpack_from('>I', head, 28)
+    # A page of 64 KiB is written as 1.
+    page_size = 65_536 if page_size == 1 else page_size
+    return page_size, pages * page_size
