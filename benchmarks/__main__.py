@@ -27,11 +27,14 @@ from robot_identification.errors import IdentificationError
 from robot_identification.errors import MissingDependencyError
 from robot_identification.files import write_atomically
 
+from . import coverage
 from . import figaroh
 from . import gradient
 from . import optimizers
+from . import reading
 from . import recorder
 from . import regressor
+from . import whole
 from .figures import Figure
 from .figures import machine
 
@@ -40,8 +43,11 @@ BENCHMARKS = {
     'regressor': regressor,
     'gradient': gradient,
     'figaroh': figaroh,
+    'coverage': coverage,
+    'reading': reading,
     'recorder': recorder,
     'optimizers': optimizers,
+    'whole': whole,
 }
 
 

@@ -12,69 +12,210 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Observation matrix and structural reduction beside those of FIGAROH, where it is installed."""
+"""Observation matrix, reduction and whole identification beside FIGAROH, where it is installed."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.metadata import version
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from robot_identification.errors import MissingDependencyError
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.observations import build_problem
+from robot_identification.estimation.observations import TrainingData
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import block_slices
+from robot_identification.model.regressor import initial_friction_states
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import standard_torque
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import Dataset
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import inverse_dynamics
 
 from .figures import alternate
 from .figures import Figure
 from .figures import ratio
+from .regressor import raw_calls
 
 REPEATS = 9
 SAMPLES = 5000
+IDENTIFIED_SAMPLES = 2000
 # What reduce_to_base draws by default.
 STRUCTURE_SAMPLES = 200
 COLUMNS = {'has_friction': True, 'has_actuator_inertia': True, 'has_joint_offset': False}
 
 
-def measure(repeats: int) -> list[Figure]:
-    """Return the ratios of FIGAROH's times to ours, for the same samples of a UR5."""
-    try:
+@dataclass(frozen=True, eq=False)
+class SimulatedSet:
+    """
+    Samples of a simulated arm and noise-free ones of another motion.
+
+    Attributes
+    ----------
+    robot : RobotModel
+        The arm with its prior.
+    motion, unseen : Motion
+        Training and unseen samples.
+    torque : ndarray, shape (N, n)
+        Training torque with noise [N m].
+    unseen_torque : ndarray, shape (M, n)
+        True torque [N m].
+
+    """
+
+    robot: RobotModel
+    motion: Motion
+    torque: np.ndarray
+    unseen: Motion
+    unseen_torque: np.ndarray
+
+    def error(self, predicted: np.ndarray) -> float:
+        """Return the root mean square error on the unseen motion over its spread, mean."""
+        rms = np.sqrt(np.mean((predicted - self.unseen_torque) ** 2, axis=0))
+        return float(np.mean(rms / np.std(self.unseen_torque, axis=0)))
+
+
+def simulate_set(name: str, samples: int) -> SimulatedSet:
+    """Return a set whose torques are MuJoCo's, with white noise of 2 % of their spread."""
+    robot = load_robot(name)
+    truth = draw_truth(robot, seed=3)
+    form = FourierParametrization(harmonics=5, base_period=16.0)
+    motions, torques = [], []
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        coefficients = 0.25 * rng.standard_normal((robot.n, form.n_coefficients))
+        bases = form.basis(np.arange(samples) / 125.0)
+        motion = Motion(*(basis @ coefficients.T for basis in bases))
+        motions.append(motion)
+        torques.append(inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq))
+    noise = 0.02 * np.std(torques[0], axis=0)
+    noisy = torques[0] + noise * np.random.default_rng(2).standard_normal(torques[0].shape)
+    return SimulatedSet(robot, motions[0], noisy, motions[1], torques[1])
+
+
+def identify_ours(data: SimulatedSet, estimator: str) -> tuple[Any, np.ndarray]:
+    """Return the parameters and their values: structure, rows, factors, estimate, errors."""
+    robot = data.robot
+    parameters = make_standard_parameters(
+        robot.n, parse_friction('coulomb,viscous,offset'), reflected_inertia=True
+    )
+    everything = np.ones(len(data.motion), dtype=bool)
+    dataset = Dataset(
+        source='simulated', joint_names=robot.joint_names,
+        stamps=np.arange(len(data.motion)) / 125.0, motion=data.motion, effort=data.torque,
+        effort_unit='Nm', scored=everything, fitted=everything,
+        segments=(slice(0, len(data.motion)),), excluded={}, rate=125.0, notes=(),
+    )
+    problem = build_problem(
+        robot, reduce_to_base(robot, parameters),
+        [TrainingData(dataset, np.ones(robot.n), everything)],
+    )
+    theta = np.zeros(parameters.size)
+    theta[problem.reduction.independent] = ESTIMATORS[estimator]().estimate(problem).theta
+    return parameters, theta
+
+
+class TheirArm:
+    """An arm as FIGAROH's functions want it, and its identification step by step."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        self._robot = robot
+        self._arm = SimpleNamespace(
+            model=robot.pinocchio, data=robot.pinocchio.createData(), nv=robot.n
+        )
+
+    def matrix(self, motion: Motion, offset: bool = False) -> np.ndarray:
+        """Return its observation matrix, joint after joint."""
         from figaroh.tools import regressor
+
+        options = {
+            **COLUMNS, 'has_joint_offset': offset, 'is_joint_torques': True,
+            'act_idxv': list(range(self._robot.n)),
+        }
+        matrix: np.ndarray = regressor.build_regressor_basic(
+            self._arm, motion.q, motion.dq, motion.ddq, options
+        )
+        return matrix
+
+    def identify(self, data: SimulatedSet) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the columns it keeps, and its OLS and WLS values of them."""
+        from figaroh.identification.base_identification import BaseIdentification
+        from figaroh.tools import regressor
+        from figaroh.tools.qrdecomposition import QRDecomposer
+
+        W = self.matrix(data.motion, offset=True)
+        names = {f'column {index}': 0.0 for index in range(W.shape[1])}
+        dropped, kept = regressor.get_index_eliminate(W, names, 1e-6)
+        reduced = regressor.build_regressor_reduced(W, dropped)
+        torque = data.torque.T.ravel()
+        decomposer = QRDecomposer(tolerance=1e-6)
+        base, _, _, ordinary = decomposer.double_decomposition(torque, reduced, list(kept))
+        # Its own weighting, without the files that its class is configured by.
+        state = SimpleNamespace(phi_base=ordinary)
+        state._compute_wls_standard_deviations = (
+            lambda covariance, values:
+            BaseIdentification._compute_wls_standard_deviations(state, covariance, values)
+        )
+        _, variances = BaseIdentification._calculate_joint_variances(
+            state, base, torque, self._robot.n
+        )
+        weighted, _ = BaseIdentification._solve_weighted_least_squares(
+            state, base, torque, variances
+        )
+        kept_columns = np.setdiff1d(np.arange(W.shape[1]), dropped)
+        return kept_columns[list(decomposer.base_indices)], ordinary, weighted
+
+    def predict(
+        self, columns: np.ndarray, values: np.ndarray, motion: Motion
+    ) -> np.ndarray:
+        """Return the torque of its parameters, shape (N, n)."""
+        W = self.matrix(motion, offset=True)[:, columns]
+        torque: np.ndarray = (W @ values).reshape(self._robot.n, -1).T
+        return torque
+
+
+def measure(repeats: int) -> list[Figure]:
+    """Return the ratios of FIGAROH's times and errors to ours, for the same samples."""
+    try:
+        from figaroh.tools import regressor  # noqa: F401
     except ImportError:
         raise MissingDependencyError(
             'FIGAROH', 'the comparison with it', 'pip install figaroh'
         ) from None
+    release = version('figaroh')
+    return [*_compare_matrices(release, repeats), *_compare_identification(release, repeats)]
+
+
+def _compare_matrices(release: str, repeats: int) -> list[Figure]:
     robot = load_robot('ur5')
     parameters = make_standard_parameters(robot.n, parse_friction('coulomb_sign,viscous'), True)
     motion = random_motion(robot, SAMPLES, np.random.default_rng(0))
     few = motion.part(slice(0, STRUCTURE_SAMPLES))
-    theirs = SimpleNamespace(
-        model=robot.pinocchio, data=robot.pinocchio.createData(), nv=robot.n,
-    )
-    options = {**COLUMNS, 'is_joint_torques': True, 'act_idxv': list(range(robot.n))}
-
-    def their_matrix(part: Motion) -> np.ndarray:
-        return regressor.build_regressor_basic(theirs, part.q, part.dq, part.ddq, options)
-
+    theirs = TheirArm(robot)
     rank = reduce_to_base(robot, parameters).rank
-    found = reduce_with_figaroh(their_matrix(few), robot)
+    found = reduce_with_figaroh(theirs.matrix(few))
     if found != rank:
         raise AssertionError(f'FIGAROH finds {found} base parameters, we {rank}')
+    # As an identification asks for it: block by block, each thrown away after its reduction.
     our_matrix, figaroh_matrix, ours, figaroh = alternate(
         (
-            lambda: observation_matrix(robot, parameters, motion),
-            lambda: their_matrix(motion),
+            lambda: _pass_over(robot, parameters, motion),
+            lambda: theirs.matrix(motion),
             lambda: reduce_to_base(robot, parameters),
-            lambda: reduce_with_figaroh(their_matrix(few), robot),
+            lambda: reduce_with_figaroh(theirs.matrix(few)),
         ),
         repeats,
     )
-    release = version('figaroh')
     return [
         Figure(f'observation matrix, FIGAROH {release} / ours', '',
                ratio(figaroh_matrix, our_matrix)),
@@ -83,7 +224,43 @@ def measure(repeats: int) -> list[Figure]:
     ]
 
 
-def reduce_with_figaroh(W: np.ndarray, robot: RobotModel) -> int:
+def _pass_over(robot: RobotModel, parameters: Any, motion: Motion) -> None:
+    states = initial_friction_states(parameters)
+    for rows in block_slices(len(motion)):
+        observation_matrix(robot, parameters, motion.part(rows), states)
+
+
+def _compare_identification(release: str, repeats: int) -> list[Figure]:
+    data = simulate_set('ur10', IDENTIFIED_SAMPLES)
+    theirs = TheirArm(data.robot)
+    raw, ours, figaroh = alternate(
+        (
+            lambda: raw_calls(data.robot, data.motion),
+            lambda: identify_ours(data, 'wls'),
+            lambda: theirs.identify(data),
+        ),
+        repeats,
+    )
+    columns, ordinary, weighted = theirs.identify(data)
+    errors = {
+        name: data.error(standard_torque(data.robot, *found, data.unseen))
+        for name in ('ols', 'wls')
+        if (found := identify_ours(data, name))
+    }
+    return [
+        Figure(f'identification of 2000 samples, FIGAROH {release} / ours', '',
+               ratio(figaroh, ours)),
+        Figure('identification of 2000 samples / raw calls', '', ratio(ours, raw)),
+        Figure('unseen error, OLS, ours', '', (errors['ols'],)),
+        Figure('unseen error, OLS, FIGAROH', '',
+               (data.error(theirs.predict(columns, ordinary, data.unseen)),)),
+        Figure('unseen error, WLS, ours', '', (errors['wls'],)),
+        Figure('unseen error, WLS, FIGAROH', '',
+               (data.error(theirs.predict(columns, weighted, data.unseen)),)),
+    ]
+
+
+def reduce_with_figaroh(W: np.ndarray) -> int:
     """Return the number of base parameters that FIGAROH finds in an observation matrix."""
     from figaroh.tools import qrdecomposition
     from figaroh.tools import regressor

@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.observations import build_problem
+from robot_identification.estimation.observations import TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
@@ -145,7 +146,7 @@ def _fit_times(
         scored=everything, fitted=everything, segments=(slice(0, len(motion)),), excluded={},
         rate=125.0, notes=(),
     )
-    data = [(dataset, torque, everything)]
+    data = [TrainingData(dataset, np.ones(robot.n), everything)]
     problem = build_problem(robot, reduction, data)
     return alternate(
         (

@@ -32,34 +32,69 @@ import platform
 from typing import Any
 
 import numpy as np
+from robot_identification.errors import DataError
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.errors import UsageError
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.advice import advise
+from robot_identification.estimation.advice import prior_decided
+from robot_identification.estimation.covariance import covariance_of
+from robot_identification.estimation.dictionary import DictionaryFit
 from robot_identification.estimation.fitting import cross_validate
+from robot_identification.estimation.fitting import cross_validate_prior_weights
+from robot_identification.estimation.fitting import Fit
 from robot_identification.estimation.fitting import fit_parameters
+from robot_identification.estimation.fitting import Folds
+from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.fitting import score_prior
+from robot_identification.estimation.fitting import torque_per_effort
+from robot_identification.estimation.fitting import Trial
 from robot_identification.estimation.identifiability import find_idle_joints
+from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import RowTreatment
+from robot_identification.estimation.observations import TIME_BLOCKS
+from robot_identification.estimation.prior import cad_prior
+from robot_identification.estimation.prior import doubt_cad
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.profiles import find_profile
+from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.experiment.bag import read_recording
 from robot_identification.experiment.recording import Recording
 from robot_identification.files import file_sha256
 from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.identified_model import KinematicFilter
 from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import standard_torque
 from robot_identification.model.robot_model import EFFORT_UNITS
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import FloatArray
 from robot_identification.processing.loading import check_robot_name
 from robot_identification.processing.loading import load_for_model
 from robot_identification.processing.process import process
 from robot_identification.validation.validation import judge
 from robot_identification.validation.validation import validate
 from robot_identification.validation.validation import Validation
+from robot_identification.validation.validation import Verdict
 
-DEFAULT_FRICTION = 'coulomb,viscous,offset'
-DEFAULT_ESTIMATOR = 'wls'
+AUTOMATIC = 'auto'
+# The plain laws, where an estimator is named and no law is.
+PLAIN_FRICTION = 'coulomb,viscous,offset'
+DICTIONARY_FRICTION = 'dictionary,offset'
+DICTIONARY_ESTIMATOR = 'dictionary'
+PLAIN_ESTIMATOR = 'wls'
+# Under this much motion [s] a full dictionary rests on little.
+SHORT_MOTION = 20.0
+# The verdict names no more motions than this.
+MOST_ADVICE = 3
 
 
 @dataclass(frozen=True)
@@ -69,10 +104,16 @@ class IdentifyOptions:
 
     Attributes
     ----------
-    estimator : str
-        A name in ESTIMATORS.
-    friction : str
-        Comma list of law names, or 'none'.
+    profile : str, optional
+        A name in PROFILES: a paper's method from end to end, in the place of estimator, friction
+        and recipe.
+    estimator : str, optional
+        A name in ESTIMATORS; by default what `friction` asks for.
+    friction : str, optional
+        Comma list of law names, 'none', or 'auto', the default: the dictionary, whose terms are
+        chosen from the data. An estimator without friction takes the plain laws.
+    recipe : Recipe
+        What is tried, and by what rules it is chosen.
     effort_unit : {'A', 'Nm'}, optional
         By default what the bag's metadata or the robot's YAML say.
     relative_scale : bool
@@ -81,25 +122,37 @@ class IdentifyOptions:
         Joint-state topic.
     joint_names : mapping
         Model name by bag name, where they differ.
-    kinematic_filter : KinematicFilter
-        Smoothing of velocity and acceleration.
+    kinematic_filter : KinematicFilter, optional
+        Smoothing of velocity and acceleration; by default chosen among the recipe's cut-offs.
+    compensate_delay : bool
+        Take the kinematics earlier by the delay of the effort that is found.
     start, stop : float, optional
         Window in seconds after the first joint state.
 
     """
 
-    estimator: str = DEFAULT_ESTIMATOR
-    friction: str = DEFAULT_FRICTION
+    profile: str | None = None
+    estimator: str | None = None
+    friction: str | None = None
+    recipe: Recipe = field(default_factory=Recipe)
     effort_unit: str | None = None
     relative_scale: bool = False
     topic: str | None = None
     joint_names: Mapping[str, str] = field(default_factory=dict)
-    kinematic_filter: KinematicFilter = field(default_factory=KinematicFilter)
+    kinematic_filter: KinematicFilter | None = None
+    compensate_delay: bool = False
     start: float | None = None
     stop: float | None = None
 
     def __post_init__(self) -> None:
-        if self.estimator not in ESTIMATORS:
+        if self.profile is not None:
+            find_profile(self.profile)
+            if self.estimator is not None or self.friction is not None:
+                raise UsageError(
+                    f'--profile {self.profile} has its own estimator and friction: leave out '
+                    '--estimator and --friction'
+                )
+        if self.estimator is not None and self.estimator not in ESTIMATORS:
             raise UsageError(
                 f'unknown estimator {self.estimator!r}: known are {", ".join(ESTIMATORS)}'
             )
@@ -109,6 +162,140 @@ class IdentifyOptions:
             )
         if self.start is not None and self.stop is not None and not self.start < self.stop:
             raise UsageError(f'--start {self.start:g} must be before --stop {self.stop:g}')
+        if self.estimator not in (None, DICTIONARY_ESTIMATOR) and self.friction == AUTOMATIC:
+            raise UsageError(
+                f'--friction {AUTOMATIC} chooses terms by the estimator {DICTIONARY_ESTIMATOR}, '
+                f'not by {self.estimator}: name friction laws, or leave out --estimator'
+            )
+
+    @property
+    def method(self) -> Method:
+        """What is done, from the names that were given."""
+        if self.profile is not None:
+            profile = find_profile(self.profile)
+            return Method(
+                laws=(profile.friction,),
+                estimator=profile.estimator,
+                estimator_name=profile.estimator_name,
+                kinematic_filter=self.kinematic_filter or profile.kinematic_filter,
+                effort_filter=profile.effort_filter,
+                treatment=RowTreatment(profile.slowest, profile.decimation),
+                reflected_inertia=profile.reflected_inertia,
+            )
+        automatic = self.friction in (None, AUTOMATIC)
+        estimator = self.estimator or (DICTIONARY_ESTIMATOR if automatic else PLAIN_ESTIMATOR)
+        names = str(self.friction) if not automatic else (
+            DICTIONARY_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
+        )
+        laws = tuple(
+            (self.recipe.dictionary,) if law.name == 'dictionary' else law.alternatives()
+            for law in parse_friction(names)
+        )
+        return Method(
+            laws=tuple(product(*laws)),
+            estimator=(
+                DictionaryFit(
+                    passes=self.recipe.passes, huber=self.recipe.huber,
+                    shrinkage=self.recipe.shrinkage, prior_weight=0.0,
+                )
+                if estimator == DICTIONARY_ESTIMATOR else ESTIMATORS[estimator]()
+            ),
+            estimator_name=estimator,
+            kinematic_filter=self.kinematic_filter,
+        )
+
+
+@dataclass(frozen=True)
+class Method:
+    """
+    What an identification does between recording and parameters.
+
+    Attributes
+    ----------
+    laws : tuple of tuple of FrictionLaw
+        Friction of every joint, with every choice of shape constants that is tried.
+    estimator : Estimator
+        With its options.
+    estimator_name : str
+        Its key in ESTIMATORS.
+    kinematic_filter : KinematicFilter, optional
+        By default chosen among the recipe's cut-offs.
+    effort_filter : KinematicFilter, optional
+        Smoothing of the effort that is fitted; by default none.
+    treatment : RowTreatment
+        What is done to rows.
+    reflected_inertia : bool
+        Whether rotor inertias are among the parameters.
+
+    """
+
+    laws: tuple[tuple[FrictionLaw, ...], ...]
+    estimator: Estimator
+    estimator_name: str
+    kinematic_filter: KinematicFilter | None = None
+    effort_filter: KinematicFilter | None = None
+    treatment: RowTreatment = field(default_factory=RowTreatment)
+    reflected_inertia: bool = True
+
+    @property
+    def is_dictionary(self) -> bool:
+        """Whether terms are chosen by a dictionary fit."""
+        return isinstance(self.estimator, DictionaryFit)
+
+    def observe(
+        self,
+        robot: RobotModel,
+        friction: Sequence[FrictionLaw],
+        datasets: Sequence[Dataset],
+        rows: Sequence[BoolArray],
+        *,
+        time_blocks: int = 1,
+    ) -> Observations:
+        """Return the rows of some samples, treated as the method has it."""
+        return observe(
+            robot, friction, datasets, rows,
+            offset_by_recording=self.is_dictionary,
+            time_blocks=time_blocks,
+            reflected_inertia=self.reflected_inertia,
+            effort_filter=self.effort_filter,
+            treatment=self.treatment,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """
+    What was chosen inside the training data, and what it was chosen from.
+
+    Attributes
+    ----------
+    kinematic_filter : KinematicFilter
+        Smoothing of the kinematics.
+    datasets : tuple of Dataset
+        The recordings, processed with it.
+    friction : tuple of FrictionLaw
+        Laws of every joint.
+    estimator : Estimator
+        With its options.
+    trial : Trial
+        How the choice did on held-out blocks.
+    candidates : tuple of Candidates
+        The questions, in the order they were decided.
+    notes : tuple of str
+        What a reader should know.
+    delay : float
+        Of the effort, compensated [s].
+
+    """
+
+    kinematic_filter: KinematicFilter
+    datasets: tuple[Dataset, ...]
+    friction: tuple[FrictionLaw, ...]
+    estimator: Estimator
+    trial: Trial
+    candidates: tuple[Candidates, ...]
+    notes: tuple[str, ...] = ()
+    delay: float = 0.0
 
 
 def identify(
@@ -149,41 +336,38 @@ def identify(
         if (said := recording.metadata.get('effort_unit', unit)) != unit
     ]
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
-    datasets = tuple(
-        process(
-            recording, options.kinematic_filter, unit, start=options.start, stop=options.stop
-        )
-        for recording in recordings
-    )
+    choice = choose(robot, recordings, unit, options, with_prior=not relative_scale)
+    datasets = choice.datasets
     if not np.isfinite(robot.sampling_rate):
         robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
+    method = options.method
     idle = find_idle_joints(datasets)
-    if len(idle) == robot.n:
-        raise NotIdentifiableError(
-            f'{", ".join(map(str, bags))}: no joint moved by more than 0.05 rad: record a motion'
-        )
-    trials = [
-        cross_validate(robot, friction, idle, datasets, options.estimator)
-        for friction in product(*(law.alternatives() for law in parse_friction(options.friction)))
-    ]
-    chosen = min(trials, key=lambda trial: trial.score)
     whole = fit_parameters(
-        robot, chosen.reduction, idle, datasets, [d.fitted for d in datasets], options.estimator
+        method.observe(
+            robot, choice.friction, datasets, [dataset.fitted for dataset in datasets],
+            time_blocks=TIME_BLOCKS,
+        ),
+        idle,
+        choice.estimator,
     )
+    covariance = covariance_of(whole.estimate)
     model = IdentifiedModel(
         robot=robot,
         effort_unit=unit,
         reduction=whole.problem.reduction,
         theta_base=whole.estimate.theta,
-        covariance=whole.estimate.covariance,
+        covariance=covariance.matrix,
+        covariance_kind=covariance.kind,
         theta_consistent=None,
         consistency_note='',
         source=SignalSource(
             topic=recordings[0].topic,
             joint_names=options.joint_names,
-            kinematic_filter=options.kinematic_filter,
+            kinematic_filter=choice.kinematic_filter,
+            delay=choice.delay,
         ),
-        provenance=_provenance(bags, options),
+        temperature=_mean_temperature(datasets),
+        provenance=_provenance(recordings, options),
         quality={},
         relative_scale=relative_scale,
     )
@@ -193,35 +377,307 @@ def identify(
         theta, note = consistent_standard_parameters(robot, model.reduction, model.theta_base)
         model = replace(model, theta_consistent=theta)
     model = replace(model, consistency_note=note)
-    prior = score_prior(robot, datasets)
-    verdict = judge(chosen.errors, unseen=False, lost=whole.lost)
+    # The friction of an idle joint is lost as a whole, under the name of its law.
+    single = [name for name in whole.lost if name in model.parameters.names]
+    advice = advise(robot, whole.estimate, covariance, single)
+    verdict = judge(
+        choice.trial.errors, unseen=False, lost=whole.lost,
+        advice=tuple(str(one) for one in advice[:MOST_ADVICE]),
+    )
+    few = thin_rows([d.fitted for d in datasets], options.recipe.samples_in_choice)
+    wide = cross_validate(
+        method.observe(robot, choice.friction, datasets, few), idle, choice.estimator,
+        choice.trial.name,
+        Folds(options.recipe.folds, options.recipe.wide_gap),
+    )
     model = model.with_quality({
-        'verdict': verdict.level,
-        'reasons': list(verdict.reasons),
-        'cross_validation': {
-            'kind': '5 contiguous blocks of the training recording, 0.3 s apart',
-            'nrmse': [errors.nrmse for errors in chosen.errors],
-            'candidates': [
-                {'friction': trial.describe(), 'nrmse_mean': trial.score} for trial in trials
-            ],
-        },
-        'residual_standard_deviation': whole.estimate.sigma,
-        'condition_number': whole.estimate.condition_number,
-        'condition_number_scaled': whole.estimate.condition_number_scaled,
-        'lost': list(whole.lost),
+        **_quality(choice, wide, whole, verdict, options.recipe),
+        **_ranges_covered(model, datasets, few),
     })
     return Identification(
         model=model,
         estimate=whole.estimate,
         datasets=datasets,
-        cross_validation=chosen.errors,
-        prior=prior,
+        cross_validation=choice.trial.errors,
+        prior=score_prior(robot, datasets, few),
         lost=whole.lost,
         idle_joints=whole.idle_joints,
         verdict=verdict,
         notes=tuple(note for note in notes if note)
-        + tuple(note for dataset in datasets for note in dataset.notes),
+        + choice.notes + whole.estimate.notes + covariance.notes,
+        candidates=choice.candidates,
+        decided_by_prior=prior_decided(whole.estimate),
+        advice=advice,
     )
+
+
+def choose(
+    robot: RobotModel,
+    recordings: Sequence[Recording],
+    unit: str,
+    options: IdentifyOptions,
+    *,
+    with_prior: bool,
+) -> Choice:
+    """
+    Choose filter, friction and prior by cross-validation inside the training recordings.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with its drive gains where effort is in ampere.
+    recordings : sequence of Recording
+        Training data.
+    unit : {'A', 'Nm'}
+        Of the effort.
+    options : IdentifyOptions
+        What was asked for.
+    with_prior : bool
+        Whether the URDF may be a prior: not if the scale of the effort is unknown.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If no joint moved.
+
+    """
+    recipe, method = options.recipe, options.method
+    usual = method.kinematic_filter or KinematicFilter(
+        order=recipe.order, cutoff=recipe.preferred_cutoff
+    )
+    surveyed = tuple(
+        process(
+            recording, usual, unit, start=options.start, stop=options.stop, robot=robot,
+        )
+        for recording in recordings
+    )
+    idle = find_idle_joints(surveyed)
+    if len(idle) == robot.n:
+        raise NotIdentifiableError(
+            f'{", ".join(r.source for r in recordings)}: no joint moved by more than 0.05 rad: '
+            'record a motion'
+        )
+    delay = _delay_to_compensate(surveyed) if options.compensate_delay else 0.0
+    filters = (usual,) if method.kinematic_filter is not None else tuple(
+        KinematicFilter(order=recipe.order, cutoff=cutoff)
+        for cutoff in recipe.cutoffs_below(min(dataset.rate for dataset in surveyed))
+    )
+    tried = []
+    for kinematic_filter in filters:
+        datasets = surveyed if kinematic_filter == usual and not delay else tuple(
+            process(
+                recording, kinematic_filter, unit, start=options.start, stop=options.stop,
+                delay=delay,
+            )
+            for recording in recordings
+        )
+        tried.append(
+            _choose_prior_weight(robot, datasets, options, kinematic_filter, idle, with_prior)
+            if method.is_dictionary
+            else _choose_laws(robot, datasets, options, kinematic_filter, idle)
+        )
+    best = min(tried, key=lambda choice: choice.trial.score)
+    for choice in tried:
+        near = choice.trial.score <= (1.0 + recipe.tie) * best.trial.score
+        if near and choice.kinematic_filter.cutoff == recipe.preferred_cutoff:
+            best = choice
+    best = replace(
+        best, delay=delay,
+        datasets=tuple(
+            replace(dataset, found_delay=seen.found_delay)
+            for dataset, seen in zip(best.datasets, surveyed, strict=True)
+        ),
+        notes=(*best.notes, *(note for dataset in surveyed for note in dataset.notes)),
+    )
+    if len(tried) == 1:
+        return best
+    question = Candidates(
+        'cut-off',
+        tuple(f'{choice.kinematic_filter.cutoff:g} Hz' for choice in tried),
+        tuple(choice.trial.score for choice in tried),
+        f'{best.kinematic_filter.cutoff:g} Hz',
+        f'{recipe.preferred_cutoff:g} Hz where it is within {recipe.tie:.0%} of the best',
+    )
+    return replace(best, candidates=(question, *best.candidates))
+
+
+def _delay_to_compensate(datasets: Sequence[Dataset]) -> float:
+    """Return the mean delay of the effort [s] where it is more than its own uncertainty."""
+    found = [dataset.found_delay for dataset in datasets if dataset.found_delay is not None]
+    values = [delay.value for delay in found if delay.is_significant]
+    if not values:
+        uncertain = ''.join(
+            f' ({delay.value * 1e3:.1f} +- {delay.standard_error * 1e3:.1f} ms)' for delay in found
+        )
+        raise DataError(
+            f'{", ".join(dataset.source for dataset in datasets)}: no certain delay between '
+            f'position and effort was found{uncertain}: leave out --compensate-delay'
+        )
+    return float(np.mean(values))
+
+
+def _choose_laws(
+    robot: RobotModel,
+    datasets: tuple[Dataset, ...],
+    options: IdentifyOptions,
+    kinematic_filter: KinematicFilter,
+    idle: Sequence[int],
+) -> Choice:
+    """Choose the shape constants of plain laws."""
+    recipe, method = options.recipe, options.method
+    rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
+    trials = [
+        cross_validate(
+            method.observe(robot, friction, datasets, rows), idle, method.estimator,
+            describe_laws(friction), Folds(recipe.folds, recipe.gap),
+        )
+        for friction in method.laws
+    ]
+    at = int(np.argmin([trial.score for trial in trials]))
+    return Choice(
+        kinematic_filter, datasets, method.laws[at], method.estimator, trials[at],
+        (_compare('friction', trials, trials[at], 'the best score'),) if len(trials) > 1 else (),
+    )
+
+
+def _choose_prior_weight(
+    robot: RobotModel,
+    datasets: tuple[Dataset, ...],
+    options: IdentifyOptions,
+    kinematic_filter: KinematicFilter,
+    idle: Sequence[int],
+    with_prior: bool,
+) -> Choice:
+    """Choose the weight of the CAD prior of a dictionary fit."""
+    recipe, method = options.recipe, options.method
+    estimator, laws = method.estimator, method.laws[0]
+    assert isinstance(estimator, DictionaryFit)
+    notes = []
+    weights: tuple[float, ...] = (0.0,)
+    doubts = [
+        doubt for dataset in datasets
+        if (doubt := doubt_cad(robot, dataset, torque_per_effort(robot, dataset)))
+    ]
+    if not with_prior:
+        notes.append('the URDF is no prior: drive gains are unknown, so the scale is')
+    elif doubts:
+        notes.append(
+            'the URDF is no prior: measured over expected torque of the bodies is '
+            f'{"; ".join(doubts)}; check effort unit, drive gains, signs and mounting'
+        )
+    else:
+        # Outliers and load are judged with a light pull, whatever weight is tried.
+        estimator = replace(estimator, prior=cad_prior(robot), prior_weight=1.0)
+        weights = recipe.prior_weights
+    motion = sum(int(dataset.fitted.sum()) / dataset.rate for dataset in datasets)
+    if motion < SHORT_MOTION:
+        notes.append(
+            f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the friction terms rest on little'
+        )
+    rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
+    trials = cross_validate_prior_weights(
+        method.observe(robot, laws, datasets, rows), idle, estimator, weights,
+        Folds(recipe.folds, recipe.gap),
+    )
+    best = min(trials, key=lambda trial: trial.score)
+    limit = best.score + best.standard_error
+    at = max(i for i, trial in enumerate(trials) if trial.score <= limit)
+    return Choice(
+        kinematic_filter, datasets, laws, replace(estimator, prior_weight=weights[at]),
+        trials[at],
+        (_compare(
+            'weight of the CAD prior', trials, trials[at],
+            'the largest within one standard error of the best',
+        ),) if len(trials) > 1 else (),
+        tuple(notes),
+    )
+
+
+def describe_laws(friction: Sequence[FrictionLaw]) -> str:
+    """Return friction laws and their shape constants in words."""
+    return ', '.join(
+        law.name + ''.join(f' {key} {value:g}' for key, value in law.constants().items())
+        for law in friction
+    )
+
+
+def _compare(question: str, trials: Sequence[Trial], chosen: Trial, rule: str) -> Candidates:
+    return Candidates(
+        question,
+        tuple(trial.name for trial in trials),
+        tuple(trial.score for trial in trials),
+        chosen.name,
+        rule,
+    )
+
+
+def _mean_temperature(datasets: Sequence[Dataset]) -> FloatArray | None:
+    """Return the mean temperature of each joint while it was fitted [deg C], if recorded."""
+    seen = [
+        dataset.motion.temperature[dataset.fitted]
+        for dataset in datasets if dataset.motion.temperature is not None
+    ]
+    if not seen or not np.all(np.isfinite(values := np.concatenate(seen))):
+        return None
+    mean: FloatArray = values.mean(axis=0)
+    return mean
+
+
+def _ranges_covered(
+    model: IdentifiedModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
+) -> dict[str, Any]:
+    """Return for what speeds and loads of each joint the model's friction was found."""
+    rigid = StandardParameters(model.robot.n, (), model.parameters.reflected_inertia)
+    theta = np.concatenate([
+        model.theta_lifted[: 10 * rigid.n],
+        model.theta_lifted[model.parameters.reflected_inertia_slice],
+    ])
+    motions = [
+        dataset.motion.rows(np.flatnonzero(chosen))
+        for dataset, chosen in zip(datasets, rows, strict=True)
+    ]
+    loads = [
+        np.abs(standard_torque(model.robot, rigid, theta, motion))
+        for motion in motions
+    ]
+    return {
+        'speeds': np.max([np.abs(motion.dq).max(axis=0) for motion in motions], axis=0),
+        'loads': np.concatenate(loads).mean(axis=0),
+    }
+
+
+def _quality(
+    choice: Choice, wide: Trial, whole: Fit, verdict: Verdict, recipe: Recipe
+) -> dict[str, Any]:
+    estimate = whole.estimate
+    return {
+        'verdict': verdict.level,
+        'reasons': list(verdict.reasons),
+        'cross_validation': {
+            'kind': f'{recipe.folds} contiguous blocks of the training recording, '
+                    f'{recipe.gap:g} s apart',
+            'nrmse': [errors.nrmse for errors in choice.trial.errors],
+            'nrmse_mean': choice.trial.score,
+            'wider_gap': {'seconds': recipe.wide_gap, 'nrmse_mean': wide.score},
+            'choices': [
+                {
+                    'question': question.question,
+                    'rule': question.rule,
+                    'chosen': question.chosen,
+                    'candidates': [
+                        {'name': name, 'nrmse_mean': score}
+                        for name, score in zip(question.names, question.scores, strict=True)
+                    ],
+                }
+                for question in choice.candidates
+            ],
+        },
+        'passes': estimate.passes,
+        'residual_standard_deviation': estimate.sigma,
+        'condition_number': estimate.condition_number,
+        'condition_number_scaled': estimate.condition_number_scaled,
+        'lost': list(whole.lost),
+    }
 
 
 def choose_effort_unit(
@@ -278,12 +734,20 @@ def choose_drive_gains(
     return robot.with_drive_gains(np.ones(robot.n)), True
 
 
-def _provenance(bags: Sequence[Path], options: IdentifyOptions) -> dict[str, Any]:
+def _provenance(recordings: Sequence[Recording], options: IdentifyOptions) -> dict[str, Any]:
     return {
-        'bags': [{'path': str(bag), 'sha256': file_sha256(bag)} for bag in bags],
+        'bags': [
+            {
+                'path': recording.source,
+                'sha256': file_sha256(Path(recording.source)),
+                'completeness': recording.completeness.describe() or 'complete',
+            }
+            for recording in recordings
+        ],
         'options': {
-            'estimator': options.estimator,
-            'friction': options.friction,
+            'profile': options.profile,
+            'estimator': options.method.estimator_name,
+            'friction': ','.join(law.name for law in options.method.laws[0]) or 'none',
             'start': options.start,
             'stop': options.stop,
         },

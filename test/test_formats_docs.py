@@ -34,7 +34,10 @@ import pytest
 from robot_identification.cli.main import make_parser
 from robot_identification.cli.predict import comparison_csv
 from robot_identification.cli.predict import write_comparison_mcap
+from robot_identification.errors import DescriptionError
 from robot_identification.errors import IdentificationError
+from robot_identification.estimation.recipe import load_recipe
+from robot_identification.estimation.recipe import Recipe
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment
@@ -75,6 +78,7 @@ READERS = {
     'experiment': load_experiment,
     'trajectory': load_trajectory,
     'model': load_identified_model,
+    'recipe': load_recipe,
 }
 # Where the keys of a mapping are names of joints or kinds, and what the pages write for them.
 PLACEHOLDERS = {
@@ -205,11 +209,17 @@ def run(tmp_path_factory):
         bag, robot.joint_names, 1.0 + recorded.stamps, {'/joint_states': recorded.measured},
         {'robot': robot.name, 'effort_unit': 'A'},
     )
-    model = identify(robot, [bag], IdentifyOptions(friction='coulomb,viscous,offset')).model
+    models = [
+        identify(robot, [bag], IdentifyOptions(friction=friction)).model
+        for friction in ('coulomb,viscous,offset', 'auto')
+    ]
     # Whether there are consistent parameters is a matter of luck; their place in the file is not.
-    model = replace(model, theta_consistent=np.ones(model.parameters.size))
+    models = [
+        replace(model, theta_consistent=np.ones(model.parameters.size)) for model in models
+    ]
     return SimpleNamespace(
-        robot=robot, trajectory=trajectory, recorded=recorded, bag=bag, model=model
+        robot=robot, trajectory=trajectory, recorded=recorded, bag=bag, models=models,
+        model=models[0],
     )
 
 
@@ -243,7 +253,8 @@ def contents(run):
                 {**run.trajectory.certificate, 'further_limits': {'jerk': 90.0}}
             ))
         ],
-        'model': [parse_yaml(dump_identified_model(run.model), 'model')],
+        'model': [parse_yaml(dump_identified_model(model), 'model') for model in run.models],
+        'recipe': [parse_yaml(dump_yaml(Recipe().as_plain()), 'recipe'), *shown('recipe')],
         'validation': [json.loads(validation_json(validation))],
     }
 
@@ -333,12 +344,52 @@ def test_friction_laws_and_their_constants_are_named():
     rows = {row['law'].strip('`'): row for row in table('model', 'Friction')}
     assert list(rows) == list(FRICTION_LAWS)
     for name, law in FRICTION_LAWS.items():
+        law = law()
+        # A law of many terms has one entry for each kind of them.
+        kinds = dict(zip(
+            (re.sub(r'\[.*\]', '[]', symbol) for symbol in law.symbols), law.units, strict=True
+        ))
         assert rows[name]['coefficients'] == ', '.join(
-            f'`{symbol}` {unit}' for symbol, unit in zip(law.symbols, law.units, strict=True)
+            f'`{symbol}` {unit}' for symbol, unit in kinds.items()
         )
-        constants = re.findall(r'`(\w+)` [^,]', rows[name]['constants'])
-        assert constants == list(law().constants())
+        constants = dict(re.findall(r'`(\w+)` ([^,]+)', rows[name]['constants']))
+        assert list(constants) == list(law.constants())
         assert constants or rows[name]['constants'] == 'none'
+        for key, value in law.constants().items():
+            assert constants[key].startswith('list of ') == isinstance(value, tuple)
+
+
+def test_recipe_page_names_defaults_and_ranges():
+    """
+    Every default is the code's; just outside every range it is refused, at its ends it is not.
+
+    A number to be whole is in a row of type integer.
+    """
+    plain = Recipe().as_plain()
+    for row in table('recipe', 'Keys'):
+        key = row['key'].strip('`')
+        if key in ('schema_version', 'dictionary'):
+            continue
+        _, _, kind = key.rpartition('dictionary.')
+        default = plain['dictionary'][kind] if kind != key else plain[key]
+        shown_default = re.search(r'\(default `(.+)`\)', row['meaning'])[1]
+        assert parse_yaml(f'value: {shown_default}', 'recipe.md')['value'] == default, key
+        if kind != key:
+            assert row['type, range'].startswith('list of numbers above 0')
+            continue
+        many = isinstance(default, list)
+        what, low, high = re.match(
+            r'(integer|number|list of 1 to 20 numbers), (\S+) to (\S+)', row['type, range']
+        ).groups()
+        assert (what == 'integer') == isinstance(default, int), key
+        assert many == what.startswith('list'), key
+        whole = int if what == 'integer' else float
+        for value in (whole(float(low)), whole(float(high))):
+            given = [value] if many else value
+            assert Recipe(**{key: given}).as_plain()[key] == given
+        for value in (np.nextafter(float(low), -np.inf), np.nextafter(float(high), np.inf)):
+            with pytest.raises(DescriptionError, match=f'{key} of the recipe'):
+                Recipe(**{key: [float(value)] if many else float(value)})
 
 
 def test_bag_page_names_topics_and_metadata_of_what_is_written(run, tmp_path):
@@ -387,7 +438,8 @@ def test_every_page_is_linked_from_the_overview():
 def test_links_lead_to_a_file_and_a_heading(path):
     """Links to the web are not followed."""
     lost = []
-    for link in re.findall(r'\]\(([^)\s]+)\)', path.read_text(encoding='utf-8')):
+    prose = re.sub(r'```.*?```|`[^`\n]*`', '', path.read_text(encoding='utf-8'), flags=re.DOTALL)
+    for link in re.findall(r'\]\(([^)\s]+)\)', prose):
         name, _, anchor = link.partition('#')
         if re.match(r'\w+:', name):
             continue

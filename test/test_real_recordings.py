@@ -15,8 +15,9 @@
 """
 Recordings of real arms, through the command line as a user types it.
 
-They are looked for in $ROBOT_IDENTIFICATION_DATA, by default ../shared/data beside this tree.
-They are for development; the thresholds are met without tuning anything to these bags.
+The automatic recipe is what a user gets who asks for nothing; plain laws are what the papers have.
+The bags are looked for in $ROBOT_IDENTIFICATION_DATA, by default ../shared/data beside this tree.
+They are for development, and the thresholds are met without tuning anything to these bags.
 """
 
 import html
@@ -73,23 +74,39 @@ def count_from(bag, seconds):
     return sum(stamp - stamps[0] >= seconds for stamp in stamps)
 
 
-def test_ur10_of_salerno(recording, tmp_path):
+PLAIN = ('--estimator', 'wls')
+
+
+@pytest.mark.parametrize(('options', 'largest'), [((), 0.090), (PLAIN, 0.165)],
+                         ids=['automatic', 'plain'])
+def test_ur10_of_salerno(recording, tmp_path, options, largest):
     """
     The first 16.5 s of 27.5 to identify, the rest to validate.
 
-    The bag names neither robot nor unit: said by options, and warned of.
+    The bag names neither robot nor unit: said by options, and warned of. Others reached .081 with
+    the same recipe and .158 with sign friction.
     """
     bag = recording('ur10_exciting_trajectory')
     _, result = identify_and_validate(
-        bag, tmp_path, 16.5, '--robot', 'ur10', '--effort-unit', 'Nm'
+        bag, tmp_path, 16.5, '--robot', 'ur10', '--effort-unit', 'Nm', *options
     )
-    assert result['nrmse_mean'] <= 0.165
+    assert result['nrmse_mean'] <= largest
     assert result['unit'] == 'Nm'
     assert result['samples'] == count_from(bag, 16.5), 'no sample of the window is left out'
     assert all(value is not None for value in result['nrmse'])
     model = read_yaml(tmp_path / 'm' / 'identified_model.yaml')
     assert model['robot']['name'] == 'ur10'
     assert model['quality']['lost'] == []
+    assert model['provenance']['options']['estimator'] == ('wls' if options else 'dictionary')
+
+
+def panda_options(urdf):
+    """Return what a user must say of the Panda's recording: its arm, unit, joints and names."""
+    names = ','.join(f'fer_joint{i}=panda_joint{i}' for i in range(1, 8))
+    return (
+        '--urdf', urdf, '--effort-unit', 'Nm', '--joints',
+        *(f'panda_joint{i}' for i in range(1, 8)), '--joint-names', names,
+    )
 
 
 @pytest.fixture(scope='module')
@@ -97,23 +114,28 @@ def panda(recording, panda_urdf, tmp_path_factory):
     """Return the folder, verdict and errors of the Panda's run, its first 60 % to identify."""
     bag = recording('panda_exciting_trajectory')
     folder = tmp_path_factory.mktemp('panda')
-    names = ','.join(f'fer_joint{i}=panda_joint{i}' for i in range(1, 8))
-    content, result = identify_and_validate(
-        bag, folder, 0.6 * 24.2, '--urdf', panda_urdf, '--effort-unit', 'Nm',
-        '--joints', *(f'panda_joint{i}' for i in range(1, 8)), '--joint-names', names,
-    )
+    content, result = identify_and_validate(bag, folder, 0.6 * 24.2, *panda_options(panda_urdf))
     return folder, content, result
 
 
 def test_panda_of_salerno(panda):
     """Seven joints at 30 Hz, under other names, the fingers of the description locked."""
     folder, _, result = panda
-    assert result['nrmse_mean'] <= 0.25
+    assert result['nrmse_mean'] <= 0.22
     assert result['joints'] == [f'panda_joint{i}' for i in range(1, 8)]
     assert not set(FINGERS) & set(result['joints'])
     model = read_yaml(folder / 'm' / 'identified_model.yaml')
     assert model['kinematics']['joint_names']['fer_joint3'] == 'panda_joint3'
-    # 43 inertial, and for each joint viscous, Coulomb and offset; rotors but the first's.
+
+
+def test_panda_of_salerno_with_plain_laws(recording, panda_urdf, tmp_path):
+    """43 inertial parameters; for each joint viscous, Coulomb and offset; rotors but the first."""
+    bag = recording('panda_exciting_trajectory')
+    _, result = identify_and_validate(
+        bag, tmp_path, 0.6 * 24.2, *panda_options(panda_urdf), *PLAIN
+    )
+    assert result['nrmse_mean'] <= 0.25
+    model = read_yaml(tmp_path / 'm' / 'identified_model.yaml')
     assert len(model['covariance']['names']) > 43 + 21
 
 
@@ -123,7 +145,7 @@ def test_the_report_explains_the_pandas_worst_joint(panda):
     errors = dict(zip(result['joints'], result['nrmse'], strict=True))
     worst = max(errors, key=errors.get)
     assert errors[worst] > 0.35
-    assert any(reason.startswith(f'{worst} is worst') for reason in content['reasons'])
+    assert any(reason.startswith(f'{worst} is ') for reason in content['reasons'])
     for name in ('v', 'm'):
         report = html.unescape((folder / name / 'report.html').read_text())
         words = re.sub(r'<[^>]+>', ' ', report.split('The worst joint')[1][:3000])

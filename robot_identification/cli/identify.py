@@ -31,10 +31,12 @@ from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.profiles import PROFILES
+from robot_identification.estimation.recipe import load_recipe
+from robot_identification.estimation.recipe import Recipe
 from robot_identification.files import check_writable
+from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.pipeline import DEFAULT_ESTIMATOR
-from robot_identification.pipeline import DEFAULT_FRICTION
 from robot_identification.pipeline import identify
 from robot_identification.pipeline import IdentifyOptions
 from robot_identification.report.results_text import results_text
@@ -64,12 +66,29 @@ def add_parser(subparsers: Any) -> None:
         '--joint-names', metavar='BAG=MODEL,..', help='what the bag calls the joints'
     )
     parser.add_argument(
-        '--estimator', choices=list(ESTIMATORS), default=DEFAULT_ESTIMATOR,
-        help='default: %(default)s',
+        '--estimator', choices=list(ESTIMATORS),
+        help='by default dictionary, or wls where plain friction laws are named',
     )
     parser.add_argument(
-        '--friction', default=DEFAULT_FRICTION, metavar='LAWS',
-        help='comma list of friction laws, or none (default: %(default)s)',
+        '--profile', choices=list(PROFILES),
+        help="a paper's method from end to end, instead of estimator and friction",
+    )
+    parser.add_argument(
+        '--friction', metavar='LAWS',
+        help='comma list of friction laws, none, or auto (default): terms chosen from the data',
+    )
+    parser.add_argument(
+        '--cutoff', type=float, metavar='HZ',
+        help='of the zero-phase filter of the kinematics; by default chosen from the data',
+    )
+    parser.add_argument(
+        '--compensate-delay', action='store_true',
+        help='take kinematics earlier by the delay of the effort that is found (it is always '
+        'reported)',
+    )
+    parser.add_argument(
+        '--config', type=Path, metavar='FILE',
+        help='recipe: candidates and constants of every choice (docs/formats/recipe.md)',
     )
     add_window_options(parser)
     add_output_option(parser, 'folder for model, report and results')
@@ -80,12 +99,20 @@ def run(args: argparse.Namespace) -> int:
     """Identify and write the results."""
     for name in RESULT_FILES:
         check_writable(args.output / name, args.force)
+    recipe = Recipe() if args.config is None else load_recipe(args.config)
     options = IdentifyOptions(
+        recipe=recipe,
+        kinematic_filter=(
+            None if args.cutoff is None
+            else KinematicFilter(order=recipe.order, cutoff=args.cutoff)
+        ),
+        profile=args.profile,
         estimator=args.estimator,
         friction=args.friction,
         effort_unit=args.effort_unit,
         relative_scale=args.relative_scale,
         topic=args.topic,
+        compensate_delay=args.compensate_delay,
         joint_names=parse_joint_names(args.joint_names),
         start=args.start,
         stop=args.stop,

@@ -82,11 +82,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f'error: {error.strerror}: {error.filename}', file=sys.stderr)
+        print(f'error: {_describe_refusal(error, args)}', file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print('interrupted', file=sys.stderr)
         return INTERRUPTED
+
+
+def _describe_refusal(error: OSError, args: argparse.Namespace) -> str:
+    """Return in words what the system refused."""
+    if error.filename is not None:
+        return f'{error.strerror}: {error.filename}'
+    # A full disk says so when it is written to, and names no file.
+    output = getattr(args, 'output', 'a file')
+    return (
+        f'{output} cannot be written ({error.strerror or error}): make room, or name another place'
+    )
 
 
 if __name__ == '__main__':

@@ -67,7 +67,8 @@ def run(args: argparse.Namespace) -> int:
         write_comparison_mcap(args.output, model, comparison)
     for note in notes:
         warn(note)
-    rmse = np.sqrt(np.nanmean((comparison.measured - comparison.predicted) ** 2, axis=0))
+    residual = np.ma.masked_invalid(comparison.measured - comparison.predicted)
+    rmse = np.sqrt((residual**2).mean(axis=0)).filled(np.nan)
     if args.json:
         print_json({
             'output': args.output,
@@ -78,7 +79,8 @@ def run(args: argparse.Namespace) -> int:
         })
     else:
         for joint, value in zip(model.robot.joint_names, rmse, strict=True):
-            print(f'{joint}: RMSE {value:.4g} {model.effort_unit}')
+            known = f'{value:.4g} {model.effort_unit}' if np.isfinite(value) else 'not available'
+            print(f'{joint}: RMSE {known}')
         print(f'written to {args.output}')
     return 0
 
@@ -93,7 +95,7 @@ def comparison_csv(model: IdentifiedModel, comparison: EffortComparison) -> str:
     header = ['t', *(f'{kind}_{joint}' for kind in kinds for joint in model.robot.joint_names)]
     rows = np.column_stack([comparison.stamps, *kinds.values()])
     lines = [','.join(header)]
-    lines += [','.join('' if np.isnan(x) else f'{x:.9g}' for x in row) for row in rows]
+    lines += [','.join(f'{x:.9g}' if np.isfinite(x) else '' for x in row) for row in rows]
     return '\n'.join(lines) + '\n'
 
 

@@ -18,11 +18,25 @@ Estimators, one a file: an IdentificationProblem in, an Estimate out.
 To add one: write its file, add one line to ESTIMATORS; the contract tests run over every entry.
 """
 
+from robot_identification.estimation.bisquare import BisquareRegression
+from robot_identification.estimation.constrained import ConstrainedLeastSquares
+from robot_identification.estimation.dictionary import DictionaryFit
+from robot_identification.estimation.generalized import GeneralizedLeastSquares
+from robot_identification.estimation.huber import HuberRegression
+from robot_identification.estimation.limit_weighted import LimitWeightedLeastSquares
 from robot_identification.estimation.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.ridge import RidgeRegression
 from robot_identification.estimation.weighted import WeightedLeastSquares
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     'ols': OrdinaryLeastSquares,
     'wls': WeightedLeastSquares,
+    'raviola_wls': LimitWeightedLeastSquares,
+    'gls': GeneralizedLeastSquares,
+    'ridge': RidgeRegression,
+    'constrained': ConstrainedLeastSquares,
+    'huber': HuberRegression,
+    'bisquare': BisquareRegression,
+    'dictionary': DictionaryFit,
 }

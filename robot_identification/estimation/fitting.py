@@ -20,28 +20,46 @@ Every choice that is made from data is made here, inside the training samples.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.errors import UsageError
+from robot_identification.estimation.dictionary import DictionaryFit
 from robot_identification.estimation.identifiability import restrict_to_identifiable
-from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.observations import NO_TREATMENT
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import RowTreatment
+from robot_identification.estimation.observations import TrainingData
 from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import IntArray
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.parameters import FrictionTerm
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import rigid_torque
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.processing.rows import with_smooth_effort
 from robot_identification.validation.folds import blocked_folds
+from robot_identification.validation.folds import FOLDS
+from robot_identification.validation.folds import GAP_SECONDS
 from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.validation import errors_on
+from robot_identification.validation.metrics import measure_errors
+
+# How often the load of plain laws is taken again from the bodies found.
+LOAD_PASSES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,142 +89,346 @@ class Fit:
 @dataclass(frozen=True, eq=False)
 class Trial:
     """
-    Friction laws that were tried on held-out blocks.
+    A choice that was tried on held-out blocks.
 
     Attributes
     ----------
-    friction : tuple of FrictionLaw
-        The laws, the same on every joint.
-    reduction : BaseReduction
-        The base parameters they lead to.
+    name : str
+        The choice in words.
     errors : tuple of BagErrors
         Errors on the held-out blocks, by bag.
+    by_fold : ndarray, shape (folds,)
+        Mean NRMSE over joints of each block, over the spread of the whole recordings.
 
     """
 
-    friction: tuple[FrictionLaw, ...]
-    reduction: BaseReduction
+    name: str
     errors: tuple[BagErrors, ...]
+    by_fold: FloatArray
 
     @property
     def score(self) -> float:
         """Mean NRMSE over joints and bags; smaller is better."""
         return float(np.mean([errors.nrmse_mean for errors in self.errors]))
 
-    def describe(self) -> str:
-        """Return the laws and their shape constants in words."""
-        return ', '.join(
-            law.name + ''.join(f' {key} {value:g}' for key, value in law.constants().items())
-            for law in self.friction
-        )
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the score by its scatter over the blocks."""
+        return float(np.std(self.by_fold, ddof=1) / np.sqrt(len(self.by_fold)))
 
 
-def fit_parameters(
+def observe(
     robot: RobotModel,
-    reduction: BaseReduction,
-    idle: Sequence[int],
+    friction: Sequence[FrictionLaw],
     datasets: Sequence[Dataset],
     rows: Sequence[BoolArray],
-    estimator: str,
-) -> Fit:
+    *,
+    offset_by_recording: bool = False,
+    time_blocks: int = 1,
+    reflected_inertia: bool = True,
+    effort_filter: KinematicFilter | None = None,
+    treatment: RowTreatment = NO_TREATMENT,
+) -> Observations:
     """
-    Estimate the base parameters from some samples of some datasets.
+    Return the rows of an identification problem.
 
     Parameters
     ----------
     robot : RobotModel
         The arm, with its drive gains where effort is in ampere.
-    reduction : BaseReduction
-        The base parameters that its structure allows.
-    idle : sequence of int
-        Joints whose friction and reflected inertia the data cannot show.
+    friction : sequence of FrictionLaw
+        The laws, the same on every joint.
     datasets : sequence of Dataset
         Training data.
     rows : sequence of ndarray of bool, shape (N,)
         The samples to take of each.
-    estimator : str
-        A name in ESTIMATORS.
+    offset_by_recording : bool
+        Whether each recording has its own offset of every joint.
+    time_blocks : int
+        As `Observations` has it.
+    reflected_inertia : bool
+        Whether rotor inertias are among the parameters.
+    effort_filter : KinematicFilter, optional
+        Smoothing of the effort that is fitted; by default none.
+    treatment : RowTreatment
+        What is done to the rows.
 
     """
-    problem = build_problem(
+    parameters = make_standard_parameters(robot.n, friction, reflected_inertia)
+    return Observations(
         robot,
-        reduction,
+        reduce_to_base(robot, parameters),
         [
-            (dataset, dataset.effort * _torque_per_effort(robot, dataset), chosen)
+            TrainingData(
+                dataset, torque_per_effort(robot, dataset), chosen,
+                None if effort_filter is None else with_smooth_effort(
+                    dataset, effort_filter
+                ).effort,
+            )
             for dataset, chosen in zip(datasets, rows, strict=True)
         ],
+        offset_by_recording=offset_by_recording,
+        time_blocks=time_blocks,
+        treatment=treatment,
     )
-    left = restrict_to_identifiable(robot, problem, idle)
-    estimate = ESTIMATORS[estimator]().estimate(left.problem)
-    return Fit(left.problem, estimate, left.lost, left.idle_joints)
 
 
-def cross_validate(
-    robot: RobotModel,
-    friction: tuple[FrictionLaw, ...],
-    idle: Sequence[int],
-    datasets: Sequence[Dataset],
-    estimator: str,
-) -> Trial:
+def fit_parameters(observations: Observations, idle: Sequence[int], estimator: Estimator) -> Fit:
     """
-    Try friction laws on held-out blocks, every step of the fit repeated for each block.
+    Estimate the base parameters.
 
     Parameters
     ----------
-    robot : RobotModel
-        The arm, with its drive gains where effort is in ampere.
-    friction : tuple of FrictionLaw
-        The laws to try.
-    idle, datasets, estimator
-        As in `fit_parameters`.
+    observations : Observations
+        Rows of the training data.
+    idle : sequence of int
+        Joints whose friction and reflected inertia the data cannot show.
+    estimator : Estimator
+        How.
 
     """
-    parameters = make_standard_parameters(robot.n, friction, reflected_inertia=True)
-    reduction = reduce_to_base(robot, parameters)
-    predictions = [np.full(dataset.effort.shape, np.nan) for dataset in datasets]
-    folds = [list(blocked_folds(dataset.stamps, dataset.fitted)) for dataset in datasets]
-    for fold in zip(*folds, strict=True):
-        found = fit_parameters(
-            robot, reduction, idle, datasets, [rows for rows, _ in fold], estimator
-        )
-        theta = np.zeros(parameters.size)
-        theta[found.problem.reduction.independent] = found.estimate.theta
-        for dataset, prediction, (_, held_out) in zip(datasets, predictions, fold, strict=True):
-            torque = standard_torque(robot, parameters, theta, dataset.motion)
-            prediction[held_out] = (torque / _torque_per_effort(robot, dataset))[held_out]
-    errors = tuple(
-        errors_on(dataset, prediction, dataset.fitted)
-        for dataset, prediction in zip(datasets, predictions, strict=True)
+    left = restrict_to_identifiable(observations.robot, observations.factor(), idle)
+    problem = left.problem
+    estimate = estimator.estimate(problem)
+    if not isinstance(estimator, DictionaryFit) and np.any(_loads(problem)):
+        # The load is that of the bodies found, as it is when the model predicts.
+        for _ in range(LOAD_PASSES):
+            problem = _observations(problem).factor(estimate.unknowns)
+            estimate = estimator.estimate(problem)
+    kept, reduction = _without_unused_terms(problem.reduction, estimate.theta)
+    if len(kept) < problem.reduction.rank:
+        problem = problem.select(kept, reduction)
+        solved = estimate.problem or problem
+        estimate = estimate.select(kept, solved.select(kept, reduction))
+    return Fit(problem, estimate, left.lost, left.idle_joints)
+
+
+def _observations(problem: IdentificationProblem) -> Observations:
+    if problem.observations is None:
+        raise UsageError('friction that depends on the load needs the recordings themselves')
+    return problem.observations
+
+
+def _loads(problem: IdentificationProblem) -> BoolArray:
+    return _observations(problem).loaded
+
+
+def _without_unused_terms(
+    reduction: BaseReduction, theta: FloatArray
+) -> tuple[IntArray, BaseReduction]:
+    """Return which base parameters stay, and their meaning, without terms of a dictionary at 0."""
+    parameters = reduction.parameters
+    value_of = dict(zip(reduction.independent.tolist(), theta.tolist(), strict=True))
+    terms, standard = [], list(range(10 * parameters.n))
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        own = range(columns.start, columns.stop)
+        law = term.law
+        if isinstance(law, DictionaryFriction):
+            used = [value_of.get(column, 0.0) > 0.0 for column in own]
+            law = law.keep(used)
+            standard += [column for column, kept in zip(own, used, strict=True) if kept]
+        else:
+            standard += own
+        terms.append(FrictionTerm(term.joint, law))
+    rotors = parameters.reflected_inertia_slice
+    standard += range(rotors.start, rotors.stop)
+    place = {column: at for at, column in enumerate(standard)}
+    kept = np.array([
+        row for row, column in enumerate(reduction.independent) if int(column) in place
+    ])
+    smaller = replace(
+        reduction,
+        parameters=StandardParameters(parameters.n, tuple(terms), parameters.reflected_inertia),
+        K=reduction.K[kept][:, standard],
+        independent=np.array([place[int(column)] for column in reduction.independent[kept]]),
     )
-    return Trial(friction, reduction, errors)
+    return kept, smaller
 
 
-def score_prior(robot: RobotModel, datasets: Sequence[Dataset]) -> tuple[BagErrors, ...]:
+@dataclass(frozen=True)
+class Folds:
+    """
+    How held-out blocks are made.
+
+    Attributes
+    ----------
+    count : int
+        Number of contiguous blocks of equal size.
+    gap : float
+        Time next to a held-out block that is not trained on [s].
+
+    """
+
+    count: int = FOLDS
+    gap: float = GAP_SECONDS
+
+
+def cross_validate(
+    observations: Observations, idle: Sequence[int], estimator: Estimator, name: str,
+    folds: Folds = Folds(),
+) -> Trial:
+    """
+    Try an estimator on held-out blocks, every step of the fit repeated for each block.
+
+    Parameters
+    ----------
+    observations, idle, estimator
+        As in `fit_parameters`.
+    name : str
+        The choice in words.
+    folds : Folds
+        Blocks.
+
+    """
+    def solve(problem: IdentificationProblem) -> list[FloatArray]:
+        return [estimator.estimate(problem).unknowns]
+
+    trial, = _try_on_folds(observations, idle, solve, [name], folds)
+    return trial
+
+
+def cross_validate_prior_weights(
+    observations: Observations,
+    idle: Sequence[int],
+    estimator: DictionaryFit,
+    weights: Sequence[float],
+    folds: Folds = Folds(),
+) -> list[Trial]:
+    """
+    Try weights of the CAD prior on held-out blocks; see `cross_validate`.
+
+    Parameters
+    ----------
+    observations, idle, estimator, folds
+        As in `cross_validate`.
+    weights : sequence of float
+        What to try.
+
+    """
+    return _try_on_folds(
+        observations, idle, lambda problem: estimator.estimate_each(problem, weights),
+        [f'prior weight {weight:g}' for weight in weights], folds,
+    )
+
+
+def _try_on_folds(
+    observations: Observations,
+    idle: Sequence[int],
+    solve: Callable[[IdentificationProblem], list[FloatArray]],
+    names: Sequence[str],
+    folds: Folds,
+) -> list[Trial]:
+    data, n = observations.data, observations.robot.n
+    parts = [
+        list(blocked_folds(part.dataset.stamps, part.rows, folds.count, folds.gap))
+        for part in data
+    ]
+    predictions = [[np.full((int(part.rows.sum()), n), np.nan) for part in data] for _ in names]
+    held_out = []
+    recorded = observations.untreated()
+    for fold in zip(*parts, strict=True):
+        training = observations.select([rows for rows, _ in fold])
+        left = restrict_to_identifiable(observations.robot, training.factor(), idle)
+        tested = recorded.select([rows for _, rows in fold])
+        if left.problem.reduction.rank < observations.reduction.rank:
+            tested = tested.with_reduction(left.problem.reduction)
+        # Among the samples that take part.
+        places = [rows[part.rows] for part, (_, rows) in zip(data, fold, strict=True)]
+        held_out.append(places)
+        for prediction, unknowns in zip(predictions, solve(left.problem), strict=True):
+            for values, torque, part, chosen in zip(
+                prediction, tested.torque(unknowns), data, places, strict=True
+            ):
+                values[chosen] = torque / part.torque_per_effort
+    return [
+        Trial(
+            name,
+            tuple(
+                errors_at(part.dataset, values, part.rows)
+                for part, values in zip(data, prediction, strict=True)
+            ),
+            _scores_by_fold(data, prediction, held_out),
+        )
+        for name, prediction in zip(names, predictions, strict=True)
+    ]
+
+
+def _scores_by_fold(
+    data: Sequence[TrainingData],
+    prediction: Sequence[FloatArray],
+    held_out: Sequence[Sequence[BoolArray]],
+) -> FloatArray:
+    """Return the mean NRMSE over joints of each block, shape (folds,)."""
+    scores = []
+    for places in held_out:
+        values = []
+        for part, predicted, chosen in zip(data, prediction, places, strict=True):
+            effort = part.dataset.effort[part.rows]
+            spread = np.std(effort, axis=0)
+            error = np.sqrt(np.mean((effort[chosen] - predicted[chosen]) ** 2, axis=0))
+            values.append(np.mean(error[spread > 0.0] / spread[spread > 0.0]))
+        scores.append(np.mean(values))
+    return np.array(scores)
+
+
+def errors_at(dataset: Dataset, predicted: FloatArray, rows: BoolArray) -> BagErrors:
+    """
+    Return the errors of a prediction of some samples of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With N samples of n joints.
+    predicted : ndarray, shape (m, n)
+        Effort at the samples, in the bag's unit.
+    rows : ndarray of bool, shape (N,)
+        The m samples.
+
+    """
+    return measure_errors(
+        dataset.effort[rows],
+        predicted,
+        np.abs(dataset.motion.dq[rows]) > MOVING_SPEED,
+        bag=dataset.source,
+        unit=dataset.effort_unit,
+        joints=dataset.joint_names,
+    )
+
+
+def score_prior(
+    robot: RobotModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
+) -> tuple[BagErrors, ...]:
     """
     Return the errors of the URDF's inertial parameters, by bag.
 
     A URDF has no friction: sign, velocity, acceleration and offset are fitted for each joint to
     the very samples that are scored, which flatters it.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    datasets : sequence of Dataset
+        Recordings.
+    rows : sequence of ndarray of bool, shape (N,)
+        Samples to score of each.
+
     """
-    parameters = make_standard_parameters(robot.n, (), reflected_inertia=False)
     results = []
-    for dataset in datasets:
-        scale = _torque_per_effort(robot, dataset)
-        rigid = standard_torque(
-            robot, parameters, prior_inertial_parameters(robot), dataset.motion
-        )
-        rest = dataset.effort * scale - rigid
+    for dataset, chosen in zip(datasets, rows, strict=True):
+        scale = torque_per_effort(robot, dataset)
+        motion = dataset.motion.rows(np.flatnonzero(chosen))
+        rigid = rigid_torque(robot, motion)
+        rest = dataset.effort[chosen] * scale - rigid
         explained = np.zeros_like(rest)
         for joint in range(robot.n):
-            dq, ddq = dataset.motion.dq[:, joint], dataset.motion.ddq[:, joint]
-            columns = np.column_stack([np.sign(dq), dq, ddq, np.ones(len(dataset))])
-            coefficients = np.linalg.lstsq(
-                columns[dataset.fitted], rest[dataset.fitted, joint], rcond=None
-            )[0]
-            explained[:, joint] = columns @ coefficients
-        results.append(errors_on(dataset, (rigid + explained) / scale, dataset.fitted))
+            dq, ddq = motion.dq[:, joint], motion.ddq[:, joint]
+            columns = np.column_stack([np.sign(dq), dq, ddq, np.ones(len(dq))])
+            explained[:, joint] = columns @ np.linalg.lstsq(columns, rest[:, joint], rcond=None)[0]
+        results.append(errors_at(dataset, (rigid + explained) / scale, chosen))
     return tuple(results)
 
 
-def _torque_per_effort(robot: RobotModel, dataset: Dataset) -> FloatArray:
+def torque_per_effort(robot: RobotModel, dataset: Dataset) -> FloatArray:
+    """Return what turns recorded effort into joint torque, shape (n,)."""
     return robot.drives.drive_gain if dataset.effort_unit == 'A' else np.ones(robot.n)

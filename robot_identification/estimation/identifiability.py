@@ -18,12 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.base_parameters import random_motion
+from robot_identification.model.regressor import block_slices
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
@@ -62,15 +64,19 @@ class IdentifiableProblem:
 
 def find_idle_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
     """Return the joints that stay within `IDLE_RANGE` in all recordings."""
-    ranges = np.max(
-        [
-            np.ptp(dataset.motion.q[dataset.scored], axis=0)
-            for dataset in datasets
-            if dataset.scored.any()
-        ],
-        axis=0,
-    )
+    ranges = np.max([_ranges(dataset) for dataset in datasets if dataset.scored.any()], axis=0)
     return tuple(np.flatnonzero(ranges < IDLE_RANGE).tolist())
+
+
+def _ranges(dataset: Dataset) -> FloatArray:
+    """Return how far each joint moves in what is scored [rad], shape (n,)."""
+    extremes = []
+    for rows in block_slices(len(dataset)):
+        q = dataset.motion.q[rows][dataset.scored[rows]]
+        if len(q):
+            extremes += [q.min(axis=0), q.max(axis=0)]
+    ranges: FloatArray = np.ptp(extremes, axis=0)
+    return ranges
 
 
 def reference_scale(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
@@ -119,31 +125,37 @@ def restrict_to_identifiable(
         start = parameters.reflected_inertia_slice.start
         hidden |= {start + joint for joint in idle_joints}
     seen = np.array([column not in hidden for column in reduction.independent])
+    # A dictionary has more terms than any data tell apart; its fit chooses among them.
+    chosen_by_fit = {
+        column
+        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        if not term.law.is_structural
+        for column in range(columns.start, columns.stop)
+    }
+    tested = np.array([column not in chosen_by_fit for column in reduction.independent])
     R, _ = problem.stacked(np.ones(robot.n))
-    scaled = R / reference_scale(robot, reduction) / np.sqrt(problem.samples.max())
-    scaled = np.where(seen, scaled, 0.0)
+    reference = reference_scale(robot, reduction)
+    scaled = R[:, : reduction.rank] / reference / np.sqrt(problem.samples.max())
+    scaled = np.where(seen & tested, scaled, 0.0)
     triangle, pivots = scipy.linalg.qr(scaled, mode='r', pivoting=True)
     diagonal = np.abs(np.diag(triangle))
     rank = int(np.count_nonzero(diagonal > LOSS_TOLERANCE))
     joints = tuple(robot.joint_names[joint] for joint in idle_joints)
-    if rank == reduction.rank:
+    kept = np.sort(pivots[:rank])
+    lost = np.setdiff1d(np.flatnonzero(tested), kept)
+    if not lost.size and seen.all():
         return IdentifiableProblem(problem, (), joints)
-    kept, lost = np.sort(pivots[:rank]), np.sort(pivots[rank:])
     folded = np.linalg.lstsq(scaled[:, kept], scaled[:, lost], rcond=None)[0]
-    reference = reference_scale(robot, reduction)
     folded = folded * reference[lost] / reference[kept][:, None]
     folded[np.abs(folded) < 1e-6] = 0.0
-    smaller = BaseReduction(
-        parameters,
-        reduction.K[kept] + folded @ reduction.K[lost],
-        reduction.independent[kept],
-        reduction.gap,
+    K = reduction.K.copy()
+    K[kept] += folded @ reduction.K[lost]
+    kept = np.sort(np.concatenate([kept, np.flatnonzero(seen & ~tested)]))
+    smaller = replace(reduction, K=K[kept], independent=reduction.independent[kept])
+    names = tuple(reduction.names[i] for i in lost) + tuple(
+        # Not every term by its own name: none of the joint's friction is seen.
+        f'{term.law.name}{term.joint + 1}'
+        for term in parameters.friction
+        if term.joint in idle_joints and not term.law.is_structural
     )
-    columns = np.append(kept, reduction.rank)
-    factors = np.array([
-        np.linalg.qr(factor[:, columns], mode='r') for factor in problem.factors
-    ])
-    names = tuple(reduction.names[i] for i in lost)
-    return IdentifiableProblem(
-        IdentificationProblem(factors, problem.samples, smaller), names, joints
-    )
+    return IdentifiableProblem(problem.select(kept, smaller), names, joints)

@@ -18,11 +18,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from robot_identification.estimation.advice import Advice
 from robot_identification.estimation.problem import Estimate
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.validation.metrics import BagErrors
 from robot_identification.validation.validation import Verdict
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """
+    A question that held-out blocks decided.
+
+    Attributes
+    ----------
+    question : str
+        What was to be chosen.
+    names : tuple of str
+        The candidates.
+    scores : tuple of float
+        Mean NRMSE of each on held-out blocks.
+    chosen : str
+        The one taken.
+    rule : str
+        By which it was.
+
+    """
+
+    question: str
+    names: tuple[str, ...]
+    scores: tuple[float, ...]
+    chosen: str
+    rule: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +78,12 @@ class Identification:
         In words.
     notes : tuple of str
         What a reader should know.
+    candidates : tuple of Candidates
+        What was chosen on held-out blocks.
+    decided_by_prior : tuple of str
+        Parameters of which the URDF says more than the data.
+    advice : tuple of Advice
+        Motions that would show what the data did not.
 
     """
 
@@ -62,3 +96,6 @@ class Identification:
     idle_joints: tuple[str, ...]
     verdict: Verdict
     notes: tuple[str, ...]
+    candidates: tuple[Candidates, ...] = ()
+    decided_by_prior: tuple[str, ...] = ()
+    advice: tuple[Advice, ...] = ()

@@ -21,12 +21,86 @@ from numpy.typing import NDArray
 from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import PriorTerm
 import scipy.linalg
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 # Relative size below which a singular value of the column-scaled problem is rounding.
 RANK_TOLERANCE = 1.0e-10
+
+
+def residual_deviation(problem: IdentificationProblem, theta: FloatArray) -> FloatArray:
+    """
+    Return the standard deviation of each joint's residual [N m], shape (n,).
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Factors of the data.
+    theta : ndarray, shape (size,)
+        Unknowns; each joint pays for its share of them.
+
+    """
+    freedom = np.maximum(problem.samples - problem.size / problem.n, 1.0)
+    deviation: FloatArray = np.sqrt(problem.squared_residuals(theta) / freedom)
+    return deviation
+
+
+def describe_estimate(
+    problem: IdentificationProblem,
+    weights: FloatArray,
+    theta: FloatArray,
+    *,
+    active: BoolArray | None = None,
+    prior: PriorTerm | None = None,
+) -> Estimate:
+    """
+    Return an estimate with its covariance from white residuals.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Factors of the data.
+    weights : ndarray, shape (n,)
+        Factor on the rows of each joint [1 / N m].
+    theta : ndarray, shape (size,)
+        The unknowns found.
+    active : ndarray of bool, shape (size,), optional
+        Unknowns held by a bound: known exactly as far as the others are concerned.
+    prior : PriorTerm, optional
+        What was added to the squared residuals.
+
+    """
+    b = problem.reduction.rank
+    active = np.zeros(problem.size, dtype=bool) if active is None else active
+    sigma = residual_deviation(problem, theta)
+    R, _ = problem.stacked(weights)
+    spread = np.repeat(weights * sigma, [len(factor.triangle) for factor in problem.factors])
+    if prior is not None:
+        R = np.vstack([R, prior.matrix])
+        spread = np.append(spread, np.ones(len(prior.matrix)))
+    free = R[:, ~active]
+    scale = np.maximum(np.linalg.norm(free, axis=0), np.finfo(float).tiny)
+    orthogonal, triangle = np.linalg.qr(free / scale)
+    singular = np.linalg.svd(triangle, compute_uv=False)
+    G = scipy.linalg.solve_triangular(triangle, orthogonal.T) / scale[:, None]
+    covariance = np.zeros((problem.size, problem.size))
+    covariance[np.ix_(~active, ~active)] = (G * spread**2) @ G.T
+    return Estimate(
+        theta=theta[:b],
+        covariance=covariance[:b, :b],
+        sigma=sigma,
+        condition_number=float(np.linalg.cond(free)),
+        condition_number_scaled=float(singular[0] / singular[-1]),
+        singular_values=singular,
+        problem=problem,
+        weights=weights,
+        active=active[:b],
+        prior=prior,
+        nuisance=theta[b:],
+    )
 
 
 def solve_weighted(problem: IdentificationProblem, weights: FloatArray) -> Estimate:
@@ -56,7 +130,10 @@ def solve_weighted(problem: IdentificationProblem, weights: FloatArray) -> Estim
     scale = np.linalg.norm(R, axis=0)
     names = problem.reduction.names
     if not np.all(scale > 0.0):
-        lost = ', '.join(names[i] for i in np.flatnonzero(scale == 0.0))
+        lost = ', '.join(
+            names[i] if i < len(names) else 'the offset of one recording'
+            for i in np.flatnonzero(scale == 0.0)
+        )
         raise RankDeficientError(f'the data do not show {lost} at all')
     orthogonal, triangle = np.linalg.qr(R / scale)
     singular = np.linalg.svd(triangle, compute_uv=False)
@@ -66,17 +143,4 @@ def solve_weighted(problem: IdentificationProblem, weights: FloatArray) -> Estim
             f'singular value {singular[-1] / singular[0]:.1e}): record a richer motion'
         )
     theta = scipy.linalg.solve_triangular(triangle, orthogonal.T @ z) / scale
-    freedom = np.maximum(problem.samples - problem.reduction.rank / len(problem.samples), 1.0)
-    sigma = np.sqrt(problem.squared_residuals(theta) / freedom)
-    # theta = G z with G = triangle^-1 Q' / scale; the rows of joint j have variance
-    # (weight_j sigma_j)^2.
-    G = scipy.linalg.solve_triangular(triangle, orthogonal.T) / scale[:, None]
-    spread = np.repeat(weights * sigma, problem.factors.shape[1])
-    return Estimate(
-        theta=theta,
-        covariance=(G * spread**2) @ G.T,
-        sigma=sigma,
-        condition_number=float(np.linalg.cond(R)),
-        condition_number_scaled=float(singular[0] / singular[-1]),
-        singular_values=singular,
-    )
+    return describe_estimate(problem, weights, theta)

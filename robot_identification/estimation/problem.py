@@ -16,26 +16,104 @@
 The identification problem, kept as one triangular factor per joint.
 
 Every linear estimator, re-weighting and covariance follows from the factors, so that memory does
-not grow with the recording and the data are passed over once.
+not grow with the recording. What needs residuals again passes over the observations.
 """
 
 from __future__ import annotations
 
 from abc import ABC
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import DataError
 from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.regressor import observation_blocks
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
+from scipy.linalg.lapack import dgeqrf
+
+if TYPE_CHECKING:
+    from robot_identification.estimation.observations import Observations
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+
+# LAPACK works on so many columns at once, where it is given the room.
+BLOCK_COLUMNS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class JointFactor:
+    """
+    The rows of one joint, reduced by orthogonal transformations.
+
+    Attributes
+    ----------
+    columns : ndarray of int, shape (k,)
+        The unknowns that act on the joint; all others have zero columns.
+    triangle : ndarray, shape (k + 1, k + 1)
+        Upper triangular R of ``[W_j[:, columns] tau_j] = Q R`` [N m per parameter, N m].
+
+    """
+
+    columns: IntArray
+    triangle: FloatArray
+
+    def select(self, chosen: IntArray) -> JointFactor:
+        """
+        Return the factor of a problem with fewer unknowns.
+
+        Parameters
+        ----------
+        chosen : ndarray of int, shape (m,)
+            Unknowns that stay, in their new order.
+
+        """
+        place = {int(column): at for at, column in enumerate(self.columns)}
+        kept = [new for new, old in enumerate(chosen) if int(old) in place]
+        at = [place[int(chosen[new])] for new in kept] + [len(self.columns)]
+        return JointFactor(np.array(kept, dtype=int), triangle_of(self.triangle[:, at]))
+
+
+def triangle_of(rows: FloatArray) -> FloatArray:
+    """
+    Return the triangular factor of some rows.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (m, k)
+        Overwritten where it is in Fortran order.
+
+    Returns
+    -------
+    ndarray, shape (k, k)
+        Upper triangular R of ``rows = Q R``; zero rows below where m < k.
+
+    """
+    m, k = rows.shape
+    triangle = np.zeros((k, k))
+    if m:
+        triangle[: min(m, k)] = dgeqrf(rows, lwork=BLOCK_COLUMNS * k, overwrite_a=1)[0][:k]
+    # What lies below are the reflections.
+    triangle *= _upper(k)
+    return triangle
+
+
+@cache
+def _upper(k: int) -> FloatArray:
+    return np.triu(np.ones((k, k)))
+
+
+def combine_factors(factors: Sequence[JointFactor]) -> JointFactor:
+    """Return the factor of all rows behind some factors of one joint."""
+    return JointFactor(
+        factors[0].columns, triangle_of(np.vstack([factor.triangle for factor in factors]))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,25 +123,50 @@ class IdentificationProblem:
 
     Attributes
     ----------
-    factors : ndarray, shape (n, b + 1, b + 1)
-        Upper triangular R of ``[W_j tau_j] = Q_j R_j`` [N m per parameter, N m].
+    factors : tuple of JointFactor, length n
+        All rows. Unknowns are the b base parameters and, after them, `nuisance` others.
     samples : ndarray of int, shape (n,)
         Rows behind each factor.
     reduction : BaseReduction
         Meaning of the base parameters.
+    nuisance : int
+        Unknowns that are no parameters of the model: how far the offset of each joint in each
+        recording after the first is from their mean.
+    blocks : tuple of tuple of JointFactor
+        The same rows by contiguous blocks of time, for what asks how estimates scatter.
+    observations : Observations, optional
+        The rows themselves, for what needs residuals again.
 
     """
 
-    factors: FloatArray
-    samples: np.ndarray
+    factors: tuple[JointFactor, ...]
+    samples: IntArray
     reduction: BaseReduction
+    nuisance: int = 0
+    blocks: tuple[tuple[JointFactor, ...], ...] = ()
+    observations: Observations | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        n, b = len(self.samples), self.reduction.rank
-        if self.factors.shape != (n, b + 1, b + 1):
+        if len(self.factors) != len(self.samples):
             raise ValueError(
-                f'factors must have shape {(n, b + 1, b + 1)}, got {self.factors.shape}'
+                f'{len(self.factors)} factors for the samples of {len(self.samples)} joints'
             )
+        for factor in self.factors:
+            k = len(factor.columns)
+            if factor.triangle.shape != (k + 1, k + 1) or np.any(factor.columns >= self.size):
+                raise ValueError(
+                    f'a factor of {k} of {self.size} unknowns has shape {factor.triangle.shape}'
+                )
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.factors)
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return self.reduction.rank + self.nuisance
 
     def squared_residuals(self, theta: FloatArray) -> FloatArray:
         """
@@ -71,8 +174,8 @@ class IdentificationProblem:
 
         Parameters
         ----------
-        theta : ndarray, shape (b,)
-            Base parameters.
+        theta : ndarray, shape (size,)
+            Unknowns.
 
         Returns
         -------
@@ -80,9 +183,15 @@ class IdentificationProblem:
             Sums of squares [N^2 m^2].
 
         """
-        extended = np.append(-theta, 1.0)
-        squares: FloatArray = np.sum((self.factors @ extended) ** 2, axis=1)
-        return squares
+        return np.array([
+            np.sum((factor.triangle @ np.append(-theta[factor.columns], 1.0)) ** 2)
+            for factor in self.factors
+        ])
+
+    @property
+    def squared_torque(self) -> FloatArray:
+        """Sum of squared torques of each joint, shape (n,) [N^2 m^2]."""
+        return np.array([np.sum(factor.triangle[:, -1] ** 2) for factor in self.factors])
 
     def stacked(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """
@@ -95,65 +204,79 @@ class IdentificationProblem:
 
         Returns
         -------
-        R : ndarray, shape (n (b + 1), b)
+        R : ndarray, shape (sum of k_j + 1, size)
             Matrix.
-        z : ndarray, shape (n (b + 1),)
+        z : ndarray, shape (sum of k_j + 1,)
             Right-hand side.
 
         """
-        weighted = (self.factors * weights[:, None, None]).reshape(-1, self.factors.shape[2])
-        return weighted[:, :-1], weighted[:, -1]
+        return stack_factors(self.factors, weights, self.size)
+
+    def select(self, chosen: IntArray, reduction: BaseReduction) -> IdentificationProblem:
+        """
+        Return the problem with fewer base parameters.
+
+        Parameters
+        ----------
+        chosen : ndarray of int, shape (m,)
+            Base parameters that stay.
+        reduction : BaseReduction
+            Their meaning, of rank m.
+
+        """
+        b = self.reduction.rank
+        unknowns = np.concatenate([chosen, np.arange(b, b + self.nuisance)])
+        observations = self.observations
+        return replace(
+            self,
+            factors=tuple(factor.select(unknowns) for factor in self.factors),
+            reduction=reduction,
+            blocks=tuple(
+                tuple(factor.select(unknowns) for factor in block) for block in self.blocks
+            ),
+            observations=None if observations is None else observations.with_reduction(reduction),
+        )
 
 
-def build_problem(
-    robot: RobotModel,
-    reduction: BaseReduction,
-    data: Iterable[tuple[Dataset, FloatArray, BoolArray]],
-) -> IdentificationProblem:
+def stack_factors(
+    factors: Sequence[JointFactor], weights: FloatArray, size: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return matrix and right-hand side of all joints; see `IdentificationProblem.stacked`."""
+    heights = [len(factor.triangle) for factor in factors]
+    R = np.zeros((sum(heights), size))
+    z = np.zeros(len(R))
+    first = 0
+    for factor, weight, height in zip(factors, weights, heights, strict=True):
+        rows = slice(first, first + height)
+        R[rows, factor.columns] = weight * factor.triangle[:, :-1]
+        z[rows] = weight * factor.triangle[:, -1]
+        first += height
+    return R, z
+
+
+def combine_problems(problems: Sequence[IdentificationProblem]) -> IdentificationProblem:
     """
-    Reduce recordings to one triangular factor per joint.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    reduction : BaseReduction
-        Meaning of the base parameters.
-    data : iterable of (Dataset, ndarray of shape (N, n), ndarray of bool of shape (N,))
-        Recordings with their joint torques [N m] and the samples to take.
+    Return the problem of several recordings from those of each.
 
     Raises
     ------
     DataError
-        If there are fewer rows than parameters.
+        If they do not have the same base parameters.
 
     """
-    n, b = robot.n, reduction.rank
-    factors = np.zeros((n, b + 1, b + 1))
-    samples = np.zeros(n, dtype=int)
-    for dataset, tau, rows in data:
-        for block, W in observation_blocks(robot, reduction.parameters, dataset.motion):
-            chosen = rows[block]
-            if not chosen.any():
-                continue
-            W_base = W.reshape(len(chosen), n, -1)[chosen][:, :, reduction.independent]
-            target = tau[block][chosen]
-            for joint in range(n):
-                extended = np.column_stack([W_base[:, joint], target[:, joint]])
-                factors[joint] = _triangle(np.vstack([factors[joint], extended]), b + 1)
-            samples += int(chosen.sum())
-    if samples.min() * n < b:
-        raise DataError(
-            f'{samples.min()} usable samples for {b} parameters: record a longer motion'
-        )
-    return IdentificationProblem(factors, samples, reduction)
-
-
-def _triangle(rows: FloatArray, size: int) -> FloatArray:
-    factor = np.zeros((size, size))
-    R = np.linalg.qr(rows, mode='r')
-    factor[: len(R)] = R
-    return factor
+    first = problems[0]
+    for other in problems[1:]:
+        if other.reduction.names != first.reduction.names or other.nuisance or first.nuisance:
+            raise DataError('recordings reduced to different base parameters cannot be combined')
+    return replace(
+        first,
+        factors=tuple(
+            combine_factors(same) for same in zip(*(p.factors for p in problems), strict=True)
+        ),
+        samples=np.sum([problem.samples for problem in problems], axis=0),
+        blocks=tuple(block for problem in problems for block in problem.blocks),
+        observations=None,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +289,8 @@ class Estimate:
     theta : ndarray, shape (b,)
         Base parameters, SI units.
     covariance : ndarray, shape (b, b)
-        Of `theta`, from white residuals; measured residuals are correlated in time, so that true
-        errors are larger.
+        Of `theta`, from white residuals; `statistics` has what holds for residuals that are
+        correlated in time, as measured ones are.
     sigma : ndarray, shape (n,)
         Standard deviation of the residual of each joint [N m].
     condition_number : float
@@ -176,6 +299,20 @@ class Estimate:
         The same with columns of unit length.
     singular_values : ndarray, shape (b,)
         Of the weighted problem with columns of unit length.
+    problem : IdentificationProblem, optional
+        The problem solved last, with its row weights, where the estimator made another one.
+    weights : ndarray, shape (n,)
+        Factor on the rows of each joint in it [1 / N m].
+    active : ndarray of bool, shape (b,)
+        Parameters held by a bound: they have no standard error.
+    prior : PriorTerm, optional
+        What was added to the squared residuals.
+    nuisance : ndarray, shape (problem.nuisance,)
+        The other unknowns of the problem.
+    passes : int
+        How often it passed over the data.
+    notes : tuple of str
+        What a reader should know.
 
     """
 
@@ -185,11 +322,67 @@ class Estimate:
     condition_number: float
     condition_number_scaled: float
     singular_values: FloatArray
+    problem: IdentificationProblem | None = field(default=None, repr=False)
+    weights: FloatArray = field(default_factory=lambda: np.zeros(0))
+    active: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    prior: PriorTerm | None = None
+    nuisance: FloatArray = field(default_factory=lambda: np.zeros(0))
+    passes: int = 1
+    notes: tuple[str, ...] = ()
 
     @property
     def standard_errors(self) -> FloatArray:
         """Standard errors of `theta`, shape (b,)."""
         return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def unknowns(self) -> FloatArray:
+        """All unknowns of the problem, shape (problem.size,)."""
+        return np.append(self.theta, self.nuisance)
+
+    def select(self, chosen: IntArray, problem: IdentificationProblem) -> Estimate:
+        """
+        Return the estimate without base parameters that are zero.
+
+        Parameters
+        ----------
+        chosen : ndarray of int, shape (m,)
+            Base parameters that stay.
+        problem : IdentificationProblem
+            The same problem with these alone.
+
+        """
+        b = len(self.theta)
+        unknowns = np.concatenate([chosen, np.arange(b, b + len(self.nuisance))])
+        prior = self.prior
+        return replace(
+            self,
+            theta=self.theta[chosen],
+            covariance=self.covariance[np.ix_(chosen, chosen)],
+            problem=problem,
+            active=self.active[chosen],
+            prior=None if prior is None else replace(prior, matrix=prior.matrix[:, unknowns]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PriorTerm:
+    """
+    Rows that pull unknowns to what is known of them already.
+
+    The sum of ``|matrix @ unknowns - side|^2`` is added to the weighted squared residuals.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (r, size)
+        Rows.
+    side : ndarray, shape (r,)
+        Right-hand side.
+
+    """
+
+    matrix: FloatArray
+    side: FloatArray
 
 
 @dataclass(frozen=True)

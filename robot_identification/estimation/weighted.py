@@ -18,11 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.options import check_count
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.solving import renew_weights
+from robot_identification.estimation.solving import solve_unknowns
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,12 @@ class WeightedLeastSquares(Estimator):
 
     reweightings: int = 3
 
+    def __post_init__(self) -> None:
+        check_count(self.reweightings, 0, 'reweightings of wls')
+
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate with residual weights; see `Estimator.estimate`."""
-        result = solve_weighted(problem, np.ones(len(problem.samples)))
-        # A joint without residual (simulated without noise) must not get all the weight.
-        floor = 1e-9 * np.sqrt(np.max(problem.factors[:, -1, -1] ** 2 + np.sum(
-            problem.factors[:, :-1, -1] ** 2, axis=1) / problem.samples))
-        for _ in range(self.reweightings):
-            result = solve_weighted(problem, 1.0 / np.maximum(result.sigma, floor))
-        return result
+        weights = renew_weights(
+            problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
+        )
+        return solve_weighted(problem, weights)

@@ -156,9 +156,14 @@ def write_joint_states(
                 data = types.serialize_cdr(message, JOINT_STATE)
                 writer.write(topic, stamp, bytes(data))
     except BaseException:
-        writer.close()
-        shutil.rmtree(partial, ignore_errors=True)
+        # On a full disk, closing fails as well.
+        try:
+            writer.close()
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
         raise
-    writer.close()
-    writer.path.replace(path)
-    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        writer.close()
+        writer.path.replace(path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

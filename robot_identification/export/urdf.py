@@ -30,13 +30,18 @@ from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.errors import InconsistentModelError
 from robot_identification.model.consistency import smallest_eigenvalues
+from robot_identification.model.friction.nearest import nearest_plain_friction
+from robot_identification.model.friction.nearest import sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.regressor import prior_inertial_parameters
 
 FloatArray = NDArray[np.float64]
 
-# URDF knows these two; the law whose coefficient each takes.
-FRICTION_ATTRIBUTES = {'damping': ('viscous',), 'friction': ('coulomb', 'coulomb_sign')}
+# URDF knows these two; the law whose coefficient each takes as it is. Of any other law it takes
+# the nearest Coulomb and viscous friction.
+FRICTION_ATTRIBUTES = {'viscous': 'damping', 'coulomb': 'friction', 'coulomb_sign': 'friction'}
+# Where the model does not say up to which speed its friction is known [rad/s].
+UNKNOWN_SPEED = 1.0
 
 
 def export_urdf(model: IdentifiedModel) -> str:
@@ -45,7 +50,8 @@ def export_urdf(model: IdentifiedModel) -> str:
 
     Bodies that are fixed to a link, or stand on a locked joint, keep their own inertials; what is
     left of the identified one is the link's. Reflected inertia has no place in a URDF and stands
-    in a comment.
+    in a comment. Friction is Coulomb and viscous; of other laws it is the nearest to them in
+    steady sliding, over the speeds and at the mean load that the model was identified at.
 
     Raises
     ------
@@ -139,14 +145,24 @@ def _write_inertial(link: Element, parameters: FloatArray) -> None:
 
 
 def _write_dynamics(joint: Element, model: IdentifiedModel, index: int) -> None:
-    values = dict.fromkeys(FRICTION_ATTRIBUTES, 0.0)
+    values = dict.fromkeys(FRICTION_ATTRIBUTES.values(), 0.0)
     lifted = model.theta_lifted
     for term, columns in zip(
         model.parameters.friction, model.parameters.friction_slices, strict=True
     ):
-        for attribute, laws in FRICTION_ATTRIBUTES.items():
-            if term.joint == index and term.law.name in laws:
-                values[attribute] += float(lifted[columns][0])
+        if term.joint != index:
+            continue
+        if term.law.name in FRICTION_ATTRIBUTES:
+            values[FRICTION_ATTRIBUTES[term.law.name]] += float(lifted[columns][0])
+            continue
+        coulomb, viscous = nearest_plain_friction(
+            term.law,
+            lifted[columns],
+            sliding_speeds(_covered(model, 'speeds', index) or UNKNOWN_SPEED),
+            _covered(model, 'loads', index),
+        )
+        values['friction'] += coulomb
+        values['damping'] += viscous
     old = joint.find('dynamics')
     if old is not None:
         joint.remove(old)
@@ -154,6 +170,12 @@ def _write_dynamics(joint: Element, model: IdentifiedModel, index: int) -> None:
     SubElement(
         joint, 'dynamics', {key: repr(max(value, 0.0)) for key, value in values.items()}
     )
+
+
+def _covered(model: IdentifiedModel, what: str, index: int) -> float:
+    """Return a quality figure of one joint, zero where the model does not have it."""
+    values = model.quality.get(what)
+    return 0.0 if values is None else float(values[index])
 
 
 def _numbers(vector: FloatArray) -> str:

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -289,6 +290,18 @@ def reduce_to_base(
         singular values disagree with it.
 
     """
+    structural = StandardParameters(
+        parameters.n,
+        tuple(term for term in parameters.friction if term.law.is_structural),
+        parameters.reflected_inertia,
+    )
+    if structural != parameters:
+        return _extend(
+            reduce_to_base(
+                robot, structural, frames=frames, preference=preference, samples=samples, seed=seed
+            ),
+            parameters,
+        )
     rng = np.random.default_rng(seed)
     motion = random_motion(robot, samples, rng)
     tau_rigid = rng.normal(size=(samples, robot.n))
@@ -299,7 +312,8 @@ def reduce_to_base(
     scale = np.linalg.norm(W, axis=0)
     null = scale <= ROUNDING * scale.max()
     weak = _weak_columns(scale, parameters)
-    unit = W / np.where(null, 1.0, scale)
+    # Lengths and angles of columns are those of the triangular factor, which is much smaller.
+    unit = np.asarray(np.linalg.qr(W / np.where(null, 1.0, scale), mode='r'))
     order = [column for column in preference_order(parameters, preference) if not null[column]]
     taken = _take_independent(unit, [column for column in order if not weak[column]])
     chosen = np.array(sorted(taken))
@@ -326,6 +340,21 @@ def reduce_to_base(
         parameters, K, chosen, gap, 'joint' if frames is None else frames.name, preference,
         singular, tuple(parameters.names[column] for column in sorted(neglected)),
         _is_exact(robot),
+    )
+
+
+def _extend(reduction: BaseReduction, parameters: StandardParameters) -> BaseReduction:
+    """Return a reduction with the columns of laws that are base parameters by definition."""
+    names = list(parameters.names)
+    place = np.array([names.index(name) for name in reduction.parameters.names])
+    added = np.setdiff1d(np.arange(parameters.size), place)
+    independent = np.concatenate([place[reduction.independent], added])
+    K = np.zeros((len(independent), parameters.size))
+    K[: reduction.rank, place] = reduction.K
+    K[reduction.rank + np.arange(len(added)), added] = 1.0
+    order = np.argsort(independent)
+    return replace(
+        reduction, parameters=parameters, K=K[order], independent=independent[order]
     )
 
 

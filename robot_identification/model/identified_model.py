@@ -23,42 +23,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.kinematic_filter import KinematicFilter as KinematicFilter
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import standard_torque
 from robot_identification.model.robot_model import RobotModel
-
-
-@dataclass(frozen=True)
-class KinematicFilter:
-    """
-    How positions and velocities of a recording are smoothed.
-
-    Attributes
-    ----------
-    kind : str
-        'butterworth': zero-phase, forward and backward.
-    order : int
-        Of one pass.
-    cutoff : float
-        Of one pass [Hz].
-
-    """
-
-    kind: str = 'butterworth'
-    order: int = 2
-    cutoff: float = 9.0
-
-    def __post_init__(self) -> None:
-        if self.kind != 'butterworth':
-            raise DescriptionError(f'filter {self.kind!r} is unknown; known is butterworth')
-        if not isinstance(self.order, int) or not 1 <= self.order <= 10:
-            raise DescriptionError(f'filter order is {self.order!r}, allowed are 1 to 10')
-        if not isinstance(self.cutoff, (int, float)) or not 0.0 < self.cutoff < 1e6:
-            raise DescriptionError(f'filter cut-off is {self.cutoff!r} Hz, it must be positive')
 
 
 @dataclass(frozen=True)
@@ -110,6 +81,10 @@ class IdentifiedModel:
         Topic, names, filter and delay of the training data.
     provenance, quality : mapping
         How the model was made, and how good it is.
+    covariance_kind : str
+        How the covariance was found: 'residual' takes residuals as white, the others do not.
+    temperature : ndarray, shape (n,), optional
+        Mean temperature of each joint in the training data [deg C].
     relative_scale : bool
         True where drive gains were unknown: torques are then in ampere times an unknown gain.
 
@@ -126,6 +101,8 @@ class IdentifiedModel:
     provenance: Mapping[str, Any]
     quality: Mapping[str, Any]
     relative_scale: bool = False
+    covariance_kind: str = 'residual'
+    temperature: FloatArray | None = None
 
     @property
     def parameters(self) -> StandardParameters:

@@ -37,8 +37,8 @@ from robot_identification.model.base_parameters import COEFFICIENT_TOLERANCE
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import KinematicFilter
 from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.kinematic_filter import kinematic_filter_from_options
 from robot_identification.model.parameters import FrictionTerm
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.robot_model import Drives
@@ -49,7 +49,9 @@ from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import parse_urdf
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+# Of the effort behind position [s].
+LONGEST_DELAY = 0.5
 _KEYS = {
     'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',
     'standard_parameters', 'reflected_inertia', 'kinematics', 'temperature', 'payload',
@@ -106,7 +108,9 @@ def dump_identified_model(model: IdentifiedModel) -> str:
             ]
             for number, joint in enumerate(robot.joint_names)
         },
-        'covariance': {'names': list(names), 'matrix': model.covariance},
+        'covariance': {
+            'kind': model.covariance_kind, 'names': list(names), 'matrix': model.covariance,
+        },
         'standard_parameters': {
             'note': model.consistency_note,
             'values': (
@@ -119,14 +123,10 @@ def dump_identified_model(model: IdentifiedModel) -> str:
         'kinematics': {
             'topic': model.source.topic,
             'joint_names': dict(model.source.joint_names),
-            'filter': {
-                'kind': model.source.kinematic_filter.kind,
-                'order': model.source.kinematic_filter.order,
-                'cutoff': model.source.kinematic_filter.cutoff,
-            },
+            'filter': model.source.kinematic_filter.options(),
             'delay': model.source.delay,
         },
-        'temperature': None,
+        'temperature': model.temperature,
         'payload': None,
         'provenance': model.provenance,
         'quality': model.quality,
@@ -179,6 +179,8 @@ def load_identified_model(path: Path) -> IdentifiedModel:
     content, source = read_yaml(path), str(path)
     if content.get('schema_version') == 1:
         content = _from_version_1(content)
+    if content.get('schema_version') == 2:
+        content = _from_version_2(content)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(content, source, _KEYS, set())
     try:
@@ -200,7 +202,18 @@ def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
         return content
     n = len(robot['joints'])
     added = {'encoders': {'sign': [1.0] * n, 'zero': [0.0] * n}, 'locked': {}}
-    return {**content, 'schema_version': SCHEMA_VERSION, 'robot': {**added, **robot}}
+    return {**content, 'schema_version': 2, 'robot': {**added, **robot}}
+
+
+def _from_version_2(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a file whose covariance took residuals as white."""
+    covariance = content.get('covariance')
+    if not isinstance(covariance, dict):
+        return content
+    return {
+        **content, 'schema_version': SCHEMA_VERSION,
+        'covariance': {'kind': 'residual', **covariance},
+    }
 
 
 def _finite(values: Any, shape: tuple[int, ...], what: str) -> FloatArray:
@@ -245,11 +258,9 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
     )
     consistent = content['standard_parameters']['values']
     kinematics = content['kinematics']
-    filter_options = kinematics['filter']
-    check_keys(filter_options, 'the filter', {'kind', 'order', 'cutoff'}, set())
-    if kinematics['delay'] != 0.0:
+    if not abs(float(kinematics['delay'])) <= LONGEST_DELAY:
         raise DescriptionError(
-            f'a delay of {kinematics["delay"]} s is not compensated by this version'
+            f'the delay is {kinematics["delay"]} s, at most {LONGEST_DELAY:g} s are plausible'
         )
     return IdentifiedModel(
         robot=robot,
@@ -270,12 +281,17 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
         source=SignalSource(
             topic=str(kinematics['topic']),
             joint_names=dict(kinematics['joint_names']),
-            kinematic_filter=KinematicFilter(**filter_options),
+            kinematic_filter=kinematic_filter_from_options(kinematics['filter']),
             delay=float(kinematics['delay']),
         ),
         provenance=content['provenance'],
         quality=content['quality'],
         relative_scale=_true_or_false(content['effort']['relative_scale'], 'relative_scale'),
+        covariance_kind=str(content['covariance']['kind']),
+        temperature=(
+            None if content['temperature'] is None
+            else _finite(content['temperature'], (robot.n,), 'temperatures')
+        ),
     )
 
 

@@ -23,13 +23,20 @@ but not in its regressor).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 import pinocchio as pin
 from robot_identification.errors import DataError
+from robot_identification.model.friction.law import BoolArray
 from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.parameters import FrictionTerm
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.robot_model import RobotModel
 
@@ -47,6 +54,9 @@ class Motion:
         Position [rad], velocity [rad/s], acceleration [rad/s^2].
     temperature : ndarray, shape (N, n), optional
         Joint temperatures [deg C].
+    starts : tuple of int
+        Rows at which friction begins anew because what was before them is not known: the first
+        one of a recording, and the first one after each gap.
 
     """
 
@@ -54,6 +64,7 @@ class Motion:
     dq: FloatArray
     ddq: FloatArray
     temperature: FloatArray | None = None
+    starts: tuple[int, ...] = field(default=(0,), kw_only=True)
 
     def __post_init__(self) -> None:
         shapes = {self.q.shape, self.dq.shape, self.ddq.shape}
@@ -66,7 +77,16 @@ class Motion:
     def part(self, rows: slice) -> Motion:
         """Return some of the samples."""
         temperature = None if self.temperature is None else self.temperature[rows]
-        return Motion(self.q[rows], self.dq[rows], self.ddq[rows], temperature)
+        first, last, _ = rows.indices(len(self))
+        starts = tuple(start - first for start in self.starts if first <= start < last)
+        return Motion(
+            self.q[rows], self.dq[rows], self.ddq[rows], temperature, starts=starts
+        )
+
+    def rows(self, chosen: NDArray[np.int64] | BoolArray) -> Motion:
+        """Return samples that need not follow each other, for what has no memory."""
+        temperature = None if self.temperature is None else self.temperature[chosen]
+        return Motion(self.q[chosen], self.dq[chosen], self.ddq[chosen], temperature)
 
 
 def inertial_regressor(
@@ -173,8 +193,7 @@ def observation_matrix(
         State of every friction term before the first sample; replaced in place by the state
         after the last one, so that the next block can go on from it. By default initial states.
     tau_rigid : ndarray, shape (N, n), optional
-        Rigid torque for load-dependent laws [N m]; by default the URDF's, which training and
-        prediction share.
+        Rigid torque for load-dependent laws [N m]; by default the URDF's.
 
     Returns
     -------
@@ -196,23 +215,90 @@ def observation_matrix(
     for index, (term, columns) in enumerate(
         zip(parameters.friction, parameters.friction_slices, strict=True)
     ):
-        joint = term.joint
-        if term.law.needs_temperature:
-            _check_temperature(robot.joint_names[joint], motion, joint, term.law.name)
-        seen = JointMotion(
-            q=motion.q[:, joint],
-            dq=motion.dq[:, joint],
-            tau_rigid=np.zeros(N) if tau_rigid is None else tau_rigid[:, joint],
-            temperature=(
-                np.full(N, np.nan) if motion.temperature is None else motion.temperature[:, joint]
-            ),
+        seen = friction_motion(robot, term, motion, tau_rigid)
+        W[:, term.joint, columns], states[index] = run_friction(
+            term.law, seen, states[index], motion.starts
         )
-        W[:, joint, columns], states[index] = term.law.columns(seen, states[index])
     if parameters.reflected_inertia:
         start = parameters.reflected_inertia_slice.start
         for joint in range(n):
             W[:, joint, start + joint] = motion.ddq[:, joint]
     return W.reshape(N * n, parameters.size)
+
+
+def friction_motion(
+    robot: RobotModel, term: FrictionTerm, motion: Motion, tau_rigid: FloatArray | None
+) -> JointMotion:
+    """
+    Return a motion as the friction law of one joint sees it.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    term : FrictionTerm
+        The law and its joint.
+    motion : Motion
+        N samples.
+    tau_rigid : ndarray, shape (N, n), optional
+        Rigid torque [N m]; by default zero.
+
+    Raises
+    ------
+    DataError
+        If the law needs temperatures and there are none.
+
+    """
+    N, joint = len(motion), term.joint
+    if term.law.needs_temperature:
+        _check_temperature(robot.joint_names[joint], motion, joint, term.law.name)
+    return JointMotion(
+        q=motion.q[:, joint],
+        dq=motion.dq[:, joint],
+        tau_rigid=np.zeros(N) if tau_rigid is None else tau_rigid[:, joint],
+        temperature=(
+            np.full(N, np.nan) if motion.temperature is None else motion.temperature[:, joint]
+        ),
+    )
+
+
+def run_friction(
+    law: FrictionLaw, motion: JointMotion, state: FloatArray, starts: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return the columns of a friction law along a recording that may have gaps.
+
+    Parameters
+    ----------
+    law : FrictionLaw
+        With k coefficients.
+    motion : JointMotion
+        N consecutive samples of the joint.
+    state : ndarray, shape (s,)
+        State before the first of them.
+    starts : sequence of int
+        Rows at which the state begins anew.
+
+    Returns
+    -------
+    columns : ndarray, shape (N, k)
+        What the coefficients multiply.
+    state : ndarray, shape (s,)
+        After the last sample.
+
+    """
+    # Most laws have no memory, and most recordings no gap.
+    if not state.size or not starts:
+        return law.columns(motion, state)
+    N = motion.dq.size
+    edges = [0, *(start for start in starts if start > 0), N]
+    blocks = []
+    for first, last in pairwise(edges):
+        if first in starts:
+            state = law.initial_state()
+        columns, state = law.columns(motion.part(slice(first, last)), state)
+        blocks.append(columns)
+    return np.concatenate(blocks), state
 
 
 def _check_temperature(name: str, motion: Motion, joint: int, law: str) -> None:
@@ -253,9 +339,14 @@ def observation_blocks(
 
     """
     states = initial_friction_states(parameters)
-    for start in range(0, len(motion), BLOCK_SAMPLES):
-        rows = slice(start, min(start + BLOCK_SAMPLES, len(motion)))
+    for rows in block_slices(len(motion)):
         yield rows, observation_matrix(robot, parameters, motion.part(rows), states)
+
+
+def block_slices(size: int) -> Iterator[slice]:
+    """Yield consecutive slices of at most BLOCK_SAMPLES."""
+    for start in range(0, size, BLOCK_SAMPLES):
+        yield slice(start, min(start + BLOCK_SAMPLES, size))
 
 
 def standard_torque(
@@ -273,7 +364,40 @@ def standard_torque(
     theta : ndarray, shape (p,)
         Standard parameters, SI units.
     motion : Motion
-        N samples.
+        N samples from the start of a recording.
+
+    Returns
+    -------
+    ndarray, shape (N, n)
+        Joint torques [N m]; friction that depends on the load takes that of `theta`.
+
+    """
+    tau = np.empty(motion.q.shape)
+    states = initial_friction_states(parameters)
+    for rows in block_slices(len(motion)):
+        tau[rows] = continue_torque(robot, parameters, theta, motion.part(rows), states)
+    return tau
+
+
+def continue_torque(
+    robot: RobotModel,
+    parameters: StandardParameters,
+    theta: FloatArray,
+    motion: Motion,
+    friction_states: list[FloatArray],
+) -> FloatArray:
+    """
+    Return the torque of some samples of a recording, after those before them.
+
+    Parameters
+    ----------
+    robot, parameters, theta
+        As in `standard_torque`.
+    motion : Motion
+        N consecutive samples.
+    friction_states : list of ndarray
+        State of every friction term before the first sample; replaced in place by the state
+        after the last one.
 
     Returns
     -------
@@ -281,9 +405,20 @@ def standard_torque(
         Joint torques [N m].
 
     """
-    tau = np.empty(motion.q.shape)
-    for rows, W in observation_blocks(robot, parameters, motion):
-        tau[rows] = (W @ theta).reshape(-1, robot.n)
+    n = robot.n
+    W = inertial_regressor(robot, motion)
+    tau: FloatArray = (W @ theta[: 10 * n]).reshape(-1, n)
+    if parameters.reflected_inertia:
+        tau += motion.ddq * theta[parameters.reflected_inertia_slice]
+    tau_rigid = tau.copy()
+    for index, (term, columns) in enumerate(
+        zip(parameters.friction, parameters.friction_slices, strict=True)
+    ):
+        seen = friction_motion(robot, term, motion, tau_rigid)
+        found, friction_states[index] = run_friction(
+            term.law, seen, friction_states[index], motion.starts
+        )
+        tau[:, term.joint] += found @ theta[columns]
     return tau
 
 

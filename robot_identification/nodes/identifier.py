@@ -31,8 +31,7 @@ from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.robot import RobotDescription
-from robot_identification.pipeline import DEFAULT_ESTIMATOR
-from robot_identification.pipeline import DEFAULT_FRICTION
+from robot_identification.pipeline import AUTOMATIC
 from robot_identification.pipeline import identify
 from robot_identification.pipeline import IdentifyOptions
 from robot_identification.report.save import save_identification
@@ -49,8 +48,11 @@ class Identifier(Node):
         declare(self, 'identify.bags', [''], 'bags to identify from')
         declare(self, 'identify.output', '', 'folder for model, report and results')
         declare(self, 'identify.effort_unit', '', 'A or Nm; empty: what the bag or robot says')
-        declare(self, 'identify.estimator', DEFAULT_ESTIMATOR, 'name of the estimator')
-        declare(self, 'identify.friction', DEFAULT_FRICTION, 'comma list of friction laws')
+        declare(self, 'identify.estimator', '', 'name of the estimator; empty: by the friction')
+        declare(
+            self, 'identify.friction', AUTOMATIC,
+            'comma list of friction laws, none, or auto: terms chosen from the data',
+        )
         self._description = RobotDescription(self, used=False)
         self._busy = threading.Lock()
         self._result = self.create_publisher(String, '~/result', LATCHED)
@@ -80,8 +82,8 @@ class Identifier(Node):
         if not bags or not output:
             raise UsageError('set identify.bags and identify.output first')
         options = IdentifyOptions(
-            estimator=self.get_parameter('identify.estimator').value,
-            friction=self.get_parameter('identify.friction').value,
+            estimator=self.get_parameter('identify.estimator').value or None,
+            friction=self.get_parameter('identify.friction').value or None,
             effort_unit=self.get_parameter('identify.effort_unit').value or None,
         )
         found = identify(robot_from_parameters(self, self._description.read()), bags, options)

@@ -27,6 +27,7 @@ from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing.dataset import FloatArray
 from robot_identification.processing.loading import check_robot_name
 from robot_identification.processing.loading import load_for_model
+from robot_identification.processing.process import describe_damage
 from robot_identification.validation.validation import predict_effort
 
 
@@ -83,7 +84,7 @@ def compare_effort(
         return EffortComparison(dataset.stamps, dataset.effort, predicted), notes
     source = model.source
     recording = read_recording(
-        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names,
+        bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
         encoders=model.robot.encoders,
     )
     note = check_robot_name(recording, model.robot.name)
@@ -95,5 +96,5 @@ def compare_effort(
     predicted = TorquePredictor(model).run(recording.stamps, recording.q, recording.dq)
     return (
         EffortComparison(recording.stamps, recording.effort, predicted),
-        (note,) if note else (),
+        tuple(text for text in (note, *describe_damage(recording), *recording.notes) if text),
     )

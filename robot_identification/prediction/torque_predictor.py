@@ -16,15 +16,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import UsageError
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import continue_torque
 from robot_identification.model.regressor import initial_friction_states
 from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
 from scipy.signal import butter
 from scipy.signal import sosfilt
 from scipy.signal import sosfilt_zi
@@ -62,7 +63,8 @@ class TorquePredictor:
     Predicts from measured positions and velocities with filters that look back only.
 
     Velocity is low-passed, acceleration is the low-passed difference of that; both lag behind by
-    about ``0.23 / cutoff`` each.
+    about ``0.23 / cutoff`` each. A model whose effort lags behind position by a delay takes the
+    kinematics of that much before; one whose effort runs ahead takes the present ones.
 
     Parameters
     ----------
@@ -109,6 +111,7 @@ class TorquePredictor:
         self._velocity_state = settled[:, :, None] * dq
         self._acceleration_state = settled[:, :, None] * np.zeros_like(dq)
         self._dq = dq.copy()
+        self._past: deque[tuple[float, FloatArray]] = deque()
         self._friction_states = initial_friction_states(self._model.parameters)
         self.restarts += 1
 
@@ -146,11 +149,24 @@ class TorquePredictor:
             self._sections, difference[None], axis=0, zi=self._acceleration_state
         )
         model = self._model
-        W = observation_matrix(
-            model.robot, model.parameters, Motion(q[None], smooth, ddq), self._friction_states
-        )
-        torque = W @ model.theta_lifted
+        motion = Motion(*self._before(stamp, np.stack([q, smooth[0], ddq[0]])), starts=())
+        torque = continue_torque(
+            model.robot, model.parameters, model.theta_lifted, motion, self._friction_states
+        )[0]
         return Prediction(torque, torque * model.effort_per_torque)
+
+    def _before(self, stamp: float, kinematics: FloatArray) -> FloatArray:
+        """Return the kinematics that the effort at a stamp belongs to, shape (3, 1, n)."""
+        delay, past = self._model.source.delay, self._past
+        if delay <= 0.0:
+            return kinematics[:, None]
+        past.append((stamp, kinematics))
+        while len(past) > 2 and past[1][0] <= stamp - delay:
+            past.popleft()
+        (first, older), (second, newer) = past[0], past[min(1, len(past) - 1)]
+        share = 0.0 if second == first else (stamp - delay - first) / (second - first)
+        mixed: FloatArray = older + float(np.clip(share, 0.0, 1.0)) * (newer - older)
+        return mixed[:, None]
 
     def run(self, stamps: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
         """

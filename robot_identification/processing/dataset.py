@@ -18,16 +18,72 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.experiment.storage import release
 from robot_identification.model.regressor import Motion
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.integer]
 
 # Below this speed a joint counts as resting.
 MOVING_SPEED = 0.02
+# Delays below this change nothing [s].
+SMALLEST_DELAY = 0.001
+
+
+@dataclass(frozen=True)
+class Gap:
+    """
+    A pause in which nothing was recorded.
+
+    Attributes
+    ----------
+    start : float
+        Last stamp before it, seconds after the first joint state.
+    duration : float
+        Time to the next one [s].
+
+    """
+
+    start: float
+    duration: float
+
+
+@dataclass(frozen=True)
+class Delay:
+    """
+    Time by which effort lags behind position, as found in a recording.
+
+    Attributes
+    ----------
+    value : float
+        Positive where the effort is recorded too late [s].
+    standard_error : float
+        Of `value` [s]; the larger of what the noise explains and the scatter of the joints.
+
+    """
+
+    value: float
+    standard_error: float
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether it is more than errors of the model explain: three standard errors, 1 ms."""
+        return abs(self.value) > max(3.0 * self.standard_error, SMALLEST_DELAY)
+
+    def describe(self, compensated: float = 0.0) -> str:
+        """Return the delay in words, `compensated` [s] being taken off before."""
+        relation = 'lags behind' if self.value >= 0.0 else 'is ahead of'
+        done = f'beyond {compensated * 1e3:.1f} ms taken off' if compensated else 'not taken off'
+        return (
+            f'effort {relation} position by {abs(self.value) * 1e3:.1f} +- '
+            f'{self.standard_error * 1e3:.1f} ms ({done})'
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +98,7 @@ class Dataset:
     joint_names : tuple of str
         The n joints, kinematic order.
     stamps : ndarray, shape (N,)
-        Recorded stamps, seconds after the first joint state, increasing.
+        Recorded stamps, seconds after the first joint state, not decreasing.
     motion : Motion
         Raw positions, smoothed velocities and accelerations at the stamps.
     effort : ndarray, shape (N, n)
@@ -62,6 +118,15 @@ class Dataset:
         Sampling rate by the median period [Hz].
     notes : tuple of str
         What a reader of the report should know about the data.
+    gaps : tuple of Gap
+        Pauses that split the recording.
+    delay : float
+        Time by which the kinematics were shifted to meet the effort [s].
+    found_delay : Delay, optional
+        What is left between them; None where it was not looked for, or could not be found.
+    noise : mapping of str to ndarray, shape (n,)
+        Standard deviations of 'q', 'dq' and 'effort' about the mean of all periods, of one
+        sample; empty unless the kinematics are a Fourier series.
 
     """
 
@@ -77,9 +142,34 @@ class Dataset:
     excluded: Mapping[str, int]
     rate: float
     notes: tuple[str, ...]
+    gaps: tuple[Gap, ...] = ()
+    delay: float = 0.0
+    found_delay: Delay | None = None
+    noise: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.stamps)
+
+    def joint(self, number: int) -> Dataset:
+        """Return the dataset of one joint alone."""
+        one = slice(number, number + 1)
+        motion = self.motion
+        temperature = motion.temperature
+        return replace(
+            self,
+            joint_names=self.joint_names[one],
+            motion=Motion(
+                motion.q[:, one], motion.dq[:, one], motion.ddq[:, one],
+                None if temperature is None else temperature[:, one], starts=motion.starts,
+            ),
+            effort=self.effort[:, one],
+        )
+
+    def release(self) -> None:
+        """Let go of the memory behind arrays that are files; they are read again when needed."""
+        motion = self.motion
+        for array in (motion.q, motion.dq, motion.ddq, self.effort):
+            release(array)
 
     @property
     def moving(self) -> BoolArray:

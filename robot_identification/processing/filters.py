@@ -12,20 +12,23 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Zero-phase low-pass and differentiation on uniform samples."""
+"""Zero-phase low-pass, local polynomials and differences on uniform samples."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.kinematic_filter import KinematicFilter
 from scipy.signal import butter
+from scipy.signal import savgol_filter
 from scipy.signal import sosfiltfilt
 
 FloatArray = NDArray[np.float64]
 
 # Above this share of the Nyquist frequency a digital Butterworth no longer resembles one.
 HIGHEST_CUTOFF = 0.8
+# What is left of a transient after the memory of a filter.
+FORGOTTEN = 1e-13
 
 
 def low_pass(x: FloatArray, rate: float, kinematic_filter: KinematicFilter) -> FloatArray:
@@ -47,12 +50,74 @@ def low_pass(x: FloatArray, rate: float, kinematic_filter: KinematicFilter) -> F
         Filtered samples.
 
     """
-    cutoff = min(kinematic_filter.cutoff, HIGHEST_CUTOFF * rate / 2.0)
+    cutoff = _usable_cutoff(rate, kinematic_filter)
     sections = butter(kinematic_filter.order, cutoff, fs=rate, output='sos')
     # Three time constants of the slowest pole, at most the signal itself.
     padding = min(int(np.ceil(3.0 * rate / cutoff)), len(x) - 1)
     filtered: FloatArray = sosfiltfilt(sections, x, axis=0, padtype='odd', padlen=padding)
     return filtered
+
+
+def _usable_cutoff(rate: float, kinematic_filter: KinematicFilter) -> float:
+    return min(kinematic_filter.cutoff, HIGHEST_CUTOFF * rate / 2.0)
+
+
+def low_pass_memory(rate: float, kinematic_filter: KinematicFilter) -> int:
+    """
+    Return how many samples away `low_pass` no longer depends on a sample.
+
+    Blocks that overlap by this much are filtered as the whole is, up to FORGOTTEN.
+
+    Parameters
+    ----------
+    rate : float
+        Sampling rate [Hz].
+    kinematic_filter : KinematicFilter
+        Order and cut-off of one pass.
+
+    """
+    cutoff = _usable_cutoff(rate, kinematic_filter)
+    _, poles, _ = butter(kinematic_filter.order, cutoff, fs=rate, output='zpk')
+    return int(np.ceil(np.log(FORGOTTEN) / np.log(np.max(np.abs(poles)))))
+
+
+def window_length(span: float, rate: float, shortest: int) -> int:
+    """Return the odd number of samples nearest to `span` seconds, at least `shortest`."""
+    return max(2 * round((span * rate - 1.0) / 2.0) + 1, shortest)
+
+
+def local_polynomial(
+    x: FloatArray, rate: float, span: float, degree: int, derivative: int = 0
+) -> FloatArray:
+    """
+    Smooth or differentiate by Savitzky-Golay filters: a polynomial in a window that moves along.
+
+    Parameters
+    ----------
+    x : ndarray, shape (N, n)
+        Uniform samples.
+    rate : float
+        Sampling rate [Hz].
+    span : float
+        Length of the window [s]; it is as long as the degree needs at least, and not longer than
+        the signal.
+    degree : int
+        Of the polynomials.
+    derivative : int
+        How often to differentiate.
+
+    Returns
+    -------
+    ndarray, shape (N, n)
+        At the ends the first and the last polynomial go on.
+
+    """
+    window = min(window_length(span, rate, degree + 1 + degree % 2), len(x) - 1 + len(x) % 2)
+    smooth: FloatArray = savgol_filter(
+        x, window, min(degree, window - 1), deriv=derivative, delta=1.0 / rate, axis=0,
+        mode='interp',
+    )
+    return smooth
 
 
 def central_difference(x: FloatArray, rate: float) -> FloatArray:

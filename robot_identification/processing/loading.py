@@ -65,7 +65,7 @@ def load_for_model(
     """
     source = model.source
     recording = read_recording(
-        bag, model.robot.joint_names, topic=source.topic, names=source.joint_names,
+        bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
         encoders=model.robot.encoders,
     )
     note = check_robot_name(recording, model.robot.name)
@@ -75,5 +75,8 @@ def load_for_model(
             f'{bag} has effort in {unit}, the model was identified on effort in '
             f'{model.effort_unit}: record with the same driver setting, or identify again'
         )
-    dataset = process(recording, source.kinematic_filter, unit, start=start, stop=stop)
+    dataset = process(
+        recording, source.kinematic_filter, unit, start=start, stop=stop, robot=model.robot,
+        delay=source.delay,
+    )
     return dataset, tuple(text for text in (note, *dataset.notes) if text)

@@ -13,7 +13,7 @@
 # limitations under the License.
 
 """
-From a recording to a dataset.
+From a recording to a dataset, in the order of docs/processing.md.
 
 Only kinematics are filtered: the effort stays as it was recorded, and errors are taken on the
 recorded samples.
@@ -21,27 +21,63 @@ recorded samples.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
 
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.experiment.recording import Recording
-from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.experiment.storage import allocate
+from robot_identification.experiment.storage import release
+from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.blocks import block_of
+from robot_identification.processing.blocks import row_blocks
+from robot_identification.processing.blocks import Rows
+from robot_identification.processing.blocks import take_rows
 from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import MOVING_SPEED
-from robot_identification.processing.filters import central_difference
-from robot_identification.processing.filters import low_pass
+from robot_identification.processing.dataset import Gap
+from robot_identification.processing.dataset import IntArray
+from robot_identification.processing.delay import find_delay
+from robot_identification.processing.effort_plausibility import check_effort
+from robot_identification.processing.effort_plausibility import find_stale_effort
+from robot_identification.processing.periodic import follow_period
+from robot_identification.processing.plausibility import check_positions
+from robot_identification.processing.plausibility import check_velocities
+from robot_identification.processing.plausibility import compare_rates
+from robot_identification.processing.plausibility import find_idle
+from robot_identification.processing.plausibility import SMALLEST_MOTION
+from robot_identification.processing.robot_state import find_exclusions
+from robot_identification.processing.robot_state import joint_temperatures
+from robot_identification.processing.smoothing import Kinematics
+from robot_identification.processing.smoothing import MINIMUM_SEGMENT_SAMPLES
+from robot_identification.processing.smoothing import Samples
+from robot_identification.processing.smoothing import smooth_kinematics
+from robot_identification.processing.time_repair import find_duplicates
+from robot_identification.processing.time_repair import find_segments
+from robot_identification.processing.time_repair import GAP_PERIODS
+from robot_identification.processing.time_repair import longest_bridged
+from robot_identification.processing.time_repair import order_by_time
+from robot_identification.processing.time_repair import sampling_period
 
-# A pause of more periods than this is a gap: nothing is interpolated across it.
-GAP_PERIODS = 3.5
-MINIMUM_SEGMENT_SAMPLES = 10
 MINIMUM_SAMPLES = 50
 MAXIMUM_NAN_SHARE = 0.01
-# Kinematics to find first and last motion by are smoothed harder than those that are fitted.
-TRIM_FILTER = KinematicFilter(cutoff=5.0)
+# Gaps that are named one by one.
+MOST_NAMED_GAPS = 10
+# Delays beyond this are mistakes of a unit [s].
+LONGEST_DELAY = 0.5
+
+
+def describe_damage(recording: Recording) -> tuple[str, ...]:
+    """Return what a reader should know of a bag that could not be read whole."""
+    damage = recording.completeness
+    text = damage.describe()
+    return (f'{recording.source}: {text} ({damage.cause})',) if text else ()
 
 
 def process(
@@ -51,6 +87,9 @@ def process(
     *,
     start: float | None = None,
     stop: float | None = None,
+    robot: RobotModel | None = None,
+    delay: float = 0.0,
+    keep_slowed: bool = False,
 ) -> Dataset:
     """
     Make a dataset of a recording.
@@ -58,7 +97,7 @@ def process(
     Parameters
     ----------
     recording : Recording
-        Raw joint states.
+        Raw joint states; its arrays may be files (numpy.memmap).
     kinematic_filter : KinematicFilter
         Smoothing of velocity and acceleration.
     effort_unit : {'A', 'Nm'}
@@ -66,173 +105,367 @@ def process(
     start, stop : float, optional
         Window in seconds after the first joint state. Kinematics before `start` run through the
         filter, effort there is not read; nothing after `stop` is.
+    robot : RobotModel, optional
+        The arm; with it positions and effort are compared with what it can do, and the delay of
+        the effort is found.
+    delay : float
+        Time by which effort lags behind position [s]: kinematics are taken that much before the
+        stamp. The effort itself is never shifted.
+    keep_slowed : bool
+        Keep what was executed at reduced speed scaling.
 
     Raises
     ------
     DataError
-        If the effort is absent or zero, more than 1 % of the samples is not finite, or too few
-        samples remain.
+        If the effort is absent or zero, more than 1 % of the samples is not finite, too few
+        samples remain, or units, signs or names of the kinematics are certainly wrong.
 
     """
-    recording = recording.until(stop)
-    excluded: dict[str, int] = {}
-    notes: list[str] = []
-    if recording.stamps_from == 'log':
-        notes.append('header stamps are absent or broken: the time of recording was used instead')
-    order = np.argsort(recording.stamps, kind='stable')
-    displaced = int(np.count_nonzero(np.diff(recording.stamps) < 0.0))
-    if displaced:
-        notes.append(f'{displaced} joint states came out of order and were sorted by stamp')
-    stamps, q, dq, effort = (
-        values[order]
-        for values in (recording.stamps, recording.q, recording.dq, recording.effort)
+    if not abs(delay) <= LONGEST_DELAY:
+        raise DataError(f'a delay of {delay:g} s is not plausible: at most {LONGEST_DELAY:g} s')
+    found = _Findings([*describe_damage(recording), *recording.notes])
+    table = _read_table(recording, start, stop, found)
+    duplicate = find_duplicates(
+        table.stamps, table.branch,
+        (table.q, *(() if table.dq is None else (table.dq,)), table.effort), table.in_window,
     )
-    in_window = stamps >= (-np.inf if start is None else start)
-    if not in_window.any():
-        raise DataError(
-            f'{recording.source} has no joint state on {recording.topic} between '
-            f'{start or 0.0:g} s and {"its end" if stop is None else f"{stop:g} s"}: change '
-            '--start/--stop'
-        )
-    _check_effort(recording, effort[in_window])
-    # Velocity may be absent altogether; then it comes from the position.
-    has_velocity = bool(np.isfinite(dq).any())
-    if not has_velocity:
-        notes.append('velocity was not recorded: it is differentiated from position')
-    kinematics = np.hstack([q, dq]) if has_velocity else q
-    kinematic = np.all(np.isfinite(kinematics), axis=1)
-    finite = kinematic & (np.all(np.isfinite(effort), axis=1) | ~in_window)
-    _check_finite(recording, finite)
-    if not np.all(finite):
-        excluded['not finite'] = int(np.count_nonzero(~finite))
-    stamps, kinematics, effort = stamps[finite], kinematics[finite], effort[finite]
-    in_window = in_window[finite]
-    if np.count_nonzero(in_window) < MINIMUM_SAMPLES:
-        raise DataError(
-            f'{recording.source}: {np.count_nonzero(in_window)} usable joint states on '
-            f'{recording.topic} between {start or 0.0:g} s and '
-            f'{"the end" if stop is None else f"{stop:g} s"}, at least {MINIMUM_SAMPLES} are '
-            'needed: record longer, or widen --start/--stop'
-        )
-    values = np.hstack([kinematics, np.where(in_window[:, None], effort, 0.0)])
-    duplicate = _duplicates(stamps, values)
-    if duplicate.any():
-        excluded['duplicate (scored, not fitted)'] = int(np.count_nonzero(duplicate & in_window))
-    fresh = np.flatnonzero(~duplicate)
-    if len(fresh) < MINIMUM_SEGMENT_SAMPLES:
-        raise DataError(
-            f'{recording.source}: {len(fresh)} of {len(stamps)} joint states on '
-            f'{recording.topic} are new, all others repeat a stamp or all values: the driver or '
-            'its clock stood still'
-        )
-    period = float(np.median(np.diff(stamps[fresh])))
-    segments = _segments(stamps, fresh, GAP_PERIODS * period)
-    n = q.shape[1]
-    smooth = np.full((len(stamps), 2 * n), np.nan)
-    speed = np.full((len(stamps), n), np.nan)
-    kept = []
-    for segment in segments:
-        known = fresh[(fresh >= segment.start) & (fresh < segment.stop)]
-        if len(known) < MINIMUM_SEGMENT_SAMPLES:
-            excluded['in a part between gaps too short to filter'] = (
-                excluded.get('in a part between gaps too short to filter', 0)
-                + segment.stop - segment.start
-            )
+    samples, gaps = _find_structure(recording, table, duplicate, found)
+    is_series = kinematic_filter.kind == 'fourier'
+    kinematics = smooth_kinematics(
+        samples, KinematicFilter() if is_series else kinematic_filter, delay
+    )
+    _count_short_parts(samples, kinematics, recording, found)
+    _check_kinematics(recording, table, kinematics, robot, found)
+    excluded = np.zeros(len(table.stamps), dtype=bool)
+    for exclusion in find_exclusions(recording.channels, table.stamps):
+        if keep_slowed and exclusion.is_slowed:
             continue
-        smooth[segment] = _smooth(
-            stamps[known], kinematics[known], stamps[segment], period, kinematic_filter, n
-        )
-        speed[segment] = _smooth(
-            stamps[known], kinematics[known], stamps[segment], period, TRIM_FILTER, n
-        )[:, :n]
-        kept.append(segment)
-    if len(segments) > 1:
-        notes.append(f'{len(segments) - 1} gaps of more than {GAP_PERIODS * period * 1e3:.0f} ms')
-    usable = np.isfinite(smooth[:, 0])
-    scored = usable & in_window
-    fitted = scored & ~duplicate & _between_motions(speed)
+        rows = exclusion.rows & kinematics.usable & table.in_window & ~excluded
+        excluded |= rows
+        if rows.any():
+            found.excluded[exclusion.reason] = int(np.count_nonzero(rows))
+            found.notes.append(exclusion.note)
+    scored = kinematics.usable & table.in_window & ~excluded
+    fitted = scored & ~duplicate & _between(kinematics.moving)
+    _check_remaining(recording, scored, found)
     resting = int(np.count_nonzero(scored & ~duplicate & ~fitted))
     if resting:
-        excluded['at rest before or after all motion (scored, not fitted)'] = resting
-    # Rows that no filter could reach keep their position, so that friction states run on.
-    smooth = np.where(usable[:, None], smooth, 0.0)
-    return Dataset(
+        found.excluded['at rest before or after all motion (scored, not fitted)'] = resting
+    noise: Mapping[str, FloatArray] = {}
+    if is_series:
+        periodic = follow_period(
+            samples, table.effort, kinematics, fitted, kinematic_filter, delay
+        )
+        noise = periodic.noise
+        found.notes += periodic.notes
+    found_delay = None
+    if robot is not None:
+        found_delay = find_delay(robot, samples, table.effort, fitted, delay)
+        if found_delay is not None and found_delay.is_significant:
+            found.notes.append(found_delay.describe(delay))
+    temperature, note = joint_temperatures(recording.channels, table.stamps, table.q.shape[1])
+    found.notes += [note] if note else []
+    dataset = Dataset(
         source=recording.source,
         joint_names=recording.joint_names,
-        stamps=stamps,
-        motion=Motion(kinematics[:, :n].copy(), smooth[:, :n].copy(), smooth[:, n:].copy()),
-        effort=np.where(in_window[:, None], effort, np.nan),
+        stamps=table.stamps,
+        motion=Motion(
+            kinematics.q, kinematics.dq, kinematics.ddq, temperature,
+            starts=tuple(segment.start for segment in samples.segments),
+        ),
+        effort=table.effort_in_window(),
         effort_unit=effort_unit,
         scored=scored,
         fitted=fitted,
-        segments=tuple(kept),
-        excluded=excluded,
-        rate=1.0 / period,
-        notes=tuple(notes),
+        segments=kinematics.kept,
+        excluded=found.excluded,
+        rate=1.0 / samples.period,
+        notes=tuple(found.notes),
+        gaps=gaps,
+        delay=delay,
+        found_delay=found_delay,
+        noise=noise,
+    )
+    doubts = find_stale_effort(dataset)
+    if robot is not None:
+        doubts += check_effort(dataset, robot)
+    return replace(dataset, notes=(*dataset.notes, *doubts))
+
+
+@dataclass
+class _Findings:
+    """What is said about the data, as it is found."""
+
+    notes: list[str]
+    excluded: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Usable rows in the order of time; `dq` is None where all of it is derived."""
+
+    stamps: FloatArray
+    branch: IntArray
+    q: FloatArray
+    dq: FloatArray | None
+    derived: BoolArray
+    effort: FloatArray
+    in_window: BoolArray
+    travel: tuple[FloatArray, FloatArray]
+
+    def effort_in_window(self) -> FloatArray:
+        """Return the effort, NaN before the window; itself where all is in the window."""
+        before = int(np.count_nonzero(~self.in_window))
+        if not before:
+            return self.effort
+        effort = allocate(self.effort.shape)
+        effort[:before] = np.nan
+        for block in row_blocks(len(effort) - before):
+            rows = slice(before + block.start, before + block.stop)
+            effort[rows] = self.effort[rows]
+            release(self.effort)
+            release(effort)
+        return effort
+
+
+def _read_table(
+    recording: Recording, start: float | None, stop: float | None, found: _Findings
+) -> _Table:
+    """Order, cut and check the rows of a recording."""
+    if recording.stamps_from == 'log':
+        found.notes.append(
+            'header stamps are absent or broken: the time of recording was used instead'
+        )
+    timeline = order_by_time(recording.stamps)
+    found.notes += timeline.notes()
+    count = len(timeline.stamps) if stop is None else int(np.searchsorted(timeline.stamps, stop))
+    stamps = timeline.stamps[:count]
+    in_window = stamps >= (-np.inf if start is None else start)
+    window = f'between {start or 0.0:g} s and {"the end" if stop is None else f"{stop:g} s"}'
+    if not in_window.any():
+        raise DataError(
+            f'{recording.source} has no joint state on {recording.topic} {window}: change '
+            '--start/--stop'
+        )
+    order: slice | IntArray = slice(0, count) if timeline.order is None else timeline.order[:count]
+    contents = _survey_contents(recording, order, in_window)
+    contents.check_effort(recording)
+    derived = contents.derived_velocities(recording, found)
+    finite = contents.finite_q & np.all(contents.finite_dq | derived, axis=1)
+    finite &= contents.finite_effort | ~in_window
+    _check_finite(recording, finite, found)
+    if np.count_nonzero(finite & in_window) < MINIMUM_SAMPLES:
+        raise DataError(
+            f'{recording.source}: {np.count_nonzero(finite & in_window)} usable joint states on '
+            f'{recording.topic} {window}, at least {MINIMUM_SAMPLES} are needed: record longer, '
+            'or widen --start/--stop'
+        )
+    rows: Rows = order
+    if not finite.all():
+        rows = np.flatnonzero(finite) if isinstance(order, slice) else order[finite]
+        stamps, in_window = stamps[finite], in_window[finite]
+    return _Table(
+        stamps=stamps,
+        branch=timeline.branch[:count][finite],
+        q=take_rows(recording.q, rows),
+        dq=None if derived.all() else take_rows(recording.dq, rows),
+        derived=derived,
+        effort=take_rows(recording.effort, rows),
+        in_window=in_window,
+        travel=(contents.lowest, contents.highest),
     )
 
 
-def _check_effort(recording: Recording, effort: FloatArray) -> None:
-    where = f'{recording.source}: effort on {recording.topic}'
-    if effort.size and not np.isfinite(effort).any():
-        raise DataError(
-            f'{where} is absent (not one value): record a driver that fills it, or name another '
-            'topic with --topic'
+@dataclass(frozen=True, eq=False)
+class _Contents:
+    """What the columns of a recording hold, by row or by joint."""
+
+    finite_q: BoolArray
+    finite_dq: BoolArray
+    finite_effort: BoolArray
+    has_effort: bool
+    has_nonzero_effort: bool
+    lowest: FloatArray
+    highest: FloatArray
+    slowest: FloatArray
+    fastest: FloatArray
+
+    def check_effort(self, recording: Recording) -> None:
+        where = f'{recording.source}: effort on {recording.topic}'
+        if not self.has_effort:
+            raise DataError(
+                f'{where} is absent (not one value): record a driver that fills it, or name '
+                'another topic with --topic'
+            )
+        if not self.has_nonzero_effort:
+            raise DataError(
+                f'{where} is zero throughout: mock hardware and older Gazebo bridges publish '
+                'that; there is nothing to identify from'
+            )
+
+    def derived_velocities(self, recording: Recording, found: _Findings) -> BoolArray:
+        """Return the joints whose velocity cannot be used."""
+        absent = ~self.finite_dq.any(axis=0)
+        constant = (self.slowest == self.fastest) & (
+            self.highest - self.lowest > SMALLEST_MOTION
         )
-    if effort.size and not np.nan_to_num(effort).any():
-        raise DataError(
-            f'{where} is zero throughout: mock hardware and older Gazebo bridges publish that; '
-            'there is nothing to identify from'
-        )
+        names = np.array(recording.joint_names)
+        if absent.all():
+            found.notes.append(
+                'velocity was not recorded: it is differentiated from position'
+            )
+        elif absent.any():
+            found.notes.append(
+                f'velocity of {", ".join(names[absent])} was not recorded: it is differentiated '
+                'from position'
+            )
+        for joint in np.flatnonzero(constant & ~absent):
+            found.notes.append(
+                f'velocity of {names[joint]} is {self.fastest[joint]:g} throughout, although the '
+                f'joint moves by {self.highest[joint] - self.lowest[joint]:.3g} rad: it is '
+                'differentiated from position'
+            )
+        derived: BoolArray = absent | constant
+        return derived
 
 
-def _check_finite(recording: Recording, finite: BoolArray) -> None:
-    share = np.count_nonzero(~finite) / max(len(finite), 1)
+def _survey_contents(recording: Recording, order: Rows, in_window: BoolArray) -> _Contents:
+    """Look at every column once, block by block."""
+    n, N = recording.q.shape[1], len(in_window)
+    finite_q, finite_effort = np.empty(N, dtype=bool), np.empty(N, dtype=bool)
+    finite_dq = np.empty((N, n), dtype=bool)
+    lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
+    slowest, fastest = np.full(n, np.inf), np.full(n, -np.inf)
+    has_effort = has_nonzero = False
+    for block in row_blocks(N):
+        q, dq, effort = (
+            block_of(values, order, block)
+            for values in (recording.q, recording.dq, recording.effort)
+        )
+        finite_q[block] = np.all(np.isfinite(q), axis=1)
+        finite_dq[block] = np.isfinite(dq)
+        finite_effort[block] = np.all(np.isfinite(effort), axis=1)
+        for values, low, high in ((q, lowest, highest), (dq, slowest, fastest)):
+            known = np.isfinite(values)
+            np.minimum(low, np.where(known, values, np.inf).min(axis=0), out=low)
+            np.maximum(high, np.where(known, values, -np.inf).max(axis=0), out=high)
+        read = effort[in_window[block]]
+        has_effort |= bool(np.isfinite(read).any())
+        has_nonzero |= bool(np.nan_to_num(read).any())
+        for values in (recording.q, recording.dq, recording.effort):
+            release(values)
+    return _Contents(
+        finite_q, finite_dq, finite_effort, has_effort, has_nonzero, lowest, highest, slowest,
+        fastest,
+    )
+
+
+def _check_finite(recording: Recording, finite: BoolArray, found: _Findings) -> None:
+    unusable = int(np.count_nonzero(~finite))
+    share = unusable / max(len(finite), 1)
     if share > MAXIMUM_NAN_SHARE:
         raise DataError(
             f'{recording.source}: {share:.1%} of the joint states on {recording.topic} are not '
             f'finite, more than the {MAXIMUM_NAN_SHARE:.0%} accepted: find out what the driver '
             'published, or cut the part out with --start/--stop'
         )
+    if unusable:
+        found.excluded['not finite'] = unusable
 
 
-def _duplicates(stamps: FloatArray, values: FloatArray) -> BoolArray:
-    """Return which rows repeat the stamp or all the values of the row before."""
-    duplicate = np.zeros(len(stamps), dtype=bool)
-    duplicate[1:] = (np.diff(stamps) <= 0.0) | np.all(values[1:] == values[:-1], axis=1)
-    return duplicate
+def _find_structure(
+    recording: Recording, table: _Table, duplicate: BoolArray, found: _Findings
+) -> tuple[Samples, tuple[Gap, ...]]:
+    """Find out what is new, at which rate, and where the gaps are."""
+    if duplicate.any():
+        found.excluded['duplicate (scored, not fitted)'] = int(
+            np.count_nonzero(duplicate & table.in_window)
+        )
+    fresh = np.flatnonzero(~duplicate)
+    if len(fresh) < MINIMUM_SEGMENT_SAMPLES:
+        raise DataError(
+            f'{recording.source}: {len(fresh)} of {len(table.stamps)} joint states on '
+            f'{recording.topic} are new, all others repeat a stamp or all values: the driver or '
+            'its clock stood still'
+        )
+    times = table.stamps[fresh]
+    period = sampling_period(times)
+    longest = longest_bridged(times, period)
+    segments, gaps = find_segments(table.stamps, table.branch, fresh, longest)
+    lost = float(np.mean(np.diff(times) > 1.5 * period))
+    if longest > GAP_PERIODS * period:
+        found.notes.append(
+            f'{lost:.1%} of the joint states are followed by missing ones, at random: pauses of '
+            f'up to {longest * 1e3:.0f} ms were interpolated'
+        )
+    if gaps:
+        found.notes.append(_describe_gaps(gaps, longest))
+    samples = Samples(
+        table.stamps, table.q, table.dq, table.derived, fresh, segments, period
+    )
+    return samples, gaps
 
 
-def _segments(stamps: FloatArray, fresh: np.ndarray, longest: float) -> list[slice]:
-    """Return the parts of the recording without a pause longer than `longest` seconds."""
-    breaks = fresh[1:][np.diff(stamps[fresh]) > longest]
-    edges = [0, *breaks.tolist(), len(stamps)]
-    return [slice(a, b) for a, b in pairwise(edges)]
+def _describe_gaps(gaps: tuple[Gap, ...], longest: float) -> str:
+    """Return a table of the gaps in words, the longest ones first where they are many."""
+    named = sorted(sorted(gaps, key=lambda gap: -gap.duration)[:MOST_NAMED_GAPS],
+                   key=lambda gap: gap.start)
+    listed = ', '.join(f'{gap.duration:.3f} s after {gap.start:.3f} s' for gap in named)
+    more = len(gaps) - len(named)
+    return (
+        f'{len(gaps)} gap{"s" if len(gaps) > 1 else ""} of more than {longest * 1e3:.0f} ms, '
+        f'across which nothing is filtered: {listed}'
+        + (f', and {more} shorter ones' if more else '')
+    )
 
 
-def _smooth(
-    known: FloatArray,
-    kinematics: FloatArray,
-    stamps: FloatArray,
-    period: float,
-    kinematic_filter: KinematicFilter,
-    n: int,
-) -> FloatArray:
-    """Return smoothed velocity and acceleration at `stamps`, shape (N, 2 n)."""
-    rate = 1.0 / period
-    grid = np.arange(known[0], known[-1] + 0.5 * period, period)
-    uniform = np.column_stack([np.interp(grid, known, column) for column in kinematics.T])
-    velocity = uniform[:, n:] if uniform.shape[1] > n else central_difference(uniform, rate)
-    velocity = low_pass(velocity, rate, kinematic_filter)
-    acceleration = low_pass(central_difference(velocity, rate), rate, kinematic_filter)
-    smooth = np.hstack([velocity, acceleration])
-    return np.column_stack([np.interp(stamps, grid, column) for column in smooth.T])
+def _count_short_parts(
+    samples: Samples, kinematics: Kinematics, recording: Recording, found: _Findings
+) -> None:
+    short = int(np.count_nonzero(~kinematics.usable))
+    if short:
+        found.excluded['in a part between gaps too short to filter'] = short
+    if not kinematics.kept:
+        raise DataError(
+            f'{recording.source}: none of the {len(samples.segments)} parts between gaps on '
+            f'{recording.topic} has {MINIMUM_SEGMENT_SAMPLES} joint states: too many are lost, '
+            'record again'
+        )
 
 
-def _between_motions(speed: FloatArray) -> BoolArray:
+def _check_kinematics(
+    recording: Recording,
+    table: _Table,
+    kinematics: Kinematics,
+    robot: RobotModel | None,
+    found: _Findings,
+) -> None:
+    """Refuse wrong units, signs and names; note what is doubtful."""
+    where = f'{recording.source}, {recording.topic}'
+    lowest, highest = table.travel
+    moved = highest - lowest > SMALLEST_MOTION
+    agreement = compare_rates(kinematics.position_rate, kinematics.velocity)
+    found.notes += check_velocities(
+        where, recording.joint_names, agreement, moved & ~table.derived
+    )
+    if robot is not None:
+        found.notes += check_positions(where, robot, lowest, highest)
+    found.notes += find_idle(recording.joint_names, highest - lowest)
+
+
+def _check_remaining(recording: Recording, scored: BoolArray, found: _Findings) -> None:
+    if not scored.any():
+        reasons = '; '.join(f'{count} {reason}' for reason, count in found.excluded.items())
+        raise DataError(
+            f'{recording.source}: no joint state on {recording.topic} is left ({reasons}): '
+            'record again at full speed, or change --start/--stop'
+        )
+
+
+def _between(moving: BoolArray) -> BoolArray:
     """Return the samples between the first and the last one at which any joint moves."""
-    moving = np.flatnonzero(np.any(np.abs(np.nan_to_num(speed)) > MOVING_SPEED, axis=1))
-    between = np.zeros(len(speed), dtype=bool)
-    if moving.size:
-        between[moving[0]: moving[-1] + 1] = True
+    rows = np.flatnonzero(moving)
+    between = np.zeros(len(moving), dtype=bool)
+    if rows.size:
+        between[rows[0]: rows[-1] + 1] = True
     return between

@@ -22,6 +22,7 @@ import math
 
 import numpy as np
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import standard_torque
 from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
@@ -92,13 +93,13 @@ def neighbour_correlation(bags: Sequence[Scored]) -> float:
     """
     values = []
     for bag in bags:
-        residual = (bag.dataset.effort - bag.predicted)[bag.rows]
-        if len(residual) < 2:
-            continue
-        centred = residual - residual.mean(axis=0)
-        power = np.sum(centred**2, axis=0)
-        products = np.sum(centred[1:] * centred[:-1], axis=0)
-        values.extend((products[power > 0.0] / power[power > 0.0]).tolist())
+        for joint in range(bag.predicted.shape[1]):
+            residual = (bag.dataset.effort[:, joint] - bag.predicted[:, joint])[bag.rows]
+            centred = residual - residual.mean() if len(residual) > 1 else np.zeros(0)
+            power = float(centred @ centred)
+            if power > 0.0:
+                values.append(float(centred[1:] @ centred[:-1]) / power)
+        bag.dataset.release()
     return float(np.median(values)) if values else math.nan
 
 
@@ -131,11 +132,15 @@ def _parts_of_effort(
     model: IdentifiedModel, bag: Scored, joint: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the rigid-body and the friction part of one joint's predicted effort."""
-    theta = model.theta_lifted
-    for columns in model.parameters.friction_slices:
-        theta[columns] = 0.0
-    rigid = standard_torque(model.robot, model.parameters, theta, bag.dataset.motion)
-    rigid = (rigid * model.effort_per_torque)[bag.rows, joint]
+    theta, parameters = model.theta_lifted, model.parameters
+    bodies = StandardParameters(parameters.n, (), parameters.reflected_inertia)
+    torque = standard_torque(
+        model.robot, bodies,
+        np.append(theta[: 10 * parameters.n], theta[parameters.reflected_inertia_slice]),
+        bag.dataset.motion,
+    )
+    bag.dataset.release()
+    rigid = torque[bag.rows, joint] * model.effort_per_torque[joint]
     return rigid, bag.predicted[bag.rows, joint] - rigid
 
 

@@ -44,6 +44,9 @@ from robot_identification.validation.validation import errors_on
 from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.validation import Validation
 
+# With more coefficients a joint, one line for each is easier to read than a wide table.
+MOST_FRICTION_COLUMNS = 4
+
 
 def render_identification_report(
     identification: Identification,
@@ -74,7 +77,7 @@ def render_identification_report(
     model, datasets = identification.model, identification.datasets
     predictions = [predict_effort(model, dataset) for dataset in datasets]
     fits = [
-        errors_on(dataset, predicted, dataset.fitted)
+        errors_on(dataset, predicted, dataset.fitted, detailed=False)
         for dataset, predicted in zip(datasets, predictions, strict=True)
     ]
     scored = [
@@ -112,6 +115,9 @@ def render_identification_report(
         correlation=neighbour_correlation(scored),
         parameters=inertial_coefficients(model),
         friction=friction_table(model),
+        most_friction_columns=MOST_FRICTION_COLUMNS,
+        white=model.covariance_kind == 'residual',
+        wider_gap=model.quality.get('cross_validation', {}).get('wider_gap'),
         training_bags=training_bags(model),
         data=[(dataset.source, data_facts(dataset)) for dataset in datasets],
         intervals=[(d.source, interval_picture(d, resolution)) for d in datasets[:drawn]],

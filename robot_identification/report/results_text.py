@@ -22,6 +22,7 @@ from robot_identification.estimation.identification import Identification
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.report.formatting import effort_unit_text
 from robot_identification.report.formatting import fixed
+from robot_identification.report.formatting import NOT_AVAILABLE
 from robot_identification.report.formatting import number
 from robot_identification.report.formatting import percent
 from robot_identification.report.formatting import text_table
@@ -31,6 +32,7 @@ from robot_identification.report.tables import compared_error_table
 from robot_identification.report.tables import error_table
 from robot_identification.report.tables import ErrorTable
 from robot_identification.report.tables import friction_table
+from robot_identification.report.tables import FrictionTable
 from robot_identification.report.tables import inertial_coefficients
 from robot_identification.report.tables import JointErrors
 from robot_identification.report.tables import training_bags
@@ -41,6 +43,11 @@ from robot_identification.validation.validation import Verdict
 
 # With more, the table would not fit: one line a coefficient then.
 MAXIMUM_FRICTION_COLUMNS = 3
+# The kind of covariance that takes residuals as white.
+WHITE = 'residual'
+
+# The terminal names no more motions than this; the report has them all.
+MOST_ADVICE = 5
 
 
 def results_text(identification: Identification) -> str:
@@ -57,7 +64,7 @@ def results_text(identification: Identification) -> str:
     ]
     predictions = [predict_effort(model, dataset) for dataset in identification.datasets]
     fits = [
-        errors_on(dataset, predicted, dataset.fitted)
+        errors_on(dataset, predicted, dataset.fitted, detailed=False)
         for dataset, predicted in zip(identification.datasets, predictions, strict=True)
     ]
     for errors in zip(
@@ -65,11 +72,12 @@ def results_text(identification: Identification) -> str:
     ):
         lines += _error_lines(compared_error_table(*errors))
     lines += _section('Base parameters')
-    lines += wrap("Stated in the URDF's joint frames. Standard errors assume white residuals; "
-                  'true errors can be several times larger. The combinations are in the report '
-                  'and in the model file.')
+    lines += wrap(f"Stated in the URDF's joint frames. {_error_words(model)} The combinations are "
+                  'in the report and in the model file.')
     lines += ['', *_coefficient_table(inertial_coefficients(model))]
     lines += _friction_lines(model)
+    lines += _choice_lines(identification)
+    lines += _advice_lines(identification)
     lines += _warning_lines(identification)
     lines += _origin_lines(model)
     return _joined(lines)
@@ -130,6 +138,12 @@ def _normalized(row: JointErrors, compared: bool) -> tuple[str, ...]:
     return (row.joint, fixed(row.nrmse), *others)
 
 
+def _error_words(model: IdentifiedModel) -> str:
+    if model.covariance_kind == WHITE:
+        return 'Standard errors assume white residuals; true errors can be several times larger.'
+    return 'Standard errors count residuals that are correlated in time as what they are.'
+
+
 def _coefficient_table(entries: Sequence[Coefficient]) -> list[str]:
     return text_table(
         ('name', 'value', 'std error', 'relative', 'unit', 'note'),
@@ -145,19 +159,91 @@ def _friction_lines(model: IdentifiedModel) -> list[str]:
     table = friction_table(model)
     if not table.rows:
         return []
+    lines = _section('Friction')
     if len(table.columns) > MAXIMUM_FRICTION_COLUMNS:
-        return [*_section('Friction'), *_coefficient_table(table.coefficients)]
+        return [*lines, *_term_table(table), *_nearest_lines(table)]
     header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
     rows = [
         (joint, *(_friction_cell(entry) for entry in entries)) for joint, entries in table.rows
     ]
-    return [*_section('Friction'), *text_table(header, rows)]
+    return [*lines, *text_table(header, rows)]
+
+
+def _term_table(table: FrictionTable) -> list[str]:
+    """Return one line for each term, the joint on the first of its own."""
+    width = max(len(entry.term) for _, entries in table.groups for entry in entries)
+    rows = [
+        (
+            joint if first == 0 else '', entry.term.ljust(width), entry.constant,
+            *_value_cells(entry.coefficient),
+        )
+        for joint, entries in table.groups
+        for first, entry in enumerate(entries)
+    ]
+    header = ('joint', 'term'.ljust(width), 'constant', 'value', 'std error', 'unit', 'note')
+    return text_table(header, rows)
+
+
+def _value_cells(entry: Coefficient | None) -> tuple[str, str, str, str]:
+    if entry is None:
+        return NOT_AVAILABLE, '', '', ''
+    return (
+        number(entry.value), number(entry.standard_error, 2), entry.unit,
+        'weak' if entry.weak else '',
+    )
+
+
+def _nearest_lines(table: FrictionTable) -> list[str]:
+    if not table.nearest:
+        return []
+    first = table.nearest[0]
+    header = (
+        'joint', f'Coulomb [{first.units[0]}]', f'viscous [{first.units[1]}]', 'up to [rad/s]'
+    )
+    return [
+        '',
+        'Nearest Coulomb and viscous friction, in steady sliding at the mean load',
+        *text_table(header, [
+            (plain.joint, number(plain.coulomb), number(plain.viscous), number(plain.fastest))
+            for plain in table.nearest
+        ]),
+    ]
 
 
 def _friction_cell(entry: Coefficient | None) -> str:
     if entry is None:
         return 'n/a'
     return f'{number(entry.value)} +- {number(entry.standard_error, 2)}'
+
+
+def _choice_lines(identification: Identification) -> list[str]:
+    """Return what was chosen on held-out blocks, and what decided it."""
+    lines = _section('Choices')
+    for question in identification.candidates:
+        tried = ', '.join(
+            f'{name} {fixed(score, 4)}'
+            for name, score in zip(question.names, question.scores, strict=True)
+        )
+        lines += wrap(f'{question.question}: {question.chosen}, {question.rule}', first='  - ')
+        lines += wrap(f'(mean NRMSE: {tried})', first='    ')
+    lines += wrap(f'passes over the data: {identification.estimate.passes}', first='  - ')
+    if identification.decided_by_prior:
+        lines += wrap(
+            'the URDF says more than the data of '
+            f'{", ".join(identification.decided_by_prior)}', first='  - ',
+        )
+    return lines
+
+
+def _advice_lines(identification: Identification) -> list[str]:
+    """Return the motions that would show what the data did not, the most helpful ones."""
+    if not identification.advice:
+        return []
+    lines = _section('Motions that would show more')
+    for advice in identification.advice[:MOST_ADVICE]:
+        lines += wrap(str(advice), first='  - ')
+    left = len(identification.advice) - MOST_ADVICE
+    return [*lines, *wrap(f'{left} more in the report', first='  - ')] if left > 0 else lines
 
 
 def _warning_lines(identification: Identification) -> list[str]:

@@ -20,7 +20,10 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
+from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.nearest import nearest_plain_friction
+from robot_identification.model.friction.nearest import sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
@@ -29,6 +32,11 @@ from robot_identification.validation.metrics import BagErrors
 
 # Above this relative standard error a parameter says little more than its sign.
 WEAK_SHARE = 0.5
+# Units of the constants that tell terms of a dictionary apart; one viscous term needs none.
+TERM_UNITS = {
+    'viscous': '', 'sliding': 'rad/s', 'presliding': 'rad', 'stribeck': 'rad/s',
+    'load_sliding': 'rad/s', 'load_presliding': 'rad',
+}
 
 
 @dataclass(frozen=True)
@@ -72,30 +80,87 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
+class FrictionEntry:
+    """
+    One term of the friction of a joint.
+
+    Attributes
+    ----------
+    term : str
+        Kind of a dictionary's term, or law with symbol.
+    constant : str
+        The constant that tells it from others of its kind, with its unit; empty if there is none.
+    coefficient : Coefficient, optional
+        None where the data do not determine it.
+
+    """
+
+    term: str
+    constant: str
+    coefficient: Coefficient | None
+
+
+@dataclass(frozen=True)
+class PlainFriction:
+    """
+    Coulomb and viscous friction nearest to the dictionary of a joint.
+
+    Attributes
+    ----------
+    joint : str
+        The joint.
+    coulomb, viscous : float
+        In `units`.
+    fastest : float
+        Speed up to which they are the nearest [rad/s].
+    units : tuple of str
+        SI, or per unknown drive gain.
+
+    """
+
+    joint: str
+    coulomb: float
+    viscous: float
+    fastest: float
+    units: tuple[str, str]
+
+
+@dataclass(frozen=True)
 class FrictionTable:
     """
-    Friction by joint.
+    Friction by joint, in two arrangements: a grid, or one line for each term.
 
     Attributes
     ----------
     columns : tuple of (str, str)
-        Law with symbol, and unit, of every coefficient.
+        Of the grid: law with symbol, and unit, of every coefficient.
     rows : tuple of (str, tuple of Coefficient or None)
-        Joint and its coefficients; None where the joint has no such law, or the data do not
-        determine it.
+        Of the grid: joint and its coefficients; None where the joint has no such law, or the data
+        do not determine it.
+    groups : tuple of (str, tuple of FrictionEntry)
+        The lines: joint and its terms.
     constants : tuple of str
-        The laws' shape constants in words.
+        Shape constants in words, but for those that name a term.
+    nearest : tuple of PlainFriction
+        Of joints with a dictionary.
 
     """
 
     columns: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, tuple[Coefficient | None, ...]], ...]
+    groups: tuple[tuple[str, tuple[FrictionEntry, ...]], ...]
     constants: tuple[str, ...]
+    nearest: tuple[PlainFriction, ...] = ()
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """All coefficients, joint by joint."""
-        return tuple(entry for _, entries in self.rows for entry in entries if entry)
+        return tuple(
+            entry.coefficient
+            for _, entries in self.groups
+            for entry in entries
+            if entry.coefficient
+        )
 
 
 @dataclass(frozen=True)
@@ -174,14 +239,18 @@ def inertial_coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
 
 def friction_table(model: IdentifiedModel) -> FrictionTable:
     """Return the friction coefficients of a model by joint."""
-    parameters = model.parameters
+    parameters, joints = model.parameters, model.robot.joint_names
     found = {entry.name: entry for entry in coefficients(model)}
     columns: dict[tuple[FrictionLaw, int], None] = {}
     cells: dict[tuple[int, FrictionLaw, int], Coefficient | None] = {}
+    lines: dict[int, list[FrictionEntry]] = {index: [] for index in range(len(joints))}
     for term, place in zip(parameters.friction, parameters.friction_slices, strict=True):
         for k, name in enumerate(parameters.names[place]):
             columns[term.law, k] = None
             cells[term.joint, term.law, k] = found.get(name)
+            lines[term.joint].append(
+                FrictionEntry(*_term_words(term.law, k), found.get(name))
+            )
     return FrictionTable(
         columns=tuple(
             (f'{law.name} {law.symbols[k]}', _unit_text(law.units[k], model.relative_scale))
@@ -189,13 +258,50 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
         ),
         rows=tuple(
             (joint, tuple(cells.get((index, law, k)) for law, k in columns))
-            for index, joint in enumerate(model.robot.joint_names)
+            for index, joint in enumerate(joints)
+        ) if columns else (),
+        groups=tuple(
+            (joint, tuple(lines[index])) for index, joint in enumerate(joints)
         ) if columns else (),
         constants=tuple(
             f'{law.name}: {name} {_constant_text(value)}'
             for law in dict.fromkeys(law for law, _ in columns)
             for name, value in law.constants().items()
+            if not isinstance(law, DictionaryFriction)
         ),
+        nearest=_nearest_friction(model),
+    )
+
+
+def _term_words(law: FrictionLaw, k: int) -> tuple[str, str]:
+    """Return what a coefficient is called, and the constant that belongs to it alone."""
+    if not isinstance(law, DictionaryFriction):
+        return f'{law.name} {law.symbols[k]}', ''
+    kind, constant = law.terms[k]
+    is_plain = kind == 'viscous' and constant == 1.0
+    return kind.replace('_', ' '), '' if is_plain else f'{constant:g} {TERM_UNITS[kind]}'.rstrip()
+
+
+def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
+    parameters, theta = model.parameters, model.theta_lifted
+    speeds, loads = model.quality.get('speeds'), model.quality.get('loads')
+    if speeds is None or loads is None:
+        return ()
+    coulomb_unit, viscous_unit = (
+        _unit_text(unit, model.relative_scale) for unit in ('N m', 'N m s/rad')
+    )
+    return tuple(
+        PlainFriction(
+            model.robot.joint_names[term.joint],
+            *nearest_plain_friction(
+                term.law, theta[columns], sliding_speeds(float(speeds[term.joint])),
+                float(loads[term.joint]),
+            ),
+            float(speeds[term.joint]),
+            (coulomb_unit, viscous_unit),
+        )
+        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        if isinstance(term.law, DictionaryFriction) and float(speeds[term.joint]) > 0.0
     )
 
 
@@ -234,6 +340,8 @@ def data_facts(dataset: Dataset) -> tuple[tuple[str, str], ...]:
         ('Samples read', f'{len(dataset)} over {number(np.ptp(dataset.stamps))} s'),
         ('Rate', f'{number(dataset.rate, 4)} Hz by the median interval'),
     ]
+    if dataset.found_delay is not None:
+        facts.append(('Delay', dataset.found_delay.describe(dataset.delay)))
     before = int(np.count_nonzero(np.isnan(dataset.effort).any(axis=1)))
     if before:
         facts.append(('Set aside', f'{before}: outside the window, only run through the filter'))

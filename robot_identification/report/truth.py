@@ -122,7 +122,7 @@ def compare_with_truth(
     Parameters
     ----------
     model : IdentifiedModel
-        Identified with coulomb, viscous and offset friction or some of them.
+        The identified one. Friction terms without a true value of their own are left out.
     truth : Truth
         What the robot really is.
     unseen : Path
@@ -141,6 +141,16 @@ def compare_with_truth(
         if term.law.name in true_friction:
             theta[columns] = true_friction[term.law.name][term.joint]
     theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
+    # Single terms of a dictionary have no true value; what they add up to is judged by torque.
+    unknown = {
+        column
+        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        if not term.law.is_structural
+        for column in range(columns.start, columns.stop)
+    }
+    rows = np.array([
+        row for row, column in enumerate(model.reduction.independent) if column not in unknown
+    ])
     dataset, _ = load_for_model(model, unseen)
     measured, noise_free = (
         read_recording(unseen, robot.joint_names, topic=topic, encoders=robot.encoders)
@@ -165,11 +175,11 @@ def compare_with_truth(
         joints=robot.joint_names,
     )
     return TruthComparison(
-        names=model.reduction.names,
-        units=model.reduction.units,
-        true_values=model.reduction.K @ theta,
-        estimated_values=model.theta_base,
-        standard_errors=model.standard_errors,
+        names=tuple(model.reduction.names[row] for row in rows),
+        units=tuple(model.reduction.units[row] for row in rows),
+        true_values=(model.reduction.K @ theta)[rows],
+        estimated_values=model.theta_base[rows],
+        standard_errors=model.standard_errors[rows],
         true_drive_gains=truth.drive_gain,
         used_drive_gains=robot.drives.drive_gain,
         unseen_nrmse=errors.nrmse,

@@ -227,6 +227,38 @@ def _build_model(mujoco: Any, robot: RobotModel, truth: Truth) -> Any:
     return model
 
 
+def inverse_dynamics(
+    robot: RobotModel, truth: Truth, q: FloatArray, dq: FloatArray, ddq: FloatArray
+) -> FloatArray:
+    """
+    Return the true joint torques along a motion, friction and rotors included, by MuJoCo.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        Description and mounting.
+    truth : Truth
+        What the arm really is.
+    q, dq, ddq : ndarray, shape (N, n)
+        Position [rad], velocity [rad/s], acceleration [rad/s^2].
+
+    Returns
+    -------
+    ndarray, shape (N, n)
+        Joint torques [N m].
+
+    """
+    mujoco = _import_mujoco()
+    model = _build_model(mujoco, robot, truth)
+    data = mujoco.MjData(model)
+    torque = np.empty(q.shape)
+    for k in range(len(q)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q[k], dq[k], ddq[k]
+        mujoco.mj_inverse(model, data)
+        torque[k] = data.qfrc_inverse
+    return torque + truth.friction(dq)
+
+
 def true_inertial_parameters(robot: RobotModel, truth: Truth) -> FloatArray:
     """
     Return the true inertial parameters in Pinocchio's order, for tests and the demo's report.

@@ -12,20 +12,46 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Errors on the recorded samples and the raw effort, in the bag's unit."""
+"""
+Errors on the recorded samples and the raw effort, in the bag's unit.
+
+Beside the root mean square stand the figures that papers print, each by its own definition and
+each with its number of samples: they cannot be compared without it.
+
+References
+----------
+.. [1] A. Tika, J. Ulmen, N. Bajcinca, "Dynamic parameter estimation utilizing optimized
+   trajectories", 2020.
+.. [2] A. Raviola, R. Guida, A. De Martin, S. Pastorelli, S. Mauro, M. Sorli, "Effects of
+   temperature and mounting configuration on the dynamic parameters identification of industrial
+   robots", Robotics 10(3), 2021.
+.. [3] E. Madsen, S. A. Timm, N. A. Ujfalusi, O. S. Rosenlund, D. Brandt, X. Zhang, "Dynamics
+   parametrization and calibration of flexible-joint collaborative industrial robot
+   manipulators", Mathematical Problems in Engineering, 2020.
+
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+
+if TYPE_CHECKING:
+    from robot_identification.validation.details import ErrorDetails
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 # A signal that varies less than this, relative to its size, is constant: nothing to explain.
 CONSTANT_SHARE = 1.0e-9
+# The middle of the sizes of white noise lies at this multiple of its standard deviation.
+MEDIAN_OF_NORMAL = 0.6745
+# What the total of `normalized_error` is divided by.
+NORMALIZATIONS = ('rows', 'points')
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +73,8 @@ class BagErrors:
         Root mean square error; the same over the standard deviation of the measured signal (NaN
         where that is constant); over samples at which the joint moves (NaN where it never does);
         mean of measured minus predicted.
+    details : ErrorDetails, optional
+        What the errors are made of.
 
     """
 
@@ -58,12 +86,154 @@ class BagErrors:
     nrmse: FloatArray
     rmse_moving: FloatArray
     bias: FloatArray
+    details: ErrorDetails | None = None
 
     @property
     def nrmse_mean(self) -> float:
         """Mean over the joints whose signal is not constant."""
         finite = self.nrmse[np.isfinite(self.nrmse)]
         return float(finite.mean()) if finite.size else float('nan')
+
+
+@dataclass(frozen=True, eq=False)
+class NormalizedError:
+    """
+    The error that Tika et al. and Raviola et al. print.
+
+    Attributes
+    ----------
+    joints : ndarray, shape (n,)
+        ``sqrt(r' r) / N`` of each joint: not a root mean square, which is sqrt(N) times this.
+    total : float
+        The same of all joints.
+    samples : int
+        N.
+
+    """
+
+    joints: FloatArray
+    total: float
+    samples: int
+
+    @property
+    def rms(self) -> FloatArray:
+        """Root mean square errors, shape (n,)."""
+        rms: FloatArray = self.joints * np.sqrt(self.samples)
+        return rms
+
+
+def normalized_error(residual: FloatArray, mode: str = 'rows') -> NormalizedError:
+    """
+    Return the root of the sum of squares over the number of samples.
+
+    Parameters
+    ----------
+    residual : ndarray, shape (N, n)
+        Measured minus predicted.
+    mode : {'rows', 'points'}
+        What the total is divided by: the n N rows of the regression [1]_, of whose joints it is
+        then ``sqrt(sum of squares) / n``, or the N points of the trajectory, one reading of [2]_.
+
+    Raises
+    ------
+    UsageError
+        If the mode is unknown.
+
+    """
+    if mode not in NORMALIZATIONS:
+        raise UsageError(
+            f'unknown normalization {mode!r}: known are {", ".join(NORMALIZATIONS)}'
+        )
+    N, n = residual.shape
+    joints = np.sqrt(np.sum(residual**2, axis=0)) / N
+    total = float(np.sqrt(np.sum(residual**2)) / (N * n if mode == 'rows' else N))
+    return NormalizedError(joints, total, N)
+
+
+def total_normalized_error(joints: FloatArray) -> float:
+    """Return the total by rows of the normalized errors of n joints."""
+    return float(np.sqrt(np.sum(joints**2)) / len(joints))
+
+
+def square_over_mean(measured: FloatArray, residual: FloatArray) -> float:
+    """
+    Return what Madsen et al. call NMSE [3]_, in the unit of the effort.
+
+    Parameters
+    ----------
+    measured, residual : ndarray, shape (N, n)
+        Effort, and measured minus predicted.
+
+    Returns
+    -------
+    float
+        Sum over joints of mean squared error over mean size of the effort, which has the printed
+        unit: the formula itself is lost. It compares models on one recording, no more; joints
+        without effort are left out.
+
+    """
+    size = np.mean(np.abs(measured), axis=0)
+    squares = np.mean(residual**2, axis=0)
+    return float(np.sum(squares[size > 0.0] / size[size > 0.0]))
+
+
+def variance_accounted_for(measured: FloatArray, residual: FloatArray) -> FloatArray:
+    """
+    Return 1 - var(residual) / var(measured), shape (n,); NaN where the signal is constant.
+
+    Unlike ``R^2 = 1 - NRMSE^2`` it does not see a constant error.
+    """
+    constant = is_constant(measured)
+    variance = np.where(constant, 1.0, np.var(measured, axis=0))
+    return np.where(constant, np.nan, 1.0 - np.var(residual, axis=0) / variance)
+
+
+def relative_error(measured: FloatArray, residual: FloatArray) -> FloatArray:
+    """Return norm of the residual over norm of the effort, shape (n,); NaN where that is zero."""
+    size = np.linalg.norm(measured, axis=0)
+    return np.where(
+        size > 0.0, np.linalg.norm(residual, axis=0) / np.where(size > 0.0, size, 1.0), np.nan
+    )
+
+
+def is_constant(measured: FloatArray) -> BoolArray:
+    """Return which of n signals do not vary, shape (n,)."""
+    largest = np.max(np.abs(measured), axis=0, initial=0.0)
+    constant: BoolArray = np.std(measured, axis=0) <= CONSTANT_SHARE * np.maximum(largest, 1e-300)
+    return constant
+
+
+def noise_deviation(effort: FloatArray) -> FloatArray:
+    """
+    Return how noisy a signal is from sample to sample at most, shape (n,).
+
+    Second differences hold little of a smooth signal, and their median size nothing of its jumps.
+    Noise that neighbouring samples share is not in it.
+
+    Parameters
+    ----------
+    effort : ndarray, shape (N, n)
+        Consecutive samples.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Standard deviation of white noise, unit of the effort; NaN for fewer than three samples.
+
+    """
+    if len(effort) < 3:
+        return np.full(effort.shape[1], np.nan)
+    second = np.abs(np.diff(effort, 2, axis=0))
+    # The second difference of white noise has 1 + 4 + 1 times its variance.
+    deviation: FloatArray = np.median(second, axis=0) / MEDIAN_OF_NORMAL / np.sqrt(6.0)
+    return deviation
+
+
+def partial_rms(residual: FloatArray, rows: BoolArray) -> FloatArray:
+    """Return the root mean square of each column over its rows (N, n); NaN where it has none."""
+    counts = np.count_nonzero(rows, axis=0)
+    squares = np.sum(np.where(rows, residual, 0.0) ** 2, axis=0)
+    return np.where(counts > 0, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
 
 
 def measure_errors(
@@ -74,6 +244,7 @@ def measure_errors(
     bag: str,
     unit: str,
     joints: tuple[str, ...],
+    details: ErrorDetails | None = None,
 ) -> BagErrors:
     """
     Compare predicted with measured effort.
@@ -86,14 +257,14 @@ def measure_errors(
         Where each joint moves.
     bag, unit, joints
         Names for the result.
+    details : ErrorDetails, optional
+        What the errors are made of, where that was measured.
 
     """
     residual = measured - predicted
     rmse = np.sqrt(np.mean(residual**2, axis=0))
     spread = np.std(measured, axis=0)
-    constant = spread <= CONSTANT_SHARE * np.maximum(np.max(np.abs(measured), axis=0), 1e-300)
-    counts = np.count_nonzero(moving, axis=0)
-    squares = np.sum(np.where(moving, residual, 0.0) ** 2, axis=0)
+    constant = is_constant(measured)
     return BagErrors(
         bag=bag,
         samples=len(measured),
@@ -101,8 +272,7 @@ def measure_errors(
         joints=joints,
         rmse=rmse,
         nrmse=np.where(constant, np.nan, rmse / np.where(constant, 1.0, spread)),
-        rmse_moving=np.where(
-            counts > 0, np.sqrt(squares / np.maximum(counts, 1)), np.nan
-        ),
+        rmse_moving=partial_rms(residual, moving),
         bias=np.mean(residual, axis=0),
+        details=details,
     )

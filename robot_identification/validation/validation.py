@@ -12,53 +12,37 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Validation: errors of a model on bags, and a verdict in words."""
+"""Validation: errors of a model on bags, with the verdict on them, and their file."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import fields
+from dataclasses import replace
 import json
 import math
 from typing import Any
 
 import numpy as np
+from robot_identification.experiment.storage import allocate
+from robot_identification.experiment.storage import release
 from robot_identification.files import to_plain
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import block_slices
+from robot_identification.model.regressor import continue_torque
+from robot_identification.model.regressor import initial_friction_states
+from robot_identification.model.regressor import rigid_torque
 from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.validation.details import ErrorDetails
+from robot_identification.validation.details import join_details
+from robot_identification.validation.details import measure_details
 from robot_identification.validation.metrics import BagErrors
 from robot_identification.validation.metrics import measure_errors
-
-GOOD, USABLE, BAD = 'good', 'usable', 'bad'
-# Mean share of the signal's spread left unexplained. Published models of industrial arms reach
-# 5 to 15 % on motor currents of unseen motion; above 30 % the mean friction law is missed.
-GOOD_NRMSE = 0.15
-USABLE_NRMSE = 0.30
-# One joint above this is named, and the whole is no longer good.
-JOINT_NRMSE = 0.35
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """
-    What a user needs to know first.
-
-    Attributes
-    ----------
-    level : {'good', 'usable', 'bad'}
-        The verdict.
-    reasons : tuple of str
-        Why, most important first.
-    next_step : str
-        What to do.
-
-    """
-
-    level: str
-    reasons: tuple[str, ...]
-    next_step: str
+from robot_identification.validation.verdict import judge as judge
+from robot_identification.validation.verdict import Verdict as Verdict
 
 
 @dataclass(frozen=True)
@@ -75,15 +59,45 @@ def predict_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
 
     Friction states start at zero at the first sample and run through everything recorded.
     """
-    return model.effort(dataset.motion)
+    effort = allocate(dataset.motion.q.shape)
+    states = initial_friction_states(model.parameters)
+    for rows in block_slices(len(dataset)):
+        torque = continue_torque(
+            model.robot, model.parameters, model.theta_lifted, dataset.motion.part(rows), states
+        )
+        effort[rows] = torque * model.effort_per_torque
+    release(effort)
+    dataset.release()
+    return effort
 
 
 def score(model: IdentifiedModel, dataset: Dataset) -> BagErrors:
-    """Return the errors of a model on the scored samples of a dataset."""
-    return errors_on(dataset, predict_effort(model, dataset), dataset.scored)
+    """Return the errors of a model on the scored samples of a dataset, beside the URDF's."""
+    limits = model.robot.limits.effort * np.abs(model.effort_per_torque)
+    return errors_on(
+        dataset,
+        predict_effort(model, dataset),
+        dataset.scored,
+        # With unknown gains the URDF's torque is in another unit than the effort.
+        urdf=None if model.relative_scale else predict_urdf_effort(model, dataset),
+        limits=None if model.relative_scale else limits,
+    )
 
 
-def errors_on(dataset: Dataset, predicted: FloatArray, rows: BoolArray) -> BagErrors:
+def predict_urdf_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
+    """Return the effort of the URDF's bodies without friction, in the bag's unit, (N, n)."""
+    return rigid_torque(model.robot, dataset.motion) * model.effort_per_torque
+
+
+def errors_on(
+    dataset: Dataset,
+    predicted: FloatArray,
+    rows: BoolArray,
+    *,
+    urdf: FloatArray | None = None,
+    limits: FloatArray | None = None,
+    detailed: bool = True,
+) -> BagErrors:
     """
     Return the errors of a prediction on some samples of a dataset.
 
@@ -95,8 +109,37 @@ def errors_on(dataset: Dataset, predicted: FloatArray, rows: BoolArray) -> BagEr
         Effort in the bag's unit.
     rows : ndarray of bool, shape (N,)
         The samples: `dataset.scored`, or `dataset.fitted` for those that were estimated from.
+    urdf : ndarray, shape (N, n), optional
+        Effort of the URDF's bodies, in the bag's unit, to compare with.
+    limits : ndarray, shape (n,), optional
+        Largest effort of the joints, in the bag's unit.
+    detailed : bool
+        Whether the errors are taken apart as well.
 
     """
+    # Joint by joint: of a long recording there is room for one joint's copies, not for all.
+    joined = join_errors([
+        _errors_of_joint(
+            dataset.joint(j), predicted[:, j: j + 1], rows,
+            urdf=None if urdf is None else urdf[:, j: j + 1],
+            limits=None if limits is None else limits[j: j + 1],
+            detailed=detailed,
+        )
+        for j in range(len(dataset.joint_names))
+    ])
+    dataset.release()
+    return joined
+
+
+def _errors_of_joint(
+    dataset: Dataset,
+    predicted: FloatArray,
+    rows: BoolArray,
+    *,
+    urdf: FloatArray | None,
+    limits: FloatArray | None,
+    detailed: bool,
+) -> BagErrors:
     return measure_errors(
         dataset.effort[rows],
         predicted[rows],
@@ -104,6 +147,24 @@ def errors_on(dataset: Dataset, predicted: FloatArray, rows: BoolArray) -> BagEr
         bag=dataset.source,
         unit=dataset.effort_unit,
         joints=dataset.joint_names,
+        details=(
+            measure_details(dataset, predicted, rows, urdf=urdf, limits=limits)
+            if detailed else None
+        ),
+    )
+
+
+def join_errors(parts: Sequence[BagErrors]) -> BagErrors:
+    """Return the errors of an arm from those of its joints on the same samples."""
+    details = [part.details for part in parts if part.details is not None]
+    return replace(
+        parts[0],
+        joints=tuple(name for part in parts for name in part.joints),
+        rmse=np.concatenate([part.rmse for part in parts]),
+        nrmse=np.concatenate([part.nrmse for part in parts]),
+        rmse_moving=np.concatenate([part.rmse_moving for part in parts]),
+        bias=np.concatenate([part.bias for part in parts]),
+        details=join_details(details) if len(details) == len(parts) else None,
     )
 
 
@@ -111,64 +172,6 @@ def validate(model: IdentifiedModel, datasets: Sequence[Dataset]) -> Validation:
     """Return errors and verdict of a model on unseen recordings."""
     bags = tuple(score(model, dataset) for dataset in datasets)
     return Validation(bags, judge(bags, unseen=True))
-
-
-def judge(bags: Sequence[BagErrors], *, unseen: bool, lost: Sequence[str] = ()) -> Verdict:
-    """
-    Return a verdict on errors.
-
-    Parameters
-    ----------
-    bags : sequence of BagErrors
-        Errors on held-out samples.
-    unseen : bool
-        Whether the samples are of another recording than the training data.
-    lost : sequence of str
-        Parameters that the training data do not determine.
-
-    """
-    mean = float(np.mean([bag.nrmse_mean for bag in bags]))
-    worst, joint, bag_name = max(
-        (
-            (value, name, bag.bag)
-            for bag in bags
-            for value, name in zip(bag.nrmse, bag.joints, strict=True)
-            if math.isfinite(value)
-        ),
-        default=(math.nan, '', ''),
-    )
-    where = 'unseen motion' if unseen else 'held-out parts of the training recording'
-    reasons = [f'mean NRMSE {mean:.3f} on {where}']
-    if worst > JOINT_NRMSE:
-        reasons.append(
-            f"{joint} is worst: {worst:.0%} of its effort's spread is not explained ({bag_name})"
-        )
-    if lost:
-        reasons.insert(0, f'the data do not determine {", ".join(lost)}')
-    if not unseen:
-        reasons.append('this is not an independent test: validate on another recording')
-    if lost or not mean <= USABLE_NRMSE:
-        level = BAD
-    elif mean <= GOOD_NRMSE and not worst > JOINT_NRMSE:
-        level = GOOD
-    else:
-        level = USABLE
-    return Verdict(level, tuple(reasons), _next_step(level, joint, worst, bool(lost), unseen))
-
-
-def _next_step(level: str, joint: str, worst: float, lost: bool, unseen: bool) -> str:
-    if lost:
-        return 'record a motion in which every joint moves fast and slowly, both ways'
-    if level == BAD:
-        return 'run `doctor` on the bag: check joint names, effort unit, drive gains and mounting'
-    if worst > JOINT_NRMSE:
-        return (
-            f'look at {joint} in the report: a low torque next to its friction, a wrong drive '
-            'gain or an unmodelled payload are the usual causes'
-        )
-    if not unseen:
-        return 'record a second, different motion and run `validate` on it'
-    return 'use it; validate again when payload, mounting or temperature change'
 
 
 def validation_json(validation: Validation) -> str:
@@ -195,11 +198,26 @@ def errors_content(bag: BagErrors) -> dict[str, Any]:
         'joints': list(bag.joints),
         'rmse': _plain(bag.rmse),
         'nrmse': _plain(bag.nrmse),
-        'nrmse_mean': bag.nrmse_mean if math.isfinite(bag.nrmse_mean) else None,
+        'nrmse_mean': _finite(bag.nrmse_mean),
         'rmse_moving': _plain(bag.rmse_moving),
         'bias': _plain(bag.bias),
+        'details': None if bag.details is None else _details_content(bag.details),
     }
 
 
+def _details_content(details: ErrorDetails) -> dict[str, Any]:
+    return {
+        entry.name: (
+            _finite(value) if isinstance(value := getattr(details, entry.name), float)
+            else _plain(value)
+        )
+        for entry in fields(details)
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
 def _plain(values: FloatArray) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in to_plain(values)]
+    return [_finite(value) for value in to_plain(values)]

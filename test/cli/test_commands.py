@@ -253,9 +253,12 @@ def test_identify_says_what_it_found(journey):
     content = one_object(journey.steps['identify'].out)
     assert content['verdict'] in ('good', 'usable')
     assert content['lost'] == []
-    assert content['base_parameters'] == 58
     assert content['output'] == str(journey.folder / 'm')
     model = load_identified_model(journey.model)
+    assert content['base_parameters'] == model.reduction.rank
+    # Bodies and rotors, and the offsets; how many friction terms are kept depends on the data.
+    fixed = [name for name in model.reduction.names if '[' not in name]
+    assert len(fixed) == 36 + 4 + 6
     assert model.robot.name == 'ur5'
     assert model.quality['verdict'] == content['verdict']
     bag, = model.provenance['bags']

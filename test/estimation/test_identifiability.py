@@ -22,12 +22,15 @@ from robot_identification.errors import DataError
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.fitting import fit_parameters
+from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.identifiability import find_idle_joints
 from robot_identification.estimation.identifiability import IDLE_RANGE
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.estimation.identifiability import restrict_to_identifiable
-from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.observations import build_problem
+from robot_identification.estimation.observations import TrainingData
 from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import JointFactor
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
@@ -66,7 +69,8 @@ def problem_of(robot, reduction, motion, theta):
     """Return the problem of torques without noise, and those torques (N n,)."""
     tau = observation_matrix(robot, reduction.parameters, motion) @ theta
     dataset = dataset_of(robot, motion, tau.reshape(-1, robot.n))
-    return build_problem(robot, reduction, [(dataset, dataset.effort, dataset.fitted)]), tau
+    data = [TrainingData(dataset, np.ones(robot.n), dataset.fitted)]
+    return build_problem(robot, reduction, data), tau
 
 
 def test_nothing_is_lost_where_everything_moves(ur5, rng):
@@ -186,8 +190,11 @@ def test_too_few_rows_are_refused_with_their_number(ur5):
 
 def test_factors_must_belong_to_the_reduction(ur5):
     reduction = reduction_of(ur5)
-    with pytest.raises(ValueError, match='factors must have shape'):
-        IdentificationProblem(np.zeros((6, 5, 5)), np.full(6, 100), reduction)
+    factor = JointFactor(np.array([0, reduction.rank]), np.zeros((3, 3)))
+    with pytest.raises(ValueError, match=f'a factor of 2 of {reduction.rank} unknowns'):
+        IdentificationProblem((factor,) * 6, np.full(6, 100), reduction)
+    with pytest.raises(ValueError, match='5 factors for the samples of 6 joints'):
+        IdentificationProblem((factor,) * 5, np.full(6, 100), reduction)
 
 
 def test_held_out_blocks_are_not_trained_on(robots):
@@ -200,11 +207,13 @@ def test_held_out_blocks_are_not_trained_on(robots):
     motion = lively(robot, samples=200)
     dataset = dataset_of(robot, motion, rng.normal(size=(200, 3)))
     laws = parse_friction('viscous,coulomb,offset')
-    trial = cross_validate(robot, laws, (), [dataset], 'ols')
+    observations = observe(robot, laws, [dataset], [dataset.fitted])
+    estimator = ESTIMATORS['ols']()
+    trial = cross_validate(observations, (), estimator, 'noise')
     assert np.all(trial.errors[0].nrmse > 1.0)
-    fit = fit_parameters(robot, trial.reduction, (), [dataset], [dataset.fitted], 'ols')
+    fit = fit_parameters(observations, (), estimator)
     assert np.all(fit.estimate.sigma < np.std(dataset.effort, axis=0) * 1.1)
-    W = observation_matrix(robot, trial.reduction.parameters, motion)
+    W = observation_matrix(robot, fit.problem.reduction.parameters, motion)
     residual = dataset.effort.ravel() - W[:, fit.problem.reduction.independent] \
         @ fit.estimate.theta
     assert np.std(residual) < np.std(dataset.effort)

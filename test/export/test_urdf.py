@@ -38,6 +38,7 @@ from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import true_inertial_parameters
+from scipy.optimize import lsq_linear
 
 
 def model_of(robot, inertial, friction='viscous,coulomb,offset', **changes):
@@ -129,6 +130,44 @@ def test_models_of_other_friction_are_exported_too(ur5, friction):
     values = [float(dynamics.get('friction')) for dynamics in root.iter('dynamics')]
     assert len(values) == 6
     assert (min(values) > 0.0) == (friction == 'coulomb_sign')
+
+
+@pytest.mark.parametrize('quality', [
+    {}, {'speeds': [0.2, 0.5, 1.0, 1.5, 2.0, 3.0], 'loads': [0.0, 30.0, 20.0, 5.0, 4.0, 1.0]},
+])
+def test_a_dictionary_is_exported_as_the_nearest_plain_friction(ur5, quality):
+    """
+    Over the speeds and at the loads that the model was found at, or up to 1 rad/s without load.
+
+    By squares of the difference from 0.05 rad/s to that speed, neither of the two negative.
+    """
+    model = model_of(
+        ur5, prior_inertial_parameters(ur5), 'dictionary,offset', quality=quality
+    )
+    root = ElementTree.fromstring(export_urdf(model))
+    joints = {element.get('name'): element for element in root.findall('joint')}
+    lifted, law = model.theta_lifted, model.parameters.friction[0].law
+    for index, name in enumerate(ur5.joint_names):
+        coefficients = dict(zip(
+            law.symbols, lifted[model.parameters.friction_slices[index]], strict=True
+        ))
+        speeds = np.linspace(0.05, quality.get('speeds', [1.0] * 6)[index], 100)
+        load = quality.get('loads', [0.0] * 6)[index]
+        curve = np.zeros(100)
+        for (kind, constant), value in zip(law.terms, coefficients.values(), strict=True):
+            size = load if kind.startswith('load') else 1.0
+            shape = {
+                'viscous': constant * speeds, 'presliding': 1.0,
+                'sliding': np.tanh(speeds / constant),
+                'stribeck': np.tanh(speeds / 0.01) * np.exp(-(speeds / constant) ** 2),
+            }[kind.removeprefix('load_')]
+            curve += value * size * shape
+        friction, damping = lsq_linear(
+            np.column_stack([np.ones(100), speeds]), curve, (0.0, np.inf), 'bvls'
+        ).x
+        dynamics = joints[name].find('dynamics')
+        assert float(dynamics.get('damping')) == pytest.approx(damping, rel=1e-6)
+        assert float(dynamics.get('friction')) == pytest.approx(friction, rel=1e-6)
 
 
 def test_a_model_without_consistent_parameters_is_refused_by_name(ur5):

@@ -51,6 +51,11 @@ BY_HAND = {
     'strain_wave': (
         [1.0, 0.1, 2.0, 0.3, 0.4, 5.0, 0.6], [-(1.0 + 1.0) - 2.0 * 2.0, 0.0, 4.0 + 11.0 * 0.5]
     ),
+    # Viscous, two of sliding and one of the load; stops stay at rest where positions do.
+    'dictionary': (
+        [3.0, 1.0, 2.0, *[0.0] * 4, *[9.0] * 7, *[0.0] * 3, 0.1, 0.0, *[9.0] * 2],
+        [-6.0 - 3.0 - 1.0, 0.0, 1.5 + 3.0 + 3.0],
+    ),
 }
 
 
@@ -85,7 +90,8 @@ def test_friction_takes_energy(coefficients, dq, load, warmth):
     """Above its reference temperature no law drives its joint; an offset is no friction."""
     motion = motion_at([dq], tau_rigid=load, temperature=25.0 + warmth)
     for name, law in FRICTION_LAWS.items():
-        torque = torque_of(law(), coefficients[: len(law.symbols)], motion)
+        count = len(law().symbols)
+        torque = torque_of(law(), (3 * coefficients)[:count], motion)
         assert name == 'offset' or torque[0] * dq >= 0.0
 
 
@@ -332,7 +338,8 @@ def test_shape_constants_are_found_from_a_sweep(name):
 WRONG_CONSTANTS = [
     (name, constant, value)
     for name, law in FRICTION_LAWS.items()
-    for constant in law().constants()
+    for constant, default in law().constants().items()
+    if not isinstance(default, tuple)
     for value in (
         np.nan, np.inf, -np.inf, 'wide', None, True, [1.0],
         *((298.15, -101.0) if constant == 'reference' else (0.0, -0.5)),
@@ -347,6 +354,26 @@ def test_wrong_constants_are_refused_by_law_and_name(name, constant, value):
     message = rf'^{constant} of {name} friction.* is .*, it must be a .*number'
     with pytest.raises(DescriptionError, match=message):
         FRICTION_LAWS[name](**{constant: value})
+
+
+LISTS = [
+    (name, constant)
+    for name, law in FRICTION_LAWS.items()
+    for constant, default in law().constants().items()
+    if isinstance(default, tuple)
+]
+
+
+@pytest.mark.parametrize(('name', 'constant'), LISTS)
+def test_wrong_lists_of_constants_are_refused_by_law_and_name(name, constant):
+    """No list at all, or one of something else than positive numbers; an empty one is no term."""
+    for value in ('wide', None, True, 0.1, {0.1: 1.0}):
+        with pytest.raises(DescriptionError, match=rf'^{constant} of {name} .* must be a list'):
+            FRICTION_LAWS[name](**{constant: value})
+    for value in (np.nan, np.inf, 0.0, -0.5, 'wide', None, True, [1.0]):
+        with pytest.raises(DescriptionError, match=rf'^{constant} of {name} .* positive number'):
+            FRICTION_LAWS[name](**{constant: [1.0, value]})
+    assert FRICTION_LAWS[name](**{constant: []}).constants()[constant] == ()
 
 
 @pytest.mark.parametrize(('name', 'constant', 'limits'), [
@@ -401,30 +428,47 @@ def test_dependent_laws_are_found_anywhere_in_a_list():
 # --- the page ------------------------------------------------------------------------------
 
 
-def page_rows():
-    """Return the rows of the page's table: cells by title, by law."""
-    lines = [line for line in PAGE.read_text(encoding='utf-8').splitlines() if line[:1] == '|']
+def page_rows(heading=None):
+    """Return the rows of a section's table: cells by title, by the name in the first column."""
+    parts = re.split(r'^## (.+)$', PAGE.read_text(encoding='utf-8'), flags=re.MULTILINE)
+    section = parts[0] if heading is None else parts[parts.index(heading) + 1]
+    lines = [line for line in section.splitlines() if line[:1] == '|']
     titles, _, *rows = [[cell.strip() for cell in line[1:-1].split('|')] for line in lines]
     assert all(len(row) == len(titles) for row in rows)
     return {row[0].strip('`'): dict(zip(titles, row, strict=True)) for row in rows}
 
 
 def test_page_explains_every_law():
-    """Symbols with units, constants with defaults, needs and exclusions are those of the code."""
+    """
+    Symbols with units, constants with defaults, needs and exclusions are those of the code.
+
+    Of a law of many terms the page has the kinds, as `kind[]`, and all constants of each.
+    """
     rows = page_rows()
     assert list(rows) == list(FRICTION_LAWS)
     for name, law in FRICTION_LAWS.items():
-        row = rows[name]
+        row, law = rows[name], law()
+        kinds = dict(zip(
+            (re.sub(r'\[.*\]', '[]', symbol) for symbol in law.symbols), law.units, strict=True
+        ))
         assert row['coefficients'].replace(' (at 1 rad/s)', '') == ', '.join(
-            f'`{symbol}` {unit}' for symbol, unit in zip(law.symbols, law.units, strict=True)
+            f'`{symbol}` {unit}' for symbol, unit in kinds.items()
         )
-        defaults = dict(re.findall(r'`(\w+)` (\S+)', row['constants, defaults'].replace(',', ' ')))
-        assert {key: float(value) for key, value in defaults.items()} == law().constants()
+        found = re.findall(r'`(\w+)` ([-+.\de ]+)', row['constants, defaults'])
+        defaults = {key: tuple(map(float, values.split())) for key, values in found}
+        assert defaults == {
+            key: value if isinstance(value, tuple) else (value,)
+            for key, value in law.constants().items()
+        }
         assert ('temperature' in row['needs']) == law.needs_temperature
         assert ('rigid torque' in row['needs']) == law.needs_rigid_torque
         assert re.findall(r'`(\w+)`', row['not beside']) == [
             other for other in FRICTION_LAWS
             if other != name and exclude_each_other(name, other)
         ]
-        assert all(symbol in row['torque'] for symbol in law.symbols)
+        assert all(symbol.removesuffix('[]') in row['torque'] for symbol in kinds)
         assert f'\n- `{name}`: ' in PAGE.read_text(encoding='utf-8')
+
+
+def test_page_explains_every_term_of_the_dictionary():
+    assert list(page_rows('The dictionary')) == list(FRICTION_LAWS['dictionary']().constants())

@@ -18,10 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.filters import central_difference
+from robot_identification.processing.filters import local_polynomial
 from robot_identification.processing.filters import low_pass
+from robot_identification.processing.filters import window_length
 
 RATE = 125.0
 FILTER = KinematicFilter(order=2, cutoff=9.0)
@@ -100,10 +101,18 @@ def test_differences_of_a_parabola_are_exact_to_the_ends():
     np.testing.assert_allclose(central_difference(x, RATE), expected, atol=1e-10)
 
 
-@pytest.mark.parametrize(
-    'options', [{'kind': 'magic'}, {'order': 0}, {'order': 2.5}, {'cutoff': 0.0},
-                {'cutoff': -1.0}, {'cutoff': float('nan')}, {'cutoff': 'low'}]
-)
-def test_filters_that_do_not_exist_are_refused(options):
-    with pytest.raises(DescriptionError, match='filter'):
-        KinematicFilter(**options)
+@pytest.mark.parametrize('span', [0.01, 0.1, 9.0])
+def test_local_polynomials_are_exact_on_polynomials(span):
+    """Of their degree, to the ends, with every window: the value and the slope."""
+    t = np.arange(60) / RATE
+    x = np.column_stack([t**3 - t**2 + 2.0, 5.0 * t])
+    slope = np.column_stack([3.0 * t**2 - 2.0 * t, np.full_like(t, 5.0)])
+    np.testing.assert_allclose(local_polynomial(x, RATE, span, 3), x, atol=1e-9)
+    np.testing.assert_allclose(local_polynomial(x, RATE, span, 3, derivative=1), slope, atol=1e-7)
+
+
+@pytest.mark.parametrize(('span', 'rate', 'shortest', 'length'), [
+    (0.15, 125.0, 3, 19), (0.15, 500.0, 3, 75), (0.016, 125.0, 5, 5), (0.08, 125.0, 3, 9),
+])
+def test_windows_are_odd_and_long_enough(span, rate, shortest, length):
+    assert window_length(span, rate, shortest) == length

@@ -15,12 +15,14 @@
 """From a recording to a dataset: nothing is lost unseen, and effort is never touched."""
 
 from dataclasses import replace
+import tracemalloc
 
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.experiment.recording import Recording
-from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.experiment.storage import allocate
+from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.dataset import MOVING_SPEED
 from robot_identification.processing.process import MINIMUM_SAMPLES
 from robot_identification.processing.process import process
@@ -199,9 +201,85 @@ def test_nothing_is_interpolated_across_a_gap():
     dataset = run(record(t))
     assert dataset.segments == (slice(0, 500), slice(500, 1000))
     assert any('1 gap' in note for note in dataset.notes)
+    assert dataset.motion.starts == (0, 500)
+    assert dataset.motion.part(slice(400, 700)).starts == (100,)
+    assert dataset.motion.part(slice(500, 700)).starts == (0,)
     first = run(record(t[:500]))
     np.testing.assert_allclose(dataset.motion.ddq[:500], first.motion.ddq, atol=1e-9)
     assert dataset.scored.all()
+
+
+def test_gaps_are_listed_with_place_and_length():
+    """Where and how long, the longest ones of many."""
+    t = np.arange(1000) / RATE
+    for number, at in enumerate(range(50, 1000, 70)):
+        t[at:] += 0.1 + 0.01 * number
+    dataset = run(record(t))
+    assert len(dataset.gaps) == 14
+    assert dataset.gaps[3].start == pytest.approx(t[259])
+    assert dataset.gaps[3].duration == pytest.approx(0.138)
+    note, = dataset.notes
+    assert note.startswith('14 gaps of more than 28 ms')
+    assert '0.138 s after 2.402 s' not in note
+    assert '0.148 s after' in note
+    assert note.endswith('and 4 shorter ones')
+
+
+def test_losses_at_random_are_bridged_and_said():
+    """A third lost leaves no gap, but the reader knows how much was interpolated."""
+    kept = np.flatnonzero(np.random.default_rng(0).random(1000) > 0.3)
+    recording = record()
+    dataset = run(replace(
+        recording, stamps=recording.stamps[kept], q=recording.q[kept], dq=recording.dq[kept],
+        effort=recording.effort[kept],
+    ))
+    assert dataset.gaps == ()
+    note, = dataset.notes
+    assert 'missing ones, at random: pauses of up to' in note
+
+
+def test_what_the_reader_noted_comes_first():
+    """Notes of the recording are notes of the dataset."""
+    dataset = run(record(notes=('read from a table',), dq=np.full((1000, 2), np.nan)))
+    assert dataset.notes[0] == 'read from a table'
+
+
+@pytest.mark.parametrize('delay', [0.6, -1.0, np.nan, np.inf])
+def test_a_delay_in_milliseconds_is_refused(delay):
+    with pytest.raises(DataError, match=r'delay of .* at most 0\.5 s'):
+        run(record(), delay=delay)
+
+
+def test_gaps_everywhere_are_refused():
+    """Two hundred parts of five samples: no filter reaches anything."""
+    t = np.arange(1000) / RATE + np.repeat(np.arange(200), 5)
+    with pytest.raises(DataError, match=r'none of the 200 parts between gaps .* has 10'):
+        run(record(t))
+
+
+def test_an_hour_needs_no_more_memory_than_a_minute():
+    """
+    What is added to a recording on the disk: ten numbers a row, and some blocks.
+
+    They are stamps and row numbers, however many joints there are.
+    """
+    rows = 310_000
+    t = np.arange(rows) / 500.0
+    signals = {name: allocate((rows, 2)) for name in ('q', 'dq', 'effort')}
+    for start in range(0, rows, 50_000):
+        part = slice(start, start + 50_000)
+        signals['q'][part] = np.sin(t[part])[:, None]
+        signals['dq'][part] = np.cos(t[part])[:, None]
+        signals['effort'][part] = np.sign(signals['dq'][part]) + 1e-3 * t[part, None]
+    recording = Recording('bag', '/js', ('a', 'b'), t, **signals)
+    tracemalloc.start()
+    try:
+        dataset = run(recording)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert isinstance(dataset.motion.dq, np.memmap)
+    assert peak < 10 * 8 * rows + 30e6
 
 
 def test_a_lost_message_is_no_gap():

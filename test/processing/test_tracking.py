@@ -41,7 +41,7 @@ def recorded(trajectory, start, duration, speed=1.0, error=0.0):
     moving = (t > 0.0) & (t < trajectory.duration)
     q = motion.q + np.array([0.0, error]) * np.sin(2 * np.pi * 5.0 * t)[:, None]
     recording = Recording(
-        'bag', '/joint_states', JOINTS, stamps, q, motion.dq * moving[:, None],
+        'bag', '/joint_states', JOINTS, stamps, q, speed * motion.dq * moving[:, None],
         np.ones_like(motion.q),
     )
     return process(recording, KinematicFilter(), 'Nm')

@@ -23,8 +23,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.dictionary import DictionaryFit
+from robot_identification.estimation.fitting import fit_parameters
+from robot_identification.estimation.fitting import observe
+from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.identification import Identification
-from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.observations import build_problem
+from robot_identification.estimation.observations import TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
@@ -52,6 +57,7 @@ from robot_identification.report.identification_report import render_identificat
 from robot_identification.report.results_text import results_text
 from robot_identification.report.results_text import validation_text
 from robot_identification.report.tables import coefficients
+from robot_identification.report.tables import friction_table
 from robot_identification.report.tables import inertial_coefficients
 from robot_identification.report.truth import TruthComparison
 from robot_identification.report.validation_report import render_validation_report
@@ -134,7 +140,7 @@ def identification():
     parameters = make_standard_parameters(robot.n, parse_friction('viscous,offset'), True)
     reduction = reduce_to_base(robot, parameters)
     problem = build_problem(
-        robot, reduction, [(dataset, dataset.effort * robot.drives.drive_gain, dataset.fitted)]
+        robot, reduction, [TrainingData(dataset, robot.drives.drive_gain, dataset.fitted)]
     )
     estimate = ESTIMATORS['wls']().estimate(problem)
     model = IdentifiedModel(
@@ -164,6 +170,34 @@ def identification():
         idle_joints=(),
         verdict=judge([errors], unseen=False),
         notes=('a note on <the> data',),
+    )
+
+
+@pytest.fixture(scope='module')
+def dictionary_identification(identification):
+    """Return the same arm identified with a dictionary, and what that was chosen from."""
+    robot, dataset = identification.model.robot, identification.datasets[0]
+    # A little friction before sliding, so that there is something to find.
+    slip = 0.3 * np.clip(np.cumsum(np.diff(dataset.motion.q, axis=0, prepend=0.0), axis=0), -1, 1)
+    dataset = replace(dataset, effort=dataset.effort + np.tanh(dataset.motion.dq / 0.1) + slip)
+    observations = observe(
+        robot, parse_friction('dictionary,offset'), [dataset], [dataset.fitted]
+    )
+    fit = fit_parameters(observations, (), DictionaryFit())
+    model = replace(
+        identification.model, reduction=fit.problem.reduction, theta_base=fit.estimate.theta,
+        covariance=fit.estimate.covariance, quality={
+            'speeds': [2.0, 0.03], 'loads': [20.0, 5.0],
+            'cross_validation': {'wider_gap': {'seconds': 1.0, 'nrmse_mean': 0.0789}},
+        },
+    )
+    return replace(
+        identification, model=model, estimate=fit.estimate, datasets=(dataset,),
+        candidates=(
+            Candidates('cut-off', ('5 Hz', '9 Hz'), (0.1111, 0.2222), '5 Hz', 'the <first> rule'),
+            Candidates('weight', ('none', 'ten'), (0.3333, 0.4444), 'ten', 'the second rule'),
+        ),
+        decided_by_prior=('Ixx2', 'my2'),
     )
 
 
@@ -288,6 +322,107 @@ def test_model_without_friction(identification):
     assert '\nFriction\n' not in results_text(found)
 
 
+def test_every_term_of_a_dictionary_has_a_line(dictionary_identification):
+    """
+    Under its joint: kind, constant with unit, coefficient and error; no term that was not kept.
+
+    In the page and in the text.
+    """
+    model = dictionary_identification.model
+    text = results_text(dictionary_identification)
+    page = check_page(render_identification_report(dictionary_identification))
+    lines = text.split('\nFriction\n')[1].split('\nChoices\n')[0].splitlines()
+    words = ' '.join(page.text.split('All terms')[1].split('Shape constants')[0].split())
+    kept = 0
+    for term, columns in zip(
+        model.parameters.friction, model.parameters.friction_slices, strict=True
+    ):
+        if term.law.name != 'dictionary':
+            continue
+        for (kind, constant), value in zip(
+            term.law.terms, model.theta_lifted[columns], strict=True
+        ):
+            unit = {'viscous': '', 'stribeck': ' rad/s'}.get(
+                kind, ' rad' if 'presliding' in kind else ' rad/s'
+            )
+            shown = f'{constant:g}{unit}' if unit else ''
+            name = kind.replace('_', ' ')
+            assert any(
+                name in line and shown in line and number(value) in line for line in lines
+            ), (kind, constant)
+            assert ' '.join(f'{name} {shown} {number(value)}'.split()) in words
+            kept += 1
+    assert 4 <= kept <= 26, 'of twice 21 terms few were kept'
+    assert sum('rad' in line or 'viscous' in line for line in lines[2:2 + kept + 2]) == kept
+    # The joint stands once beside its terms.
+    assert sum(AWKWARD[:8] in line for line in lines[:kept + 4]) == 1
+
+
+def test_a_dictionary_is_also_given_in_short(dictionary_identification):
+    """As Coulomb and viscous friction, and up to which speed."""
+    table = friction_table(dictionary_identification.model)
+    assert [plain.joint for plain in table.nearest] == [HOSTILE, AWKWARD]
+    assert [plain.fastest for plain in table.nearest] == [2.0, 0.03]
+    page = check_page(render_identification_report(dictionary_identification))
+    text = results_text(dictionary_identification)
+    for plain in table.nearest:
+        assert number(plain.coulomb) in page.text and number(plain.viscous) in page.text
+        assert number(plain.coulomb) in text and number(plain.viscous) in text
+    without = replace(dictionary_identification.model, quality={})
+    assert friction_table(without).nearest == ()
+    check_page(render_identification_report(replace(dictionary_identification, model=without)))
+
+
+def test_choices_are_shown_with_all_candidates(dictionary_identification):
+    """Question, rule, every score, what was taken; passes; what the URDF decided; a wider gap."""
+    page = check_page(render_identification_report(dictionary_identification))
+    text = results_text(dictionary_identification)
+    words = ' '.join(page.text.split())
+    for expected in ('0.1111', '0.2222', '0.3333', '0.4444', 'the <first> rule',
+                     'the second rule', 'Ixx2, my2'):
+        assert expected in words and expected in ' '.join(text.split()), expected
+    assert 'Cut-off: 5 Hz, the <first> rule' in words
+    assert '5 Hz0.1111taken 9 Hz0.2222' in words
+    assert 'cut-off: 5 Hz, the <first> rule' in text
+    assert 'made 4 passes over the data' in words and 'passes over the data: 4' in text
+    assert '0.079' in words.split('between training and held-out')[1][:60]
+    plain = replace(dictionary_identification, candidates=(), decided_by_prior=())
+    words = ' '.join(check_page(render_identification_report(plain)).text.split())
+    assert 'filter and friction were asked for' in words and 'Decided by' not in words
+
+
+@pytest.mark.parametrize('kind', ['residual', 'hac'])
+def test_what_standard_errors_assume_is_said(identification, kind):
+    found = replace(identification, model=replace(identification.model, covariance_kind=kind))
+    page = check_page(render_identification_report(found))
+    assert ('assume white residuals' in page.text) == (kind == 'residual')
+    assert ('assume white residuals' in results_text(found)) == (kind == 'residual')
+
+
+def test_laws_of_many_coefficients_have_a_line_for_each(identification):
+    """Those that the data do not determine are not available."""
+    robot = identification.model.robot
+    reduction = reduce_to_base(
+        robot, make_standard_parameters(2, parse_friction('strain_wave'), True)
+    )
+    kept = np.array([i for i, name in enumerate(reduction.names) if name != 'fvTw2'])
+    reduction = replace(reduction, K=reduction.K[kept], independent=reduction.independent[kept])
+    model = replace(
+        identification.model, reduction=reduction, theta_base=np.arange(1.0, len(kept) + 1.0),
+        covariance=np.eye(len(kept)),
+    )
+    groups = friction_table(model).groups
+    assert [joint for joint, _ in groups] == [HOSTILE, AWKWARD]
+    assert [entry.term for entry in groups[1][1]][-1] == 'strain_wave fvTw'
+    assert groups[1][1][-1].coefficient is None
+    assert len(friction_table(model).coefficients) == 13
+    dataset = identification.datasets[0]
+    warm = replace(dataset.motion, temperature=np.full(dataset.motion.q.shape, 30.0))
+    found = replace(identification, model=model, datasets=(replace(dataset, motion=warm),))
+    assert 'n/a' in check_page(render_identification_report(found)).text
+    assert 'strain_wave fvTw' in results_text(found) and 'n/a' in results_text(found)
+
+
 def make_truth(identification, **changes):
     model = identification.model
     values = {
@@ -353,10 +488,13 @@ def test_validation_on_training_data_is_said(identification):
     assert 'Not unseen:' in page.text
 
 
-def test_texts_fit_a_terminal(identification):
+def test_texts_fit_a_terminal(identification, dictionary_identification):
     model = identification.model
     dataset = make_dataset(model.robot, f'/bags/{"long/" * 60}', seed=1)
-    texts = (results_text(identification), validation_text(model, validate(model, [dataset])))
+    texts = (
+        results_text(identification), results_text(dictionary_identification),
+        validation_text(model, validate(model, [dataset])),
+    )
     for text in texts:
         assert max(map(len, text.splitlines())) <= 100
         assert text.replace('\n', '').isprintable()

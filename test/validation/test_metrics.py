@@ -18,7 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from robot_identification.errors import UsageError
 from robot_identification.validation.metrics import measure_errors
+from robot_identification.validation.metrics import noise_deviation
+from robot_identification.validation.metrics import normalized_error
+from robot_identification.validation.metrics import relative_error
+from robot_identification.validation.metrics import square_over_mean
+from robot_identification.validation.metrics import total_normalized_error
+from robot_identification.validation.metrics import variance_accounted_for
 
 
 def errors_of(measured, predicted, moving=None):
@@ -88,3 +95,80 @@ def test_errors_scale_with_the_unit(seed, factor):
     np.testing.assert_allclose(scaled.rmse, factor * plain.rmse, rtol=1e-9)
     mean = errors_of(measured, np.tile(measured.mean(axis=0), (30, 1)))
     np.testing.assert_allclose(mean.nrmse, 1.0, rtol=1e-9)
+
+
+def test_published_totals_follow_from_the_joints():
+    """
+    Table III of Tika et al. 2020: the total is the root of the sum of squares over six.
+
+    To the four digits that are printed. Estimation and validation, OLS and constrained.
+    """
+    for joints, total in (
+        ((0.0122, 0.0143, 0.0134, 0.0034, 0.0037, 0.0024), 0.0040),
+        ((0.0123, 0.0146, 0.0132, 0.0043, 0.0038, 0.0033), 0.0040),
+        ((0.0102, 0.0172, 0.0151, 0.0050, 0.0068, 0.0025), 0.0044),
+        ((0.0094, 0.0199, 0.0170, 0.0058, 0.0061, 0.0036), 0.0049),
+    ):
+        assert total_normalized_error(np.array(joints)) == pytest.approx(total, abs=5e-5)
+
+
+@given(seed=st.integers(0, 2**32 - 1), samples=st.integers(1, 60), n=st.integers(1, 7))
+def test_normalized_errors_are_rms_over_root_n(seed, samples, n):
+    """By definition, joint by joint and in total, by rows and by points."""
+    residual = np.random.default_rng(seed).normal(size=(samples, n))
+    rows, points = (normalized_error(residual, mode) for mode in ('rows', 'points'))
+    rms = np.sqrt(np.mean(residual**2, axis=0))
+    np.testing.assert_allclose(rows.rms, rms, rtol=1e-12)
+    np.testing.assert_allclose(rows.joints, points.joints)
+    assert rows.total == pytest.approx(np.linalg.norm(residual) / residual.size)
+    assert points.total == pytest.approx(n * rows.total)
+    assert total_normalized_error(rows.joints) == pytest.approx(rows.total)
+    assert rows.samples == samples
+
+
+def test_normalized_errors_shrink_with_the_recording():
+    """Twice the samples, the same errors: the figure is smaller by root 2. RMS is not."""
+    residual = np.random.default_rng(0).normal(size=(100, 3))
+    once, twice = (normalized_error(np.tile(residual, (k, 1))) for k in (1, 2))
+    np.testing.assert_allclose(twice.joints, once.joints / np.sqrt(2.0))
+    np.testing.assert_allclose(twice.rms, once.rms)
+
+
+def test_an_unknown_normalization_is_refused():
+    with pytest.raises(UsageError, match="'samples': known are rows, points"):
+        normalized_error(np.zeros((3, 2)), 'samples')
+
+
+def test_square_over_mean_by_hand():
+    """4 / 2 of the first joint and 1 / 1 of the second; a joint without effort is left out."""
+    measured = np.array([[2.0, -1.0, 0.0], [-2.0, 1.0, 0.0]])
+    residual = np.array([[2.0, 1.0, 1.0], [-2.0, -1.0, 1.0]])
+    assert square_over_mean(measured, residual) == pytest.approx(3.0)
+    assert square_over_mean(10 * measured, 10 * residual) == pytest.approx(30.0)
+
+
+def test_a_constant_error_is_seen_by_some_figures_only():
+    """An offset of 1 on a signal of spread 2: R^2 falls to 3/4, the variance explained is all."""
+    measured = np.tile([[2.0], [-2.0]], (50, 1))
+    residual = np.ones((100, 1))
+    assert variance_accounted_for(measured, residual)[0] == pytest.approx(1.0)
+    found = errors_of(measured, measured - residual)
+    assert 1.0 - found.nrmse[0] ** 2 == pytest.approx(0.75)
+    assert relative_error(measured, residual)[0] == pytest.approx(0.5)
+    flat = np.zeros((10, 1))
+    assert np.isnan(variance_accounted_for(flat, residual[:10])[0])
+    assert np.isnan(relative_error(flat, residual[:10])[0])
+
+
+@pytest.mark.parametrize('noise', [0.0, 0.05, 0.5])
+def test_noise_is_told_from_motion_and_jumps(noise):
+    """A swing of 5 with steps of 3 at 100 Hz; white noise to 10 %, and less than 0.01 of none."""
+    rng = np.random.default_rng(0)
+    stamps = np.arange(3000) / 100.0
+    signal = 5.0 * np.sin(2.0 * stamps) + 3.0 * np.sign(np.sin(stamps))
+    effort = signal[:, None] + noise * rng.normal(size=(3000, 1))
+    assert noise_deviation(effort)[0] == pytest.approx(noise, rel=0.1, abs=0.01)
+
+
+def test_noise_of_nothing_is_not_known():
+    assert np.isnan(noise_deviation(np.zeros((2, 3)))).all()

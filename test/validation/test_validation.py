@@ -19,16 +19,16 @@ import json
 import numpy as np
 import pytest
 from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.validation import BAD
-from robot_identification.validation.validation import GOOD
-from robot_identification.validation.validation import judge
 from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.validation import score
-from robot_identification.validation.validation import USABLE
 from robot_identification.validation.validation import validate
 from robot_identification.validation.validation import Validation
 from robot_identification.validation.validation import validation_content
 from robot_identification.validation.validation import validation_json
+from robot_identification.validation.verdict import BAD
+from robot_identification.validation.verdict import GOOD
+from robot_identification.validation.verdict import judge
+from robot_identification.validation.verdict import USABLE
 
 JOINTS = ('one', 'two', 'three')
 
@@ -103,7 +103,9 @@ def test_file_has_the_keys_of_the_plan_and_no_nan():
     first, flat = content['bags']
     assert set(first) == {
         'bag', 'samples', 'unit', 'joints', 'rmse', 'nrmse', 'nrmse_mean', 'rmse_moving', 'bias',
+        'details',
     }
+    assert first['details'] is None
     assert first['nrmse'] == [0.1, None, 0.2]
     assert first['rmse_moving'][1] is None
     assert first['nrmse_mean'] == pytest.approx(0.15)
@@ -126,6 +128,16 @@ def test_errors_are_taken_on_the_recorded_samples(identification):
         expected = np.sqrt(np.mean(residual[moving[:, joint], joint] ** 2))
         assert found.rmse_moving[joint] == pytest.approx(expected, rel=1e-12)
     assert found.samples == len(dataset) == 1250
+    details = found.details
+    assert details.largest == pytest.approx(np.max(np.abs(residual), axis=0))
+    assert details.zero == pytest.approx(
+        np.sqrt(np.mean(measured**2, axis=0)) / np.std(measured, axis=0)
+    )
+    assert details.of_limit == pytest.approx(
+        found.rmse / (model.robot.limits.effort * model.effort_per_torque)
+    )
+    # The URDF has no friction, and masses that differ from the truth's by up to 20 %.
+    assert np.all(details.urdf > 2.0 * found.nrmse)
     whole = validate(model, [dataset, dataset])
     np.testing.assert_array_equal(whole.bags[1].rmse, found.rmse)
     assert whole.verdict.level == GOOD

@@ -27,6 +27,7 @@ from robot_identification.model.friction.asymmetric import AsymmetricFriction
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
 from robot_identification.model.friction.cubic_viscous import CubicViscousFriction
+from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.load import LoadFriction
 from robot_identification.model.friction.offset import FrictionOffset
@@ -48,6 +49,7 @@ FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
     'load': LoadFriction,
     'temperature_viscous': TemperatureViscousFriction,
     'strain_wave': StrainWaveFriction,
+    'dictionary': DictionaryFriction,
 }
 
 

@@ -35,6 +35,7 @@ class CubicViscousFriction(FrictionLaw):
     name = 'cubic_viscous'
     symbols = ('fvc',)
     units = ('N m s^3/rad^3',)
+    signed = ('fvc',)
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``dq^3``; see `FrictionLaw.columns`."""

@@ -29,6 +29,7 @@ from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 
 def check_positive(value: Any, what: str) -> None:
@@ -95,6 +96,12 @@ class JointMotion:
     tau_rigid: FloatArray
     temperature: FloatArray
 
+    def part(self, rows: slice) -> JointMotion:
+        """Return some of the samples."""
+        return JointMotion(
+            self.q[rows], self.dq[rows], self.tau_rigid[rows], self.temperature[rows]
+        )
+
 
 @dataclass(frozen=True)
 class FrictionLaw(ABC):
@@ -118,7 +125,13 @@ class FrictionLaw(ABC):
     needs_temperature : bool
         Whether temperatures are used. Where one is NaN, so is the torque.
     needs_rigid_torque : bool
-        Whether the rigid torque is used.
+        Whether the rigid torque is used; each column is then proportional to its size, or does
+        not depend on it.
+    is_structural : bool
+        Whether random samples tell its columns apart, so that they are among the base parameters
+        by that test; if not, they are by definition.
+    signed : tuple of str
+        Symbols whose coefficients may be negative; friction takes energy by all others.
     excludes : tuple of str
         Laws that must not stand beside this one: with the default shape constants, columns of
         both are linearly dependent in steady sliding. One of the two laws says so for both.
@@ -131,6 +144,8 @@ class FrictionLaw(ABC):
     shape: ClassVar[tuple[str, ...]] = ()
     needs_temperature: ClassVar[bool] = False
     needs_rigid_torque: ClassVar[bool] = False
+    is_structural: ClassVar[bool] = True
+    signed: ClassVar[tuple[str, ...]] = ()
     excludes: ClassVar[tuple[str, ...]] = ()
 
     def initial_state(self) -> FloatArray:

@@ -31,6 +31,7 @@ class FrictionOffset(FrictionLaw):
     name = 'offset'
     symbols = ('f0',)
     units = ('N m',)
+    signed = ('f0',)
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ones; see `FrictionLaw.columns`."""

@@ -76,6 +76,7 @@ class StrainWaveFriction(FrictionLaw):
     name = 'strain_wave'
     symbols = ('fcw', 'fclw', 'fsw', 'fslw', 'fsTw', 'fvw', 'fvTw')
     units = ('N m', '1', 'N m', '1', 'N m/K', 'N m', 'N m/K')
+    signed = ('fsTw', 'fvTw')
     shape = ('velocity', 'exponent', 'width', 'viscous_exponent')
     needs_temperature = True
     needs_rigid_torque = True

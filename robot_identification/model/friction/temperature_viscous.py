@@ -46,6 +46,7 @@ class TemperatureViscousFriction(FrictionLaw):
     name = 'temperature_viscous'
     symbols = ('fvT',)
     units = ('N m s/(rad K)',)
+    signed = ('fvT',)
     needs_temperature = True
 
     def __post_init__(self) -> None:

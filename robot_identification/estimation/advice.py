@@ -1,0 +1,463 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Which parameters the data did not see, and the motion that would show them.
+
+Nothing is looked up: samples of the recorded motion are changed joint by joint (another position,
+a higher speed, a higher acceleration), added to the factors of the data, and what that does to
+each parameter's information is the advice. Friction is asked with short motions of its joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.estimation.covariance import Covariance
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.scatter import held_by_bounds
+from robot_identification.model.base_parameters import random_motion
+from robot_identification.model.denavit_hartenberg import joint_axes
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import run_friction
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import MOVING_SPEED
+
+# A relative standard error above this is no knowledge of a parameter.
+WEAK_SHARE = 0.5
+# Twenty seconds of a better motion must raise the information so much to be worth a word: they
+# halve the standard error.
+WORTH_ADVICE = 4.0
+EXTRA_SAMPLES = 2000
+# A gain on nothing is no number.
+MOST_GAIN = 1.0e6
+# Random samples that stand for them.
+SAMPLES = 60
+# A change of the motion without which less than this part of the information is left is needed.
+NEEDED_SHARE = 0.75
+MOST_CHANGES = 3
+# Lively and slow motion of a single joint: speed [rad/s], way to either side [rad].
+FAST, SLOW, TINY = (2.0, 1.0), (0.05, 0.1), (0.02, 0.005)
+# Speeds below this are slow [rad/s]; one kind of motion that fills less of the time is missing.
+SLOW_SPEED = 0.1
+MISSING_SHARE = 0.05
+# A joint that stays within this range has hardly turned [rad].
+NARROW_RANGE = 1.0
+# Largest load of a joint whose limit is not known [N m].
+USUAL_LOAD = 50.0
+# Part of a column's usual length by which one that the data do not hold is held at all.
+HELD = 1.0e-6
+
+QUANTITIES = ('position', 'speed', 'acceleration')
+
+
+@dataclass(frozen=True)
+class Advice:
+    """
+    What would show some parameters.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Base parameters by name.
+    finding : str
+        What is wrong with them.
+    motion : str
+        What to do.
+    gain : float
+        How much twenty seconds of it would raise their information, at least.
+
+    """
+
+    parameters: tuple[str, ...]
+    finding: str
+    motion: str
+    gain: float
+
+    def __str__(self) -> str:
+        return f'{", ".join(self.parameters)} ({self.finding}): {self.motion}'
+
+
+def prior_decided(estimate: Estimate) -> tuple[str, ...]:
+    """
+    Return the parameters of which the prior knows more than the data.
+
+    Information is one over the variance that either alone would leave.
+    """
+    problem, prior = estimate.problem, estimate.prior
+    if problem is None or prior is None:
+        return ()
+    R, _ = problem.stacked(estimate.weights)
+    names = problem.reduction.names
+    free = np.ones(problem.size, dtype=bool)
+    free[: len(names)] = ~held_by_bounds(estimate)
+    data, known = (_information(matrix, free) for matrix in (R, prior.matrix))
+    return tuple(names[i] for i in np.flatnonzero(known[: len(names)] > data[: len(names)]))
+
+
+def advise(
+    robot: RobotModel, estimate: Estimate, covariance: Covariance, lost: Sequence[str] = ()
+) -> tuple[Advice, ...]:
+    """
+    Return what would show the parameters that the data did not, most helpful first.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    estimate : Estimate
+        With observations behind its problem.
+    covariance : Covariance
+        Of the estimate.
+    lost : sequence of str
+        Parameters that were left out of the problem because the data do not determine them.
+
+    Raises
+    ------
+    UsageError
+        If the estimate does not have its observations.
+
+    """
+    problem = estimate.problem
+    if problem is None or problem.observations is None:
+        raise UsageError('advice needs the recorded motion: identify from the bags')
+    findings = _findings(problem.reduction.names, estimate, covariance, lost)
+    if not findings:
+        return ()
+    asked = _Question(robot, estimate, problem, problem.observations, tuple(lost))
+    bodies = [name for name in findings if asked.is_body(name)]
+    answers = asked.ask_bodies(bodies) if bodies else {}
+    for name in findings:
+        if name not in answers:
+            answers[name] = asked.ask_friction(name)
+    groups: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for name, finding in findings.items():
+        motion, gain = answers[name]
+        if motion and gain >= WORTH_ADVICE:
+            groups.setdefault((finding, motion), []).append((name, gain))
+    found = [
+        Advice(
+            tuple(name for name, _ in members), finding, motion,
+            min(*(gain for _, gain in members), MOST_GAIN),
+        )
+        for (finding, motion), members in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda advice: -advice.gain))
+
+
+def _findings(
+    names: Sequence[str], estimate: Estimate, covariance: Covariance, lost: Sequence[str]
+) -> dict[str, str]:
+    """Return what is wrong with each parameter that the data hardly show."""
+    findings = dict.fromkeys(lost, 'the data do not determine it')
+    decided = set(prior_decided(estimate))
+    errors = covariance.standard_errors
+    for name, value, error in zip(names, estimate.theta, errors, strict=True):
+        if name in decided:
+            findings[name] = 'the prior says more of it than the data'
+        elif error > WEAK_SHARE * abs(value):
+            findings[name] = f'standard error above {WEAK_SHARE:.0%}'
+    return findings
+
+
+class _Question:
+    """What a better motion would add to what the data know."""
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        estimate: Estimate,
+        problem: IdentificationProblem,
+        observations: Observations,
+        lost: tuple[str, ...],
+    ) -> None:
+        self.robot = robot
+        self.parameters = problem.reduction.parameters
+        self.names = problem.reduction.names + lost
+        self._columns = [self.parameters.names.index(name) for name in self.names]
+        self._weights = estimate.weights
+        self._recorded = _recorded_motion(observations)
+        _, _, prismatic = joint_axes(robot.pinocchio)
+        self._unit = ['m' if slides else 'rad' for slides in prismatic]
+        self._lively = _lively_motion(robot)
+        free = np.append(~held_by_bounds(estimate), np.ones(len(lost), dtype=bool))
+        R, _ = problem.stacked(self._weights)
+        others = R[:, problem.reduction.rank:]
+        known = np.zeros((len(R), len(self.names)))
+        known[:, : problem.reduction.rank] = R[:, : problem.reduction.rank]
+        # What is no parameter of the model is eliminated; what is held by a bound is known.
+        self._free = free
+        self._data = _eliminate(known, others)[:, free]
+        usual = np.linalg.norm(self._rows(self._lively), axis=0)
+        self._hold = HELD * np.diag(np.maximum(usual, np.finfo(float).tiny))[:, free]
+        self._before = self._information_with(self._rows(self._recorded))
+
+    def is_body(self, name: str) -> bool:
+        """Return whether a parameter is one of bodies and rotors."""
+        column = self.parameters.names.index(name)
+        rotors = self.parameters.reflected_inertia_slice
+        return column < 10 * self.robot.n or rotors.start <= column < rotors.stop
+
+    def ask_bodies(self, names: Sequence[str]) -> dict[str, tuple[str, float]]:
+        """Return for parameters of bodies the motion that shows them, and what it gains."""
+        at = [self.names.index(name) for name in names]
+        changes = [
+            (joint, quantity) for joint in range(self.robot.n) for quantity in QUANTITIES
+        ]
+        whole = self._information_with(self._rows(self._changed(changes)))
+        without = np.array([
+            self._information_with(self._rows(self._changed(
+                [other for other in changes if other != change]
+            )))
+            for change in changes
+        ])
+        answers = {}
+        cache: dict[tuple[int, ...], FloatArray] = {}
+        for name, place in zip(names, at, strict=True):
+            left = without[:, place] / max(whole[place], np.finfo(float).tiny)
+            order = [int(k) for k in np.argsort(left, kind='stable')]
+            chosen: tuple[int, ...] = ()
+            gain = 1.0
+            for k in order[: 2 * MOST_CHANGES]:
+                if len(chosen) == MOST_CHANGES or (chosen and left[k] > NEEDED_SHARE):
+                    break
+                wider = tuple(sorted((*chosen, k)))
+                if wider not in cache:
+                    cache[wider] = self._information_with(
+                        self._rows(self._changed([changes[i] for i in wider]))
+                    )
+                better = cache[wider][place] / self._before[place]
+                # A change that helps only together with the next one is kept until then.
+                chosen, gain = wider, max(better, gain)
+            answers[name] = (self._describe([changes[k] for k in chosen]), float(gain))
+        return answers
+
+    def ask_friction(self, name: str) -> tuple[str, float]:
+        """Return for a friction coefficient the motion of its joint that shows it."""
+        place = self.names.index(name)
+        column = self._columns[place]
+        joint = next(
+            term.joint
+            for term, columns in zip(
+                self.parameters.friction, self.parameters.friction_slices, strict=True
+            )
+            if columns.start <= column < columns.stop
+        )
+        best, words = 1.0, ''
+        for text, motion in self._friction_motions(joint):
+            rows = self._friction_rows(joint, motion)
+            gain = float(self._information_with(rows)[place] / self._before[place])
+            if gain > best:
+                best, words = gain, text
+        fact = self._fact(joint)
+        return (f'{words} ({fact})' if words and fact else words), best
+
+    def _information_with(self, rows: FloatArray) -> FloatArray:
+        """Return the information on every parameter with some rows more, as EXTRA_SAMPLES."""
+        share = np.sqrt(EXTRA_SAMPLES * self.robot.n / max(len(rows), 1))
+        whole = np.vstack([self._data, share * rows[:, self._free], self._hold])
+        information = np.full(len(self.names), np.inf)
+        information[self._free] = _information(whole, np.ones(whole.shape[1], dtype=bool))
+        return information
+
+    def _rows(self, motion: Motion) -> FloatArray:
+        """Return weighted rows of samples that need not follow each other, (m n, unknowns)."""
+        plain = StandardParameters(
+            self.robot.n,
+            tuple(
+                term for term in self.parameters.friction
+                if not (
+                    term.law.initial_state().size
+                    or term.law.needs_temperature
+                    or term.law.needs_rigid_torque
+                )
+            ),
+            self.parameters.reflected_inertia,
+        )
+        W = observation_matrix(self.robot, plain, motion)
+        place = {name: k for k, name in enumerate(plain.names)}
+        rows = np.zeros((len(W), len(self.names)))
+        for k, name in enumerate(self.names):
+            if name in place:
+                rows[:, k] = W[:, place[name]]
+        weighted: FloatArray = rows * np.tile(self._weights, len(motion))[:, None]
+        return weighted
+
+    def _changed(self, changes: Sequence[tuple[int, str]]) -> Motion:
+        """Return the recorded samples with some quantities of some joints made lively."""
+        values = {
+            'position': self._recorded.q.copy(),
+            'speed': self._recorded.dq.copy(),
+            'acceleration': self._recorded.ddq.copy(),
+        }
+        lively = dict(zip(
+            QUANTITIES, (self._lively.q, self._lively.dq, self._lively.ddq), strict=True
+        ))
+        for joint, quantity in changes:
+            values[quantity][:, joint] = lively[quantity][:, joint]
+        return Motion(values['position'], values['speed'], values['acceleration'])
+
+    def _describe(self, changes: Sequence[tuple[int, str]]) -> str:
+        """Return changes of the recorded motion in words."""
+        by_joint: dict[int, list[str]] = {}
+        for joint, quantity in changes:
+            by_joint.setdefault(joint, []).append(quantity)
+        moved, placed = [], []
+        for joint, quantities in by_joint.items():
+            unit, name = self._unit[joint], self.robot.joint_names[joint]
+            q = self._recorded.q[:, joint]
+            if 'speed' in quantities or 'acceleration' in quantities:
+                text = f'turn {name}' if unit == 'rad' else f'slide {name}'
+                if 'speed' in quantities:
+                    reached = np.max(np.abs(self._recorded.dq[:, joint]))
+                    text += f' faster than {reached:.2g} {unit}/s'
+                if 'acceleration' in quantities:
+                    text += ' and' if 'speed' in quantities else ''
+                    reached = np.max(np.abs(self._recorded.ddq[:, joint]))
+                    text += f' with more than {reached:.2g} {unit}/s^2'
+                moved.append(text)
+            if 'position' in quantities:
+                placed.append(
+                    f'{name} away from {np.mean(q):.2g} {unit}' if np.ptp(q) < NARROW_RANGE
+                    else f'{name} beyond {q.min():.2g} to {q.max():.2g} {unit}'
+                )
+        if moved and placed:
+            return f'{" and ".join(moved)}, with {" and ".join(placed)}'
+        return ' and '.join(moved) or 'repeat the motion with ' + ' and '.join(placed)
+
+    def _friction_motions(self, joint: int) -> Iterator[tuple[str, JointMotion]]:
+        """Yield short motions of a joint and what they are called."""
+        name, unit = self.robot.joint_names[joint], self._unit[joint]
+        allowed = self.robot.limits.velocity[joint]
+        fast = min(FAST[0], allowed) if np.isfinite(allowed) else FAST[0]
+        limit = self.robot.limits.effort[joint]
+        load = limit if np.isfinite(limit) and limit > 0.0 else USUAL_LOAD
+        phase = np.linspace(0.0, 4.0 * np.pi, 400)
+        temperature = np.full(phase.size, 25.0)
+        for text, speed, way, factor, warming in (
+            (f'sweep {name} both ways at up to {fast:.2g} {unit}/s', fast, FAST[1], 1.0, 0.0),
+            (f'sweep {name} slowly both ways, at {SLOW[0]:g} {unit}/s', *SLOW, 1.0, 0.0),
+            (f'reverse {name} after small steps of {TINY[1]:g} {unit}', *TINY, 1.0, 0.0),
+            (f'sweep {name} both ways under several loads', fast, FAST[1], load, 0.0),
+            (f'sweep {name} both ways while it warms up', fast, FAST[1], 1.0, 20.0),
+        ):
+            yield text, JointMotion(
+                q=way * np.sin(phase),
+                dq=speed * np.cos(phase),
+                tau_rigid=factor * (1.0 + np.sin(0.25 * phase)) if factor != 1.0
+                else np.ones(phase.size),
+                temperature=temperature + warming * phase / phase[-1],
+            )
+
+    def _friction_rows(self, joint: int, motion: JointMotion) -> FloatArray:
+        """Return weighted rows in which only friction of a joint is not known."""
+        rows = np.zeros((motion.dq.size, len(self.names)))
+        for term, columns in zip(
+            self.parameters.friction, self.parameters.friction_slices, strict=True
+        ):
+            if term.joint == joint:
+                found, _ = run_friction(term.law, motion, term.law.initial_state(), (0,))
+                for k, column in enumerate(range(columns.start, columns.stop)):
+                    if column in self._columns:
+                        rows[:, self._columns.index(column)] = found[:, k]
+        weighted: FloatArray = self._weights[joint] * rows
+        # One row of this joint stands where others have one of every joint.
+        scaled: FloatArray = np.sqrt(1.0 / self.robot.n) * weighted
+        return scaled
+
+    def _fact(self, joint: int) -> str:
+        """Return what the recorded motion of a joint lacks."""
+        unit, dq = self._unit[joint], self._recorded.dq[:, joint]
+        moving = np.abs(dq) > MOVING_SPEED
+        if not moving.any():
+            return 'it never moved'
+        forward = float(np.mean(dq[moving] > 0.0))
+        if min(forward, 1.0 - forward) < MISSING_SHARE:
+            return 'it turned one way only'
+        slow = float(np.mean(np.abs(dq[moving]) < SLOW_SPEED))
+        if slow < MISSING_SHARE:
+            return f'it hardly moved below {SLOW_SPEED:g} {unit}/s'
+        return f'its fastest was {np.max(np.abs(dq)):.2g} {unit}/s'
+
+
+def _recorded_motion(observations: Observations) -> Motion:
+    """Return samples spread evenly over what was fitted, at most SAMPLES."""
+    motions = []
+    total = sum(int(part.rows.sum()) for part in observations.data)
+    for part in observations.data:
+        at = np.flatnonzero(part.rows)
+        count = max(round(SAMPLES * len(at) / max(total, 1)), 1) if len(at) else 0
+        motions.append(part.dataset.motion.rows(at[np.linspace(
+            0, len(at) - 1, count
+        ).astype(int)]))
+    q, dq, ddq = (
+        np.concatenate([getattr(motion, name) for motion in motions])
+        for name in ('q', 'dq', 'ddq')
+    )
+    # As many samples as the lively motion has, whatever the recordings' shares were rounded to.
+    again = np.resize(np.arange(len(q)), SAMPLES)
+    return Motion(q[again], dq[again], ddq[again])
+
+
+def _lively_motion(robot: RobotModel) -> Motion:
+    """Return random samples within the limits of the joints."""
+    motion = random_motion(robot, SAMPLES, np.random.default_rng(3))
+    limits = robot.limits
+    fastest = np.where(np.isfinite(limits.velocity), limits.velocity, np.inf)
+    return Motion(
+        np.clip(motion.q, limits.lower, limits.upper),
+        np.clip(motion.dq, -fastest, fastest),
+        motion.ddq,
+    )
+
+
+def _eliminate(columns: FloatArray, others: FloatArray) -> FloatArray:
+    """Return what columns hold that others do not."""
+    if not others.shape[1]:
+        return columns
+    basis, _ = np.linalg.qr(others)
+    rest: FloatArray = columns - basis @ (basis.T @ columns)
+    return rest
+
+
+def _information(matrix: FloatArray, free: BoolArray) -> FloatArray:
+    """
+    Return one over the variance of each unknown with unit noise on all rows, (size,).
+
+    Zero for unknowns that the rows do not determine, infinite for those that are not free.
+    """
+    information = np.full(len(free), np.inf)
+    columns = matrix[:, free]
+    scale = np.linalg.norm(columns, axis=0)
+    triangle = np.linalg.qr(columns / np.where(scale > 0.0, scale, 1.0), mode='r')
+    _, singular, right = np.linalg.svd(triangle, full_matrices=True)
+    whole = np.zeros(columns.shape[1])
+    whole[: len(singular)] = singular
+    lost = whole <= np.finfo(float).eps * max(columns.shape) * whole.max(initial=1.0)
+    variance = np.sum((right / np.where(lost, 1.0, whole)[:, None]) ** 2, axis=0)
+    blurred = np.any(np.abs(right[lost]) > np.sqrt(np.finfo(float).eps), axis=0)
+    found = np.where(blurred | (scale == 0.0), 0.0, scale**2 / variance)
+    information[free] = found
+    return information

@@ -1,0 +1,49 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Checks of the options that estimators take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from robot_identification.errors import UsageError
+
+
+def check_count(value: Any, lowest: int, what: str) -> None:
+    """
+    Check an option that counts something.
+
+    Raises
+    ------
+    UsageError
+        If it is not a whole number of at least `lowest`.
+
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+        raise UsageError(f'{what} is {value!r}, it must be a whole number of at least {lowest}')
+
+
+def check_positive(value: Any, what: str) -> None:
+    """
+    Check an option that is a positive number, infinity included.
+
+    Raises
+    ------
+    UsageError
+        If it is not.
+
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0.0:
+        raise UsageError(f'{what} is {value!r}, it must be a positive number')

@@ -1,0 +1,184 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The automatic recipe: every candidate and constant of it, open to the user as a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.files import check_keys
+from robot_identification.files import check_schema_version
+from robot_identification.files import read_yaml
+from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model.friction.law import check_between
+
+SCHEMA_VERSION = 1
+MOST_CANDIDATES = 20
+# Of the Nyquist frequency that a cut-off may reach.
+HIGHEST_SHARE = 0.95
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """
+    What `identify` tries, and by what rules it chooses, where nothing else is asked for.
+
+    Attributes
+    ----------
+    cutoffs : tuple of float
+        Cut-offs of the kinematic filter to try [Hz].
+    preferred_cutoff : float
+        Taken where its score is within `tie` of the best.
+    tie : float
+        Relative difference of scores that means nothing.
+    order : int
+        Of one pass of the kinematic filter.
+    prior_weights : tuple of float
+        Weights of the CAD prior to try; the largest within one standard error of the best is
+        taken.
+    dictionary : DictionaryFriction
+        Friction terms to choose from.
+    passes : int
+        Passes of a dictionary fit over the data.
+    huber : float
+        Residuals beyond this many standard deviations count linearly.
+    shrinkage : float
+        Of friction coefficients, see `DictionaryFit`.
+    folds : int
+        Contiguous blocks of cross-validation.
+    gap : float
+        Time next to a held-out block that is not trained on [s].
+    wide_gap : float
+        A wider one, by which the chosen fit is judged once more [s].
+    samples_in_choice : int
+        Choices are made on at most so many samples, evenly spread; the fit takes all.
+
+    """
+
+    cutoffs: tuple[float, ...] = (5.0, 9.0, 14.0)
+    preferred_cutoff: float = 9.0
+    tie: float = 0.01
+    order: int = 2
+    prior_weights: tuple[float, ...] = (0.0, 1.0, 10.0, 30.0, 100.0)
+    dictionary: DictionaryFriction = field(default_factory=DictionaryFriction)
+    passes: int = 4
+    huber: float = 1.345
+    shrinkage: float = 1.0e-4
+    folds: int = 5
+    gap: float = 0.3
+    wide_gap: float = 1.0
+    samples_in_choice: int = 20_000
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ('cutoffs', 0.1, 1000.0), ('prior_weights', 0.0, 1e9),
+        ):
+            values = getattr(self, name)
+            if not isinstance(values, (tuple, list)) or not 1 <= len(values) <= MOST_CANDIDATES:
+                raise DescriptionError(
+                    f'{name} of the recipe is {values!r}, it must be a list of 1 to '
+                    f'{MOST_CANDIDATES} numbers'
+                )
+            for value in values:
+                check_between(value, low, high, f'{name} of the recipe')
+            object.__setattr__(self, name, tuple(float(value) for value in values))
+        for name, low, high in (
+            ('preferred_cutoff', 0.1, 1000.0), ('tie', 0.0, 1.0), ('order', 1, 10),
+            ('passes', 1, 20), ('huber', 0.5, 1e6), ('shrinkage', 0.0, 1.0), ('folds', 2, 20),
+            ('gap', 0.0, 60.0), ('wide_gap', 0.0, 60.0), ('samples_in_choice', 500, 10**7),
+        ):
+            check_between(getattr(self, name), low, high, f'{name} of the recipe')
+        for name in ('order', 'passes', 'folds', 'samples_in_choice'):
+            if not isinstance(getattr(self, name), int):
+                raise DescriptionError(
+                    f'{name} of the recipe is {getattr(self, name)!r}, it must be a whole number'
+                )
+
+    def cutoffs_below(self, rate: float) -> tuple[float, ...]:
+        """Return the cut-offs that a sampling rate [Hz] allows, at least one."""
+        allowed = tuple(value for value in self.cutoffs if value < HIGHEST_SHARE * rate / 2.0)
+        return allowed or (HIGHEST_SHARE * rate / 2.0,)
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the content of a recipe file."""
+        content: dict[str, Any] = {'schema_version': SCHEMA_VERSION}
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            content[entry.name] = (
+                {name: list(values) for name, values in value.constants().items()}
+                if isinstance(value, DictionaryFriction)
+                else list(value) if isinstance(value, tuple)
+                else value
+            )
+        return content
+
+
+def load_recipe(path: Path) -> Recipe:
+    """
+    Read a recipe file; what it leaves out has its default (docs/formats/recipe.md).
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If a key is unknown, or a value is outside its range.
+
+    """
+    content, source = read_yaml(path), str(path)
+    check_schema_version(content, source, SCHEMA_VERSION)
+    known = {entry.name for entry in fields(Recipe)}
+    check_keys(content, source, {'schema_version'}, known)
+    given = {name: value for name, value in content.items() if name in known}
+    try:
+        if 'dictionary' in given:
+            terms = given['dictionary']
+            kinds = {entry.name for entry in fields(DictionaryFriction)}
+            if not isinstance(terms, dict):
+                raise DescriptionError(f'dictionary is {terms!r}, it must map kinds to constants')
+            check_keys(terms, 'dictionary', set(), kinds)
+            given['dictionary'] = DictionaryFriction(**terms)
+        return Recipe(**given)
+    except DescriptionError as error:
+        raise DescriptionError(f'{source}: {error}') from error
+
+
+def thin_rows(rows: list[np.ndarray], most: int) -> list[np.ndarray]:
+    """
+    Return at most so many of the rows, evenly spread.
+
+    Parameters
+    ----------
+    rows : list of ndarray of bool, shape (N,)
+        Samples of each recording.
+    most : int
+        Number of samples to keep in all.
+
+    """
+    step = int(np.ceil(sum(int(chosen.sum()) for chosen in rows) / most))
+    if step <= 1:
+        return rows
+    thinned = []
+    for chosen in rows:
+        part = np.zeros_like(chosen)
+        part[np.flatnonzero(chosen)[::step]] = True
+        thinned.append(part)
+    return thinned

@@ -1,0 +1,112 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Weights of rows by their residuals, for estimators that outliers must not lead astray."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.estimation.problem import FloatArray
+
+# Standard deviation of normal numbers over the median of their sizes.
+NORMAL_DEVIATION = 1.4826
+
+
+class HuberWeights:
+    """
+    Square roots of Huber's weights, and the spread of the residuals that they were asked for.
+
+    Parameters
+    ----------
+    scale : ndarray, shape (n,)
+        Standard deviation of the residual of each joint [N m].
+    tuning : float
+        Residuals beyond this many of them count linearly.
+
+    References
+    ----------
+    .. [1] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical
+       Statistics 35(1), 1964.
+
+    """
+
+    def __init__(self, scale: FloatArray, tuning: float = 1.345) -> None:
+        self._scale, self._tuning = scale, tuning
+        self._squares, self._counts = np.zeros(len(scale)), np.zeros(len(scale))
+
+    def __call__(self, joint: int, residual: FloatArray) -> FloatArray:
+        """Return the factors on rows of a joint with residuals of shape (m,) [N m]."""
+        self._squares[joint] += residual @ residual
+        self._counts[joint] += len(residual)
+        limit = self._tuning * self._scale[joint]
+        weights: FloatArray = np.sqrt(limit / np.maximum(np.abs(residual), limit))
+        return weights
+
+    @property
+    def deviation(self) -> FloatArray:
+        """Root mean square of the residuals seen, shape (n,) [N m]."""
+        return np.sqrt(self._squares / np.maximum(self._counts, 1.0))
+
+
+class SizeMedian:
+    """
+    Median of the sizes of numbers that come in parts, in memory that does not grow.
+
+    Up to `LARGEST_SAMPLE` numbers it is exact. More are counted in classes of equal ratio, and
+    the median is right to a part in 700.
+    """
+
+    LARGEST_SAMPLE = 200_000
+    CLASSES_PER_DOUBLING = 512
+    # Two to this power is the least and the greatest size that is told apart.
+    LEAST, GREATEST = -60, 40
+
+    def __init__(self) -> None:
+        self._sizes: list[FloatArray] = []
+        self._number = 0
+        self._counts: FloatArray | None = None
+
+    def add(self, values: FloatArray) -> None:
+        """Take more numbers, shape (m,)."""
+        sizes = np.abs(values)
+        self._number += len(sizes)
+        if self._counts is not None:
+            self._count(self._counts, sizes)
+            return
+        self._sizes.append(sizes)
+        if self._number > self.LARGEST_SAMPLE:
+            classes = (self.GREATEST - self.LEAST) * self.CLASSES_PER_DOUBLING
+            self._counts = np.zeros(classes)
+            for part in self._sizes:
+                self._count(self._counts, part)
+            self._sizes = []
+
+    def _count(self, counts: FloatArray, sizes: FloatArray) -> None:
+        powers = np.log2(np.maximum(sizes, 2.0**self.LEAST)) - self.LEAST
+        classes = np.minimum((powers * self.CLASSES_PER_DOUBLING).astype(int), len(counts) - 1)
+        counts += np.bincount(classes, minlength=len(counts))
+
+    @property
+    def value(self) -> float:
+        """The median; zero of no numbers."""
+        if self._number == 0:
+            return 0.0
+        if self._counts is None:
+            return float(np.median(np.concatenate(self._sizes)))
+        cumulated = np.cumsum(self._counts)
+        place = int(np.searchsorted(cumulated, 0.5 * self._number))
+        if place == 0:
+            return 0.0
+        inside = (0.5 * self._number - cumulated[place - 1]) / self._counts[place]
+        return float(2.0 ** ((place + inside) / self.CLASSES_PER_DOUBLING + self.LEAST))

@@ -1,0 +1,367 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+How the scores of an estimate scatter over windows of time.
+
+The score of some rows is ``W' (tau - W theta)``: what they would have the estimate change. Sums of
+scores over windows that are longer than the memory of the noise are as good as independent, and
+their scatter is that of the estimate.
+
+References
+----------
+.. [1] R. M. Bell, D. F. McCaffrey, "Bias reduction in standard errors for linear regression with
+   multi-stage samples", Survey Methodology 28(2), 2002.
+.. [2] E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson, "HAR inference: recommendations for
+   practice", J. Business and Economic Statistics 36(4), 2018.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+import math
+
+import numpy as np
+from robot_identification.errors import RankDeficientError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.linear import RANK_TOLERANCE
+from robot_identification.estimation.observations import TIME_BLOCKS
+from robot_identification.estimation.observations import Weighing
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import JointFactor
+from robot_identification.estimation.problem import stack_factors
+from robot_identification.validation.whiteness import autocovariance
+from robot_identification.validation.whiteness import correlation_distance
+from scipy.linalg import solve_triangular
+
+# A window as long as this many correlation distances misses a twentieth of the variance.
+DISTANCES_IN_WINDOW = 20.0
+# At least this many windows in the data: fewer say nothing of their scatter.
+FEWEST_WINDOWS = 6
+# Of the square root of the number of samples, by simulation the best trade of bias and scatter
+# where nothing is known [2].
+WINDOW_PER_ROOT = 1.3
+# Most that the variance of a parameter is raised for what the fit takes of the noise: beyond,
+# the windows do not tell it.
+LARGEST_CORRECTION = 20.0
+# More than this is as good as infinitely many.
+MOST_FREEDOM = 1.0e6
+
+
+class TooFewBlocksError(UsageError):
+    """A recording that is too short to see how estimates scatter over parts of it."""
+
+
+def problem_of(estimate: Estimate) -> IdentificationProblem:
+    """
+    Return the problem behind an estimate.
+
+    Raises
+    ------
+    UsageError
+        If the estimate does not have it.
+
+    """
+    if estimate.problem is None:
+        raise UsageError('the estimate does not have its problem: no covariance follows from it')
+    return estimate.problem
+
+
+def held_by_bounds(estimate: Estimate) -> BoolArray:
+    """Return which base parameters a bound holds, shape (b,)."""
+    if not len(estimate.active):
+        return np.zeros(len(estimate.theta), dtype=bool)
+    return estimate.active
+
+
+def choose_lag(residuals: Sequence[FloatArray], memory: float = 0.0) -> int:
+    """
+    Return over how many samples residuals are taken as correlated.
+
+    Parameters
+    ----------
+    residuals : sequence of ndarray, shape (N, n)
+        Of each recording; zero at samples left out.
+    memory : float
+        Of the filter that the effort went through [samples].
+
+    """
+    samples = sum(int(np.count_nonzero(np.any(r != 0.0, axis=1))) for r in residuals)
+    longest = max(samples // FEWEST_WINDOWS, 1)
+    products = np.sum([autocovariance(residual, 2 * longest) for residual in residuals], axis=0)
+    distance = max(correlation_distance(of_joint, samples) for of_joint in products)
+    wanted = max(
+        4.0 * (samples / 100.0) ** (2.0 / 9.0),
+        WINDOW_PER_ROOT * math.sqrt(samples),
+        DISTANCES_IN_WINDOW * distance,
+        memory,
+    )
+    return int(min(math.ceil(wanted), longest))
+
+
+def blocks_in_window(count: int) -> int:
+    """Return how many neighbouring ones of `count` blocks make a batch: the third root."""
+    return max(int(np.cbrt(count) + 1e-9), 1)
+
+
+class Coordinates:
+    """
+    Coordinates x of the free unknowns, ``theta_free = root @ x``, with a unit problem matrix.
+
+    Everything is computed in them: no normal equations of the problem itself are formed.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With its problem.
+    weights : ndarray, shape (n,)
+        Factor on the rows of each joint [1 / N m].
+    with_prior : bool
+        Whether the estimate's prior is a part of the problem.
+
+    Attributes
+    ----------
+    free : ndarray of int, shape (f,)
+        Unknowns that no bound holds.
+    noise : ndarray, shape (n,)
+        Variance of each joint's noise in the weighted rows.
+    root : ndarray, shape (f, f)
+        Of the definition; ``root @ root.T`` is the covariance under unit noise.
+    prior : ndarray, shape (r, f)
+        Rows of the prior in the coordinates.
+    prior_score : ndarray, shape (f,)
+        What they ask of the estimate beyond what it is.
+
+    Raises
+    ------
+    UsageError
+        If the estimate does not have its problem.
+    RankDeficientError
+        If the problem does not determine the free unknowns.
+
+    """
+
+    def __init__(
+        self, estimate: Estimate, weights: FloatArray, *, with_prior: bool = True
+    ) -> None:
+        self.problem = problem_of(estimate)
+        self.weights = weights
+        self.theta = np.append(estimate.theta, estimate.nuisance)
+        held = np.append(held_by_bounds(estimate), np.zeros(self.problem.nuisance, dtype=bool))
+        self.free = np.flatnonzero(~held)
+        self.noise = (weights * estimate.sigma) ** 2
+        R, _ = self.problem.stacked(weights)
+        prior = estimate.prior if with_prior else None
+        rows = np.zeros((0, self.problem.size)) if prior is None else prior.matrix
+        matrix = np.vstack([R, rows])[:, self.free]
+        scale = np.maximum(np.linalg.norm(matrix, axis=0), np.finfo(float).tiny)
+        triangle = np.linalg.qr(matrix / scale, mode='r')
+        singular = np.linalg.svd(triangle, compute_uv=False)
+        if singular.size and not singular[-1] > RANK_TOLERANCE * singular[0]:
+            raise RankDeficientError(
+                'the data do not determine every base parameter (smallest over largest singular '
+                f'value {singular[-1] / singular[0]:.1e}, at least {RANK_TOLERANCE:.0e} is '
+                'needed), so that errors mean nothing: leave out what they do not show'
+            )
+        self.root: FloatArray = (
+            solve_triangular(triangle, np.eye(len(self.free))) / scale[:, None]
+        )
+        self.prior: FloatArray = rows[:, self.free] @ self.root
+        self.prior_score: FloatArray = (
+            np.zeros(len(self.free)) if prior is None
+            else self.prior.T @ (prior.side - rows @ self.theta)
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of free unknowns."""
+        return len(self.free)
+
+    def of_scores(self, scores: FloatArray) -> FloatArray:
+        """Return scores (N, size of the problem) in the coordinates."""
+        found: FloatArray = scores[:, self.free] @ self.root
+        return found
+
+    def to_parameters(self, matrix: FloatArray) -> FloatArray:
+        """Return a covariance in the coordinates as one of the base parameters, (b, b)."""
+        return self.place(self.root @ matrix @ self.root.T)
+
+    def place(self, matrix: FloatArray) -> FloatArray:
+        """Return a covariance of the free unknowns as one of the base parameters, (b, b)."""
+        b = self.problem.reduction.rank
+        whole = np.zeros((self.problem.size, self.problem.size))
+        whole[np.ix_(self.free, self.free)] = matrix
+        return whole[:b, :b]
+
+
+class TimeBlocks:
+    """
+    Information and scores of the blocks of time of a problem, in some coordinates.
+
+    Parameters
+    ----------
+    coordinates : Coordinates
+        Of the free unknowns.
+    at, weigh : optional
+        As in `Observations.factor`, where the problem has to be divided first.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (B, f)
+        ``R_b' (z_b - R_b theta)`` of each block.
+    information : ndarray, shape (B, f, f)
+        ``R_b' R_b`` of each block.
+
+    Raises
+    ------
+    TooFewBlocksError
+        If there are fewer than two blocks.
+
+    """
+
+    def __init__(
+        self,
+        coordinates: Coordinates,
+        at: FloatArray | None = None,
+        weigh: Weighing | None = None,
+    ) -> None:
+        problem = coordinates.problem
+        parts = problem.blocks or _divide(problem, at, weigh)
+        if len(parts) < 2:
+            raise TooFewBlocksError(
+                'the scatter over blocks of time needs two or more, the problem has '
+                f'{len(parts)}: record longer'
+            )
+        self._coordinates = coordinates
+        count, f = len(parts), coordinates.size
+        self.scores = np.empty((count, f))
+        self.information = np.empty((count, f, f))
+        self._noisy = np.empty((count, f, f))
+        for number, block in enumerate(parts):
+            R, z = stack_factors(block, coordinates.weights, problem.size)
+            rows = R[:, coordinates.free] @ coordinates.root
+            noise = np.repeat(coordinates.noise, [len(factor.triangle) for factor in block])
+            self.scores[number] = rows.T @ (z - R @ coordinates.theta)
+            self.information[number] = rows.T @ rows
+            self._noisy[number] = (rows.T * noise) @ rows
+
+    def geometry(self, window: float) -> tuple[FloatArray, FloatArray]:
+        """
+        Return what to make of the scatter of scores over windows of so many blocks [1]_.
+
+        The residuals lack what the fit took of the noise, and more so in blocks that carry much
+        of the information. What that makes of the scatter follows for white noise of every
+        joint; what happens within the band of the motion hardly depends on the noise being white.
+
+        Returns
+        -------
+        correction : ndarray, shape (f,)
+            Variance of each free unknown over the expected scatter.
+        freedom : ndarray, shape (f,)
+            Degrees of freedom of a chi-square variable with the scatter's mean and variance.
+
+        """
+        coordinates = self._coordinates
+        root, prior = coordinates.root, coordinates.prior
+        count = len(self.scores)
+        apart = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))
+        kernel = np.maximum(1.0 - apart / window, 0.0)
+        noisy = self._noisy @ root.T
+        seen = self.information @ root.T
+        meat = self._noisy.sum(axis=0) + prior.T @ prior
+        correction, freedom = np.empty(coordinates.size), np.empty(coordinates.size)
+        for i in range(coordinates.size):
+            own = noisy[:, :, i] @ root[i]
+            cross = noisy[:, :, i] @ seen[:, :, i].T
+            scatter = np.diag(own) - cross - cross.T + seen[:, :, i] @ meat @ seen[:, :, i].T
+            product = kernel @ scatter
+            expected = np.trace(product)
+            spread = np.sum(product * product.T)
+            # Without noise at all, any of it would do.
+            full = max(float(own.sum()), float(np.finfo(float).tiny))
+            correction[i] = full / max(expected, full / LARGEST_CORRECTION)
+            freedom[i] = np.clip(expected**2 / spread if spread > 0.0 else 1.0, 1.0, MOST_FREEDOM)
+        return correction, freedom
+
+
+def _divide(
+    problem: IdentificationProblem, at: FloatArray | None, weigh: Weighing | None
+) -> tuple[tuple[JointFactor, ...], ...]:
+    """Return the factors of blocks of time of a problem that was not divided, if it has rows."""
+    if problem.observations is None:
+        return ()
+    observations = copy(problem.observations)
+    observations.time_blocks = TIME_BLOCKS
+    return observations.factor(at, weigh).blocks
+
+
+class WindowSums:
+    """
+    Sum of the outer products of all sums over `length` consecutive samples, ends included.
+
+    Divided by `length` this is Newey and West's sum with Bartlett's weights.
+
+    Parameters
+    ----------
+    size : int
+        Length of a score.
+    length : int
+        Samples in a window.
+
+    Attributes
+    ----------
+    total : ndarray, shape (size, size)
+        The sum, complete after `finish`.
+
+    """
+
+    def __init__(self, size: int, length: int) -> None:
+        self.total = np.zeros((size, size))
+        self._length = length
+        self._tail = np.zeros((0, size))
+        self._next = 0
+
+    def add(self, first: int, scores: FloatArray) -> None:
+        """Go on with the scores of samples from number `first`; those left out count as zero."""
+        missing = first - self._next if len(self._tail) else 0
+        if missing >= self._length:
+            self.finish()
+        elif missing > 0:
+            self._take(np.zeros((missing, scores.shape[1])))
+        self._take(scores)
+        self._next = first + len(scores)
+
+    def finish(self) -> None:
+        """End a recording: what comes next has nothing to do with it."""
+        if len(self._tail):
+            self._take(np.zeros((self._length - 1, self._tail.shape[1])))
+        self._tail = self._tail[:0]
+
+    def _take(self, scores: FloatArray) -> None:
+        rows = np.vstack([self._tail, scores])
+        sums = moving_sums(rows, self._length)[len(self._tail):]
+        self.total += sums.T @ sums
+        self._tail = rows[max(len(rows) - self._length + 1, 0):]
+
+
+def moving_sums(rows: FloatArray, length: int) -> FloatArray:
+    """Return the sums of the last `length` rows up to each, fewer at the start."""
+    sums = np.cumsum(rows, axis=0)
+    sums[length:] -= sums[:-length].copy()
+    return sums

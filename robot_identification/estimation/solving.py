@@ -1,0 +1,191 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What several estimators do between the factors and the estimate.
+
+Solutions here come without condition numbers and covariances: estimators that solve many times
+describe the last solution only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.estimation.linear import RANK_TOLERANCE
+from robot_identification.estimation.linear import residual_deviation
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import triangle_of
+from scipy.linalg import solve_triangular
+
+# A residual smaller than this part of the largest torque is rounding: a joint without residual
+# (simulated without noise) must not get all the weight.
+LEAST_RESIDUAL = 1.0e-9
+# Times that the joints' weights are renewed before an estimator passes over the rows.
+FIRST_REWEIGHTINGS = 3
+
+
+def least_squares(R: FloatArray, z: FloatArray) -> FloatArray:
+    """
+    Minimise ``|R @ x - z|`` by QR with columns of unit length.
+
+    Parameters
+    ----------
+    R : ndarray, shape (m, k)
+        Matrix.
+    z : ndarray, shape (m,)
+        Right-hand side.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        The solution.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If the columns are dependent to rounding.
+
+    """
+    scale = np.linalg.norm(R, axis=0)
+    if not np.all(scale > 0.0):
+        raise np.linalg.LinAlgError('a column is zero')
+    triangle = triangle_of(np.column_stack([R / scale, z]))[:-1]
+    if np.min(np.abs(np.diag(triangle)), initial=1.0) < RANK_TOLERANCE:
+        raise np.linalg.LinAlgError('columns are dependent')
+    x: FloatArray = solve_triangular(triangle[:, :-1], triangle[:, -1]) / scale
+    return x
+
+
+def solve_unknowns(problem: IdentificationProblem, weights: FloatArray) -> FloatArray:
+    """
+    Return all unknowns of a weighted problem, nuisance ones too.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Factors of the data.
+    weights : ndarray, shape (n,)
+        Factor on the rows of each joint.
+
+    Returns
+    -------
+    ndarray, shape (size,)
+        The least-squares solution.
+
+    Raises
+    ------
+    RankDeficientError
+        If the data do not determine every unknown.
+
+    """
+    try:
+        return least_squares(*problem.stacked(weights))
+    except np.linalg.LinAlgError:
+        # It looks closer, and says by name what the data lack.
+        solve_weighted(problem, weights)
+        raise
+
+
+def propagate(R: FloatArray, spread: FloatArray) -> FloatArray:
+    """
+    Return the covariance of a least-squares solution.
+
+    Parameters
+    ----------
+    R : ndarray, shape (m, k)
+        Matrix, its columns independent.
+    spread : ndarray, shape (m,)
+        Standard deviation of each row of the right-hand side.
+
+    Returns
+    -------
+    ndarray, shape (k, k)
+        Covariance of the solution, whether or not the rows were weighted by their spread.
+
+    """
+    scale = np.linalg.norm(R, axis=0)
+    orthogonal, triangle = np.linalg.qr(R / scale)
+    G = solve_triangular(triangle, orthogonal.T) / scale[:, None]
+    covariance: FloatArray = (G * spread**2) @ G.T
+    return covariance
+
+
+def rows_per_joint(problem: IdentificationProblem, values: FloatArray) -> FloatArray:
+    """Return a value of each joint, shape (n,), for each row of the stacked problem."""
+    return np.repeat(values, [len(factor.triangle) for factor in problem.factors])
+
+
+def least_deviation(problem: IdentificationProblem) -> float:
+    """Return the standard deviation below which a residual is rounding [N m]."""
+    largest = float(np.max(problem.squared_torque / problem.samples))
+    return LEAST_RESIDUAL * (np.sqrt(largest) if largest else 1.0)
+
+
+def residual_weights(problem: IdentificationProblem, theta: FloatArray) -> FloatArray:
+    """Return one over the standard deviation of each joint's residual, shape (n,) [1 / N m]."""
+    weights: FloatArray = 1.0 / np.maximum(
+        residual_deviation(problem, theta), least_deviation(problem)
+    )
+    return weights
+
+
+def renew_weights(
+    problem: IdentificationProblem, times: int, solve: Callable[[FloatArray], FloatArray]
+) -> FloatArray:
+    """
+    Return the weights of the joints after some rounds of solving and weighing.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Factors of the data.
+    times : int
+        Rounds; without any, all weights are one.
+    solve : callable
+        The unknowns, shape (size,), by the weights, shape (n,).
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        One over the standard deviation of each joint's residual [1 / N m].
+
+    """
+    weights = np.ones(problem.n)
+    for _ in range(times):
+        weights = residual_weights(problem, solve(weights))
+    return weights
+
+
+def need_observations(problem: IdentificationProblem, estimator: str) -> Observations:
+    """
+    Return the rows behind a problem.
+
+    Raises
+    ------
+    UsageError
+        If only their factors were kept.
+
+    """
+    if problem.observations is None:
+        raise UsageError(
+            f'estimator {estimator} passes over the recordings again, and only their factors are '
+            'here: identify from the bags, or choose --estimator wls'
+        )
+    return problem.observations

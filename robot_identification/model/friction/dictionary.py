@@ -1,0 +1,154 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The friction dictionary: sliding, pre-sliding and load terms, sparse by non-negativity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import fields
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.model.friction.curves import smooth_sign
+from robot_identification.model.friction.curves import static_share
+from robot_identification.model.friction.law import BoolArray
+from robot_identification.model.friction.law import check_positive
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.friction.stop_operator import run_stops
+
+# Passage through zero of the Stribeck terms [rad/s].
+STRIBECK_WIDTH = 0.01
+
+
+@dataclass(frozen=True)
+class DictionaryFriction(FrictionLaw):
+    """
+    Many simple terms, of which a fit with coefficients that are not negative keeps few.
+
+    With the stop operator ``s(q; r)`` of `stop_operator` and the torque ``l`` that the joint
+    transmits::
+
+        dq                                          viscous
+        tanh(dq / w)                                sliding, by width w
+        s(q; r) / r                                 presliding, by radius r
+        tanh(dq / .01) exp(-(dq / v)^2)             stribeck, by velocity v
+        abs(l) tanh(dq / w)                         load_sliding, by width w
+        abs(l) s(q; r) / r                          load_presliding, by radius r
+
+    A term takes energy whatever the motion, or (pre-sliding, under a constant load) stores no more
+    than ``r / 2`` times its coefficient. So does a sum with coefficients that are not negative.
+
+    Attributes
+    ----------
+    viscous : tuple of float
+        One factor on the velocity, or none.
+    sliding, load_sliding : tuple of float
+        Widths of the passage through zero velocity [rad/s].
+    presliding, load_presliding : tuple of float
+        Displacements at which sliding begins [rad].
+    stribeck : tuple of float
+        Velocities at which static friction has fallen to 37 % [rad/s].
+
+    """
+
+    viscous: tuple[float, ...] = (1.0,)
+    sliding: tuple[float, ...] = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+    presliding: tuple[float, ...] = (0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2)
+    stribeck: tuple[float, ...] = (0.03, 0.1, 0.3)
+    load_sliding: tuple[float, ...] = (0.01, 0.1)
+    load_presliding: tuple[float, ...] = (0.0006, 0.006)
+
+    name = 'dictionary'
+    needs_rigid_torque = True
+    is_structural = False
+    excludes = (
+        'coulomb', 'coulomb_sign', 'viscous', 'asymmetric', 'stribeck', 'power_viscous',
+        'cubic_viscous', 'load', 'temperature_viscous', 'strain_wave',
+    )
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            values = getattr(self, field.name)
+            if not isinstance(values, (tuple, list)):
+                raise DescriptionError(
+                    f'{field.name} of dictionary friction is {values!r}, it must be a list'
+                )
+            for value in values:
+                check_positive(value, f'{field.name} of dictionary friction')
+            if len({f'{value:g}' for value in values}) < len(values):
+                raise DescriptionError(
+                    f'{field.name} of dictionary friction has a constant twice: {values!r}'
+                )
+            # A file has lists.
+            object.__setattr__(self, field.name, tuple(float(value) for value in values))
+
+    @property
+    def terms(self) -> tuple[tuple[str, float], ...]:
+        """Kind and constant of every term."""
+        return tuple((f.name, value) for f in fields(self) for value in getattr(self, f.name))
+
+    @property
+    def symbols(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `FrictionLaw`."""
+        return tuple(f'{kind}[{value:g}]' for kind, value in self.terms)
+
+    @property
+    def units(self) -> tuple[str, ...]:  # type: ignore[override]
+        """See `FrictionLaw`."""
+        return tuple(
+            'N m s/rad' if kind == 'viscous' else '1' if kind.startswith('load') else 'N m'
+            for kind, _ in self.terms
+        )
+
+    def keep(self, chosen: Sequence[bool] | BoolArray) -> DictionaryFriction:
+        """Return the law with some of its terms."""
+        left = [term for term, kept in zip(self.terms, chosen, strict=True) if kept]
+        return replace(self, **{
+            f.name: tuple(value for kind, value in left if kind == f.name) for f in fields(self)
+        })
+
+    @property
+    def _radii(self) -> FloatArray:
+        return np.array(sorted({*self.presliding, *self.load_presliding}))
+
+    def initial_state(self) -> FloatArray:
+        """Return stops at rest, and no position before; see `FrictionLaw.initial_state`."""
+        return np.append(np.zeros(len(self._radii)), np.nan)
+
+    def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return all terms; see `FrictionLaw.columns`."""
+        radii, load = self._radii, np.abs(motion.tau_rigid)
+        if not motion.q.size:
+            return np.zeros((0, len(self.terms))), state
+        q_before = motion.q[0] if np.isnan(state[-1]) else state[-1]
+        deflections = run_stops(motion.q, radii, state[:-1], float(q_before))
+        stops = dict(zip(radii.tolist(), (deflections / radii).T, strict=True))
+        columns = [
+            *(factor * motion.dq for factor in self.viscous),
+            *(smooth_sign(motion.dq, width) for width in self.sliding),
+            *(stops[radius] for radius in self.presliding),
+            *(
+                smooth_sign(motion.dq, STRIBECK_WIDTH) * static_share(motion.dq, velocity, 2.0)
+                for velocity in self.stribeck
+            ),
+            *(load * smooth_sign(motion.dq, width) for width in self.load_sliding),
+            *(load * stops[radius] for radius in self.load_presliding),
+        ]
+        after = np.append(deflections[-1], motion.q[-1])
+        return np.column_stack(columns) if columns else np.zeros((len(load), 0)), after

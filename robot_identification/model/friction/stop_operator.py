@@ -1,0 +1,67 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The stop operator: friction before sliding follows displacement.
+
+``z <- clip(z + q_k - q_(k-1), -r, r)``, sample by sample, is a spring that slips at the force of
+its radius r. Steps of this kind compose to steps of the same kind,
+``z -> clip(z + shift, low, high)``, so that many samples are done at once by doubling.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.model.friction.law import FloatArray
+
+
+def run_stops(q: FloatArray, radii: FloatArray, z: FloatArray, q_before: float) -> FloatArray:
+    """
+    Return the deflection of several stops along consecutive positions of one joint.
+
+    Parameters
+    ----------
+    q : ndarray, shape (N,)
+        Positions [rad].
+    radii : ndarray, shape (m,)
+        Largest deflections, positive [rad].
+    z : ndarray, shape (m,)
+        Deflections at the position before the first [rad].
+    q_before : float
+        That position [rad].
+
+    Returns
+    -------
+    ndarray, shape (N, m)
+        Deflections at the positions [rad].
+
+    References
+    ----------
+    .. [1] A. Visintin, "Differential Models of Hysteresis", Springer, 1994: the stop operator.
+
+    """
+    steps = np.diff(q, prepend=q_before)
+    shift = np.repeat(steps[:, None], len(radii), axis=1)
+    low, high = (np.tile(sign * radii, (len(q), 1)) for sign in (-1.0, 1.0))
+    # After the pass with distance d every row holds the last 2 d steps as one.
+    distance = 1
+    while distance < len(q):
+        later = shift[distance:]
+        earlier_low = np.clip(low[:-distance] + later, low[distance:], high[distance:])
+        earlier_high = np.clip(high[:-distance] + later, low[distance:], high[distance:])
+        shift[distance:] = later + shift[:-distance].copy()
+        low[distance:], high[distance:] = earlier_low, earlier_high
+        distance *= 2
+    deflection: FloatArray = np.clip(z + shift, low, high)
+    return deflection

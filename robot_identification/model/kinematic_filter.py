@@ -1,0 +1,140 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""KinematicFilter: how the kinematics of a recording are smoothed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import math
+from typing import Any
+
+from robot_identification.errors import DescriptionError
+from robot_identification.files import check_keys
+
+# What each kind is told; the other fields mean nothing to it.
+OPTIONS_BY_KIND: Mapping[str, tuple[str, ...]] = {
+    'butterworth': ('order', 'cutoff'),
+    'fourier': ('period', 'harmonics'),
+    'rloess': ('span',),
+    'savitzky_golay': ('order', 'span'),
+    'none': (),
+}
+HIGHEST_ORDER = 10
+MOST_HARMONICS = 500
+# A longer window than this smooths the motion itself away [s].
+LONGEST_SPAN = 10.0
+LONGEST_PERIOD = 3600.0
+
+
+@dataclass(frozen=True)
+class KinematicFilter:
+    """
+    How positions and velocities of a recording are smoothed.
+
+    Attributes
+    ----------
+    kind : str
+        'butterworth': zero-phase low-pass, forward and backward. 'fourier': the Fourier series of
+        a periodic motion, differentiated term by term. 'rloess': robust local quadratic
+        regression. 'savitzky_golay': local polynomials. 'none': central differences only.
+    order : int
+        Of one pass of 'butterworth'; degree of the polynomials of 'savitzky_golay'.
+    cutoff : float
+        Of one pass of 'butterworth' [Hz].
+    span : float
+        Length of the window of 'rloess' and 'savitzky_golay' [s].
+    period : float, optional
+        Of the motion that 'fourier' expects [s].
+    harmonics : int
+        How many of them 'fourier' keeps.
+
+    Raises
+    ------
+    DescriptionError
+        If the kind is unknown, or a value is outside its range.
+
+    """
+
+    kind: str = 'butterworth'
+    order: int = 2
+    cutoff: float = 9.0
+    span: float = 0.15
+    period: float | None = None
+    harmonics: int = 10
+
+    def __post_init__(self) -> None:
+        if self.kind not in OPTIONS_BY_KIND:
+            raise DescriptionError(
+                f'filter {self.kind!r} is unknown; known are {", ".join(OPTIONS_BY_KIND)}'
+            )
+        _check_count(self.order, HIGHEST_ORDER, 'filter order')
+        _check_count(self.harmonics, MOST_HARMONICS, 'number of harmonics of the filter')
+        _check_number(self.cutoff, 1e6, 'filter cut-off', 'Hz')
+        _check_number(self.span, LONGEST_SPAN, 'filter span', 's')
+        if self.period is not None:
+            _check_number(self.period, LONGEST_PERIOD, 'filter period', 's')
+        if self.kind == 'fourier' and self.period is None:
+            raise DescriptionError(
+                'filter fourier needs the period of the motion [s]; the trajectory file has it'
+            )
+
+    def options(self) -> dict[str, Any]:
+        """Return the kind and what it is told, by name."""
+        return {
+            'kind': self.kind,
+            **{name: getattr(self, name) for name in OPTIONS_BY_KIND[self.kind]},
+        }
+
+
+def kinematic_filter_from_options(options: Mapping[str, Any]) -> KinematicFilter:
+    """
+    Return the filter of a model file.
+
+    Parameters
+    ----------
+    options : mapping of str to object
+        The kind, and exactly what it is told.
+
+    Raises
+    ------
+    DescriptionError
+        If the kind is unknown, an option is missing, superfluous or outside its range.
+
+    """
+    kind = options.get('kind')
+    if not isinstance(kind, str) or kind not in OPTIONS_BY_KIND:
+        raise DescriptionError(
+            f'filter {kind!r} is unknown; known are {", ".join(OPTIONS_BY_KIND)}'
+        )
+    check_keys(options, 'the filter', {'kind', *OPTIONS_BY_KIND[kind]}, set())
+    return KinematicFilter(**options)
+
+
+def _check_count(value: Any, highest: int, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= highest:
+        raise DescriptionError(f'{what} is {value!r}, allowed are 1 to {highest}')
+
+
+def _check_number(value: Any, highest: float, what: str, unit: str) -> None:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not math.isfinite(value)
+        or not 0.0 < value <= highest
+    ):
+        raise DescriptionError(
+            f'{what} is {value!r} {unit}, it must be positive and at most {highest:g} {unit}'
+        )

@@ -1,0 +1,68 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Long recordings in parts: what one hour needs in memory is what a minute needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from robot_identification.experiment.storage import allocate
+from robot_identification.experiment.storage import release
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import IntArray
+
+BLOCK_ROWS = 16384
+# Which rows of a recording, all where it is None.
+Rows = slice | IntArray | None
+
+
+def row_blocks(size: int) -> Iterator[slice]:
+    """Yield consecutive slices of at most BLOCK_ROWS rows."""
+    for start in range(0, size, BLOCK_ROWS):
+        yield slice(start, min(start + BLOCK_ROWS, size))
+
+
+def block_of(values: FloatArray, rows: Rows, block: slice) -> FloatArray:
+    """Return a block of the chosen rows, read from the file where `values` is one."""
+    if rows is None:
+        return np.asarray(values[block])
+    if isinstance(rows, slice):
+        return np.asarray(values[rows][block])
+    return np.asarray(values[rows[block]])
+
+
+def take_rows(values: FloatArray, rows: Rows) -> FloatArray:
+    """
+    Return the chosen rows: a view where they are consecutive, else a copy made in blocks.
+
+    Parameters
+    ----------
+    values : ndarray, shape (N, n)
+        May be a numpy.memmap.
+    rows : slice, ndarray of int or None
+        Which ones, in which order; None: all.
+
+    """
+    if rows is None:
+        return values
+    if isinstance(rows, slice):
+        return values[rows]
+    taken = allocate((len(rows), *values.shape[1:]))
+    for block in row_blocks(len(rows)):
+        taken[block] = values[rows[block]]
+        release(values)
+        release(taken)
+    return taken

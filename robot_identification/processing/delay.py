@@ -1,0 +1,225 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+How much later than the position the effort is recorded.
+
+Both come through filters of the drive and of the bus that nobody states. The effort of each joint
+is explained by the rigid body and a small friction model, shifted against each other; the shift
+that leaves the least is the delay. Friction that follows displacement, as before sliding, looks
+like a delay to a model of velocities alone: stop operators are part of the model therefore.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.model.friction.stop_operator import run_stops
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.regressor import inertial_regressor
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import Delay
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.filters import central_difference
+from robot_identification.processing.filters import low_pass
+from robot_identification.processing.plausibility import SMALLEST_MOTION
+from robot_identification.processing.smoothing import interpolate
+from robot_identification.processing.smoothing import Samples
+
+# Shifts that are tried [s].
+LARGEST_SHIFT = 0.020
+SHIFTS = np.linspace(-LARGEST_SHIFT, LARGEST_SHIFT, 21)
+# Little is learned from less motion than this, and nothing new from more samples [s], [1].
+SHORTEST_MOTION = 3.0
+MOST_SAMPLES = 5000
+# The regression is made at about this rate, whatever that of the recording [Hz].
+REGRESSION_RATE = 120.0
+# Fast enough to keep the corners that friction has where a joint reverses.
+KINEMATIC_FILTER = KinematicFilter(cutoff=25.0)
+# Columns and effort are compared in this band, so that noise is no part of what a shift changes.
+COMMON_FILTER = KinematicFilter(cutoff=8.0)
+ANTI_ALIAS_ORDER = 4
+# Noise adds to the size of an acceleration: by so much it has to be smaller from the velocity.
+NOISE_ADVANTAGE = 1.5
+SLIDING_WIDTHS = (0.003, 0.01, 0.03, 0.1, 0.3)
+PRESLIDING_RADII = np.array([0.0002, 0.0006, 0.002, 0.006, 0.02, 0.06, 0.2])
+# Edges of the filters, left out on both sides [s].
+EDGE = 0.3
+# Directions of the regressor below this share of the largest are not used.
+SMALLEST_DIRECTION = 1e-6
+# Independent samples that must be left beside the columns.
+FEWEST_LEFT = 20
+
+
+@dataclass(frozen=True, eq=False)
+class _Signals:
+    """Uniform signals of one stretch of motion, band-limited alike."""
+
+    t: FloatArray
+    columns: tuple[FloatArray, ...]
+    effort: FloatArray
+    independent: float
+
+
+def find_delay(
+    robot: RobotModel,
+    samples: Samples,
+    effort: FloatArray,
+    fitted: BoolArray,
+    delay: float = 0.0,
+) -> Delay | None:
+    """
+    Find the time by which effort lags behind position.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; only its geometry is used, not its masses.
+    samples : Samples
+        Recorded kinematics.
+    effort : ndarray, shape (N, n)
+        Recorded effort, any unit.
+    fitted : ndarray of bool, shape (N,)
+        The samples to use; of these the longest stretch without a gap.
+    delay : float
+        What is compensated already [s].
+
+    Returns
+    -------
+    Delay, optional
+        None with less than SHORTEST_MOTION, or where no joint shows a delay within
+        LARGEST_SHIFT.
+
+    """
+    signals = _band_limited(robot, samples, effort, fitted, delay)
+    if signals is None:
+        return None
+    found = []
+    for joint, columns in enumerate(signals.columns):
+        if np.ptp(signals.effort[:, joint]) > 0.0 and columns.size:
+            found.append(_delay_of_joint(signals, joint, columns))
+    known = [one for one in found if one is not None]
+    if not known:
+        return None
+    values = np.array([one.value for one in known])
+    weights = np.array([one.standard_error for one in known]) ** -2.0
+    mean = float(weights @ values / weights.sum())
+    # Where the joints differ by more than their noise explains, the model is what is wrong.
+    scatter = float(weights @ (values - mean) ** 2) / max(len(values) - 1, 1)
+    return Delay(mean, float(np.sqrt(max(scatter, 1.0) / weights.sum())))
+
+
+def _band_limited(
+    robot: RobotModel, samples: Samples, effort: FloatArray, fitted: BoolArray, delay: float
+) -> _Signals | None:
+    """Return columns and effort of the longest stretch on a uniform grid."""
+    rate = 1.0 / samples.period
+    step = max(int(rate / REGRESSION_RATE), 1)
+    stretch = max(
+        (samples.known_in(segment) for segment in samples.segments),
+        key=lambda rows: int(np.count_nonzero(fitted[rows])),
+    )
+    rows = stretch[fitted[stretch]][: MOST_SAMPLES * step]
+    if len(rows) < 2 or samples.stamps[rows[-1]] - samples.stamps[rows[0]] < SHORTEST_MOTION:
+        return None
+    times = samples.stamps[rows]
+    t = np.arange(times[0], times[-1], samples.period)
+    q = interpolate(t, times, samples.q[rows])
+    dq, ddq = _differentiate(central_difference(q, rate), rate)
+    if samples.dq is not None:
+        known = np.where(samples.derived, 0.0, samples.dq[rows])
+        recorded = _differentiate(interpolate(t, times, known), rate)
+        # A driver may delay its velocity, too; it is used where the position is too coarse.
+        quieter = NOISE_ADVANTAGE * recorded[1].std(axis=0) < ddq.std(axis=0)
+        quieter &= ~samples.derived
+        dq, ddq = np.where(quieter, recorded[0], dq), np.where(quieter, recorded[1], ddq)
+    tau = interpolate(t + delay, times, effort[rows])
+    if step > 1:
+        anti_alias = KinematicFilter(order=ANTI_ALIAS_ORDER, cutoff=0.35 * rate / step)
+        tau = low_pass(tau, rate, anti_alias)[::step]
+    columns = _columns(robot, q, dq, ddq, step)
+    edge = int(np.ceil(EDGE * rate / step))
+    t = t[::step]
+    # Twice the bandwidth times the duration is how many numbers a band-limited signal has.
+    independent = 2.0 * min(COMMON_FILTER.cutoff, 0.4 * rate) * (len(t) - 2 * edge) * step / rate
+    return _Signals(
+        t,
+        tuple(
+            _unit_columns(low_pass(part, rate / step, COMMON_FILTER)[edge:-edge])
+            for part in columns
+        ),
+        low_pass(tau, rate / step, COMMON_FILTER),
+        independent,
+    )
+
+
+def _differentiate(velocity: FloatArray, rate: float) -> tuple[FloatArray, FloatArray]:
+    dq = low_pass(velocity, rate, KINEMATIC_FILTER)
+    return dq, low_pass(central_difference(dq, rate), rate, KINEMATIC_FILTER)
+
+
+def _columns(
+    robot: RobotModel, q: FloatArray, dq: FloatArray, ddq: FloatArray, step: int
+) -> list[FloatArray]:
+    """Return what each joint's effort is explained by; nothing for one that does not move."""
+    some = slice(None, None, step)
+    motion = Motion(q[some], dq[some], ddq[some])
+    inertial = inertial_regressor(robot, motion).reshape(len(motion), robot.n, -1)
+    columns = []
+    for joint in range(robot.n):
+        if np.ptp(q[:, joint]) <= SMALLEST_MOTION:
+            columns.append(np.zeros((len(motion), 0)))
+            continue
+        speed = motion.dq[:, joint]
+        at_rest = np.zeros(len(PRESLIDING_RADII))
+        stops = run_stops(q[:, joint], PRESLIDING_RADII, at_rest, float(q[0, joint]))
+        columns.append(np.column_stack([
+            inertial[:, joint], np.ones(len(motion)), motion.ddq[:, joint], speed,
+            *(np.tanh(speed / width) for width in SLIDING_WIDTHS),
+            stops[some] / PRESLIDING_RADII,
+        ]))
+    return columns
+
+
+def _unit_columns(columns: FloatArray) -> FloatArray:
+    """Return the columns that are not zero, at unit length."""
+    sizes = np.linalg.norm(columns, axis=0)
+    used = sizes > 1e-9 * sizes.max(initial=0.0)
+    unit: FloatArray = columns[:, used] / sizes[used]
+    return unit
+
+
+def _delay_of_joint(signals: _Signals, joint: int, columns: FloatArray) -> Delay | None:
+    """Return the shift that leaves least of one joint's effort; None at the end of the range."""
+    edge = (len(signals.t) - len(columns)) // 2
+    inner = signals.t[edge: len(signals.t) - edge]
+    basis, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    basis = basis[:, sizes > SMALLEST_DIRECTION * sizes[0]]
+    left = signals.independent - basis.shape[1]
+    if left < FEWEST_LEFT:
+        return None
+    shifted = np.column_stack([
+        interpolate(inner + shift, signals.t, signals.effort[:, [joint]])[:, 0] for shift in SHIFTS
+    ])
+    squares = np.sum(shifted**2, axis=0) - np.sum((basis.T @ shifted) ** 2, axis=0)
+    fit = np.log(np.maximum(squares, np.finfo(float).tiny))
+    at = int(np.argmin(fit))
+    if at in (0, len(SHIFTS) - 1):
+        return None
+    curvature, slope, _ = np.polyfit(SHIFTS[at - 1: at + 2] - SHIFTS[at], fit[at - 1: at + 2], 2)
+    # Likelihood of normal residuals: -left / 2 times the logarithm of their squares.
+    return Delay(float(SHIFTS[at] - 0.5 * slope / curvature), float((left * curvature) ** -0.5))

@@ -1,0 +1,245 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Whether the effort can be what it is said to be.
+
+Unit and sign are judged by the torques of the URDF's bodies. Their masses may be wrong, and no
+sensor says who is right: what is found are notes, and nothing is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from robot_identification.experiment.storage import release
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.blocks import row_blocks
+from robot_identification.processing.blocks import take_rows
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import FloatArray
+
+# Enough samples to see a unit or a sign in.
+MOST_SAMPLES = 1000
+# A joint is judged by what its effort and the model's torque have in common, beside friction.
+TELLING_CORRELATION = 0.7
+FEWEST_TELLING_JOINTS = 2
+# Standard deviation of the model's torque that says something, as a share of the limit.
+NOTABLE_TORQUE = 0.002
+# How much nearer another unit has to be than the one that is said, as a factor.
+CLEARLY_NEARER = 1.5
+# Effort per torque of a motor current, where no drive gain is known [A/(N m)].
+USUAL_CURRENT = (1.0 / 200.0, 1.0 / 3.0)
+# Effort beyond its limit by this factor is not in its unit.
+BEYOND_LIMIT = 1.5
+SPEED_WIDTH = 0.02
+# An effort that stands still for so long while its joint moves so far is stale [s], [rad].
+STALE_SECONDS = 1.0
+STALE_MOTION = 0.1
+
+
+def check_effort(dataset: Dataset, robot: RobotModel) -> tuple[str, ...]:
+    """
+    Compare the effort with the torques of the URDF and with the limits.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The recording.
+    robot : RobotModel
+        Its bodies, drive gains and limits.
+
+    Returns
+    -------
+    tuple of str
+        What is doubtful, joints by name.
+
+    """
+    rows = np.flatnonzero(dataset.fitted)
+    if not rows.size:
+        return ()
+    rows = rows[:: max(len(rows) // MOST_SAMPLES, 1)]
+    signals = (dataset.motion.q, dataset.motion.dq, dataset.motion.ddq, dataset.effort)
+    q, dq, ddq, effort = (take_rows(signal, rows) for signal in signals)
+    motion = Motion(q, dq, ddq)
+    torque = rigid_torque(robot, motion)
+    scale, correlation = effort_per_torque(effort, torque, motion)
+    # What is small beside the joint's size is beside friction, too.
+    correlation[np.std(torque, axis=0) < NOTABLE_TORQUE * _finite_limits(robot)] = 0.0
+    signs = _judge_signs(robot, scale, correlation)
+    units = _judge_unit(robot, dataset.effort_unit, np.abs(scale), np.abs(correlation))
+    return (*signs, *(units or _judge_limits(robot, dataset.effort_unit, effort)))
+
+
+def _finite_limits(robot: RobotModel) -> FloatArray:
+    return np.where(np.isfinite(robot.limits.effort), robot.limits.effort, 0.0)
+
+
+def effort_per_torque(
+    effort: FloatArray, torque: FloatArray, motion: Motion
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return how much effort goes with a model's torque, friction and rotor left aside.
+
+    Parameters
+    ----------
+    effort : ndarray, shape (N, n)
+        Recorded, any unit.
+    torque : ndarray, shape (N, n)
+        Of the model's rigid bodies [N m].
+    motion : Motion
+        The same N samples.
+
+    Returns
+    -------
+    scale, correlation : ndarray, shape (n,)
+        Effort per torque, and correlation of what is left of both when an offset, viscous and
+        Coulomb friction and the joint's acceleration are taken out.
+
+    """
+    n = effort.shape[1]
+    scale, correlation = np.zeros(n), np.zeros(n)
+    for joint in range(n):
+        dq, ddq = motion.dq[:, joint], motion.ddq[:, joint]
+        others = np.column_stack([np.ones_like(dq), dq, np.tanh(dq / SPEED_WIDTH), ddq])
+        basis = np.linalg.svd(others, full_matrices=False)[0]
+        seen, expected = (
+            values - basis @ (basis.T @ values)
+            for values in (effort[:, joint], torque[:, joint])
+        )
+        size = float(np.sqrt((seen @ seen) * (expected @ expected)))
+        # Rounding errors of a torque that gravity does not reach have no scale.
+        if size > 1e-12 * len(dq):
+            scale[joint] = seen @ expected / (expected @ expected)
+            correlation[joint] = seen @ expected / size
+    return scale, correlation
+
+
+def _judge_signs(robot: RobotModel, scale: FloatArray, correlation: FloatArray) -> list[str]:
+    return [
+        f'effort of {robot.joint_names[joint]} has the opposite sign of the torque of the URDF '
+        f'({scale[joint]:.2g} times, correlation {correlation[joint]:.2f}): check the sign of its '
+        'drive gain, the mounting (gravity) and the axis in the URDF'
+        for joint in np.flatnonzero(correlation < -TELLING_CORRELATION)
+    ]
+
+
+def _judge_unit(
+    robot: RobotModel, unit: str, scale: FloatArray, correlation: FloatArray
+) -> list[str]:
+    """Return a note where the effort of most joints fits another unit better."""
+    gain = np.abs(robot.drives.drive_gain)
+    telling = np.flatnonzero((correlation > TELLING_CORRELATION) & (scale > 0.0))
+    if len(telling) < FEWEST_TELLING_JOINTS:
+        return []
+    expected = {
+        candidate: float(np.median([
+            _log_distance(scale[joint], *_effort_range(candidate, gain[joint]))
+            for joint in telling
+        ]))
+        for candidate in ('Nm', 'A', 'mA')
+    }
+    best = min(expected, key=lambda candidate: expected[candidate])
+    if best == unit or expected[best] + np.log(CLEARLY_NEARER) > expected[unit]:
+        return []
+    listed = ', '.join(f'{robot.joint_names[joint]} {scale[joint]:.3g}' for joint in telling)
+    return [
+        f'effort is said to be in {unit}, but looks like {_UNIT_NAMES[best]}: recorded effort per '
+        f'torque of the URDF is {listed}; check the driver, and --effort-unit'
+    ]
+
+
+_UNIT_NAMES: Mapping[str, str] = {
+    'Nm': 'joint torque in Nm',
+    'A': 'motor current in A',
+    'mA': 'motor current in mA',
+}
+
+
+def _effort_range(unit: str, gain: float) -> tuple[float, float]:
+    """Return the effort per torque that a unit leads to, from the least to the most."""
+    if unit == 'Nm':
+        return 1.0, 1.0
+    low, high = (1.0 / gain, 1.0 / gain) if np.isfinite(gain) and gain > 0.0 else USUAL_CURRENT
+    factor = 1000.0 if unit == 'mA' else 1.0
+    return factor * low, factor * high
+
+
+def _log_distance(value: float, low: float, high: float) -> float:
+    """Return the logarithm of the factor by which a value is outside a range."""
+    return float(max(np.log(low / value), np.log(value / high), 0.0))
+
+
+def _judge_limits(robot: RobotModel, unit: str, effort: FloatArray) -> list[str]:
+    """Return notes on joints whose effort is more than they have."""
+    gain = np.abs(robot.drives.drive_gain) if unit == 'A' else np.ones(robot.n)
+    largest = np.quantile(np.abs(effort), 0.999, axis=0)
+    # Comparisons with an unknown gain are false.
+    return [
+        f'effort of {robot.joint_names[joint]} reaches {largest[joint]:.4g} {unit}'
+        + (f', which is {largest[joint] * gain[joint]:.4g} Nm' if unit == 'A' else '')
+        + f'; its limit is {robot.limits.effort[joint]:.4g} Nm: check the unit'
+        for joint in np.flatnonzero(largest * gain > BEYOND_LIMIT * robot.limits.effort)
+    ]
+
+
+def find_stale_effort(dataset: Dataset) -> tuple[str, ...]:
+    """
+    Return notes on joints whose effort does not change, throughout or while they move.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The recording.
+
+    """
+    rows = slice(*np.flatnonzero(dataset.scored)[[0, -1]] + [0, 1])
+    stamps, effort = dataset.stamps[rows], dataset.effort[rows]
+    is_new = _changes(effort)
+    notes = []
+    for joint, name in enumerate(dataset.joint_names):
+        starts = np.flatnonzero(is_new[:, joint])
+        if len(starts) == 1:
+            notes.append(
+                f'effort of {name} is {effort[0, joint]:g} throughout: nothing can be learned '
+                'from it'
+            )
+            continue
+        durations = np.diff(stamps[starts], append=stamps[-1])
+        at = int(np.argmax(durations))
+        if durations[at] < STALE_SECONDS:
+            continue
+        last = starts[at + 1] if at + 1 < len(starts) else len(stamps)
+        travel = float(np.ptp(dataset.motion.q[rows][starts[at]:last, joint]))
+        if travel > STALE_MOTION:
+            notes.append(
+                f'effort of {name} stood still at {effort[starts[at], joint]:g} for '
+                f'{durations[at]:.2f} s from {stamps[starts[at]]:.2f} s on, while the joint moved '
+                f'by {travel:.2g} rad: it is stale there'
+            )
+    return tuple(notes)
+
+
+def _changes(effort: FloatArray) -> BoolArray:
+    """Return where a value is another one than before; the first one is."""
+    is_new = np.ones(effort.shape, dtype=bool)
+    for block in row_blocks(len(effort) - 1):
+        later = slice(block.start + 1, block.stop + 1)
+        is_new[later] = effort[later] != effort[block]
+        release(effort)
+    return is_new

@@ -1,0 +1,255 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Periodic motions: averages over periods, Fourier series, spectral derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.processing.blocks import row_blocks
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import IntArray
+
+
+def spectral_derivative(
+    x: FloatArray, rate: float, order: int = 1, harmonics: int | None = None
+) -> FloatArray:
+    """
+    Differentiate samples of whole periods in the frequency domain.
+
+    Exact for what is limited to the harmonics that are kept.
+
+    Parameters
+    ----------
+    x : ndarray, shape (N, n)
+        Uniform samples of a whole number of periods, the last one of them left out.
+    rate : float
+        Sampling rate [Hz].
+    order : int
+        How often to differentiate; 0 only drops harmonics.
+    harmonics : int, optional
+        Multiples of ``rate / N`` to keep; by default all.
+
+    Returns
+    -------
+    ndarray, shape (N, n)
+        Derivative, unit of `x` per second to the power of `order`.
+
+    """
+    N = len(x)
+    spectrum = np.fft.rfft(x, axis=0)
+    omega = 2.0 * np.pi * np.fft.rfftfreq(N, 1.0 / rate)
+    spectrum *= ((1j * omega) ** order)[:, None]
+    if harmonics is not None:
+        spectrum[harmonics + 1:] = 0.0
+    if N % 2 == 0 and order % 2 == 1:
+        # The sine at half the sampling rate is zero at every sample: its phase is unknown.
+        spectrum[-1] = 0.0
+    derivative: FloatArray = np.fft.irfft(spectrum, N, axis=0)
+    return derivative
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodAverage:
+    """
+    The mean over periods.
+
+    Attributes
+    ----------
+    mean : ndarray, shape (M, n)
+        Of the M samples of a period.
+    variance : ndarray, shape (n,)
+        Of one sample about the mean of all periods; NaN with one period only.
+    periods : int
+        How many were averaged.
+
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+    periods: int
+
+    @property
+    def variance_of_mean(self) -> FloatArray:
+        """Variance of `mean`, shape (n,)."""
+        return self.variance / self.periods
+
+
+def average_periods(x: FloatArray, periods: int) -> PeriodAverage:
+    """
+    Average samples over periods (Swevers et al. 1997).
+
+    Parameters
+    ----------
+    x : ndarray, shape (P M, n)
+        Uniform samples of P whole periods.
+    periods : int
+        P.
+
+    Raises
+    ------
+    ValueError
+        If the rows are no multiple of the periods.
+
+    """
+    if periods < 1 or len(x) % periods or not len(x):
+        raise ValueError(f'{len(x)} samples are no {periods} whole periods')
+    mean = np.zeros((len(x) // periods, x.shape[1]))
+    squares = np.zeros_like(mean)
+    # Welford's recursion: one period in memory after the other.
+    for number, period in enumerate(np.split(x, periods), start=1):
+        difference = period - mean
+        mean += difference / number
+        squares += difference * (period - mean)
+    freedom = (periods - 1) * len(mean)
+    variance = squares.sum(axis=0) / freedom if freedom else np.full(x.shape[1], np.nan)
+    return PeriodAverage(mean, variance, periods)
+
+
+@dataclass(frozen=True, eq=False)
+class FourierSeries:
+    """
+    Sum of harmonics.
+
+    Attributes
+    ----------
+    period : float
+        Of the first harmonic [s].
+    coefficients : ndarray, shape (2 K + 1, n)
+        Constant, then cosine and sine of each of the K harmonics.
+
+    """
+
+    period: float
+    coefficients: FloatArray
+
+    def evaluate(self, t: FloatArray, order: int = 0) -> FloatArray:
+        """
+        Return the series or a derivative of it.
+
+        Parameters
+        ----------
+        t : ndarray, shape (N,)
+            Times [s].
+        order : int
+            How often to differentiate.
+
+        Returns
+        -------
+        ndarray, shape (N, n)
+            Values.
+
+        """
+        harmonics = (len(self.coefficients) - 1) // 2
+        turned = self.coefficients.copy()
+        omega = 2.0 * np.pi / self.period * np.arange(1, harmonics + 1)[:, None]
+        for _ in range(order):
+            cosine, sine = turned[1::2].copy(), turned[2::2].copy()
+            turned[0] = 0.0
+            turned[1::2], turned[2::2] = omega * sine, -omega * cosine
+        return _harmonic_columns(t, self.period, harmonics) @ turned
+
+
+def fit_fourier(
+    t: FloatArray, x: FloatArray, rows: IntArray, period: float, harmonics: int
+) -> FourierSeries:
+    """
+    Fit a Fourier series to samples at their true times by least squares.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,)
+        Times [s].
+    x : ndarray, shape (N, n)
+        Samples.
+    rows : ndarray of int, shape (M,)
+        The samples to fit.
+    period : float
+        Of the motion [s].
+    harmonics : int
+        How many to fit; ``2 harmonics + 1`` coefficients for each signal.
+
+    """
+    size = 2 * harmonics + 1
+    factor = np.zeros((0, size + x.shape[1]))
+    for block in row_blocks(len(rows)):
+        part = rows[block]
+        extended = np.hstack([_harmonic_columns(t[part], period, harmonics), x[part]])
+        factor = np.asarray(np.linalg.qr(np.vstack([factor, extended]), mode='r'))
+    coefficients = np.linalg.lstsq(factor[:size, :size], factor[:size, size:], rcond=None)[0]
+    return FourierSeries(period, coefficients)
+
+
+def _harmonic_columns(t: FloatArray, period: float, harmonics: int) -> FloatArray:
+    columns = np.ones((len(t), 2 * harmonics + 1))
+    angle = 2.0 * np.pi / period * t[:, None] * np.arange(1, harmonics + 1)
+    columns[:, 1::2], columns[:, 2::2] = np.cos(angle), np.sin(angle)
+    return columns
+
+
+def whole_periods(t: FloatArray, rows: BoolArray, period: float) -> IntArray:
+    """
+    Return the rows of the last whole periods among those given.
+
+    The first period has the transient of the start, and is the one that is cut.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,)
+        Times, not decreasing [s].
+    rows : ndarray of bool, shape (N,)
+        Samples to choose from.
+    period : float
+        Of the motion [s].
+
+    """
+    chosen = np.flatnonzero(rows)
+    if not chosen.size:
+        return chosen
+    # A sample stands for the time to the next one, so that P periods of M samples are P M samples.
+    step = float(np.median(np.diff(t[chosen]))) if chosen.size > 1 else 0.0
+    last = float(t[chosen[-1]]) + step
+    count = int((last - float(t[chosen[0]])) / period + 1e-6)
+    return chosen[t[chosen] >= last - count * period - 0.5 * step] if count else chosen[:0]
+
+
+def fold(t: FloatArray, x: FloatArray, rows: IntArray, period: float, rate: float) -> FloatArray:
+    """
+    Return whole periods on common phases, for `average_periods`.
+
+    Where a period is a whole number of samples, and these are uniform, the samples themselves
+    are returned; between others it is interpolated, which makes the noise a little smaller.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,)
+        Times, not decreasing [s].
+    x : ndarray, shape (N, n)
+        Samples.
+    rows : ndarray of int, shape (M,)
+        Whole periods, of `whole_periods`.
+    period : float
+        Of the motion [s].
+    rate : float
+        Sampling rate [Hz].
+
+    """
+    size = max(round(period * rate), 1)
+    times = t[rows]
+    periods = max(round((times[-1] - times[0]) / period), 1)
+    phases = times[0] + np.arange(periods * size) * (period / size)
+    return np.column_stack([np.interp(phases, times, column) for column in x[rows].T])

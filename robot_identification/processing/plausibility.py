@@ -1,0 +1,310 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Whether positions and velocities can be what they are said to be.
+
+Units, signs and names are wrong in a message without a trace in its numbers; but the velocity has
+to be the derivative of the position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import FloatArray
+
+# A joint that turns by less is not identified [rad or m].
+SMALLEST_MOTION = 0.05
+# Slopes and correlations are taken from this many samples at least.
+FEWEST_SAMPLES = 20
+# Slow samples are noise: those below this share of the usual top speed.
+SLOW_SHARE = 0.3
+# What two signals must have in common before their slope means anything.
+CLOSE_CORRELATION = 0.95
+FAIR_CORRELATION = 0.9
+# Slopes this close to one are filters and delays, up to the second bound they are worth a note.
+FAIR_FACTOR = 1.15
+DEFINITE_FACTOR = 1.5
+# Known factors are met to five per cent.
+FACTOR_TOLERANCE = 0.05
+KNOWN_FACTORS: Mapping[str, float] = {
+    'positions look like degrees, velocities like rad/s': 180.0 / np.pi,
+    'velocities look like deg/s, positions like rad': np.pi / 180.0,
+    'positions look like thousandths (mrad or mm)': 1000.0,
+    'velocities look like thousandths (mrad/s or mm/s)': 0.001,
+    'positions look like revolutions': 1.0 / (2.0 * np.pi),
+    'velocities look like revolutions per second': 2.0 * np.pi,
+    'velocities look like revolutions per minute': 2.0 * np.pi / 60.0,
+}
+# Slower than this, a velocity may well drown in its noise [rad/s].
+CLEAR_SPEED = 0.05
+# Beyond its limits by more than a turn, a joint is not where its position says [rad].
+FAR_OUTSIDE = 2.0 * np.pi + 1.0
+OUTSIDE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """
+    How positions and velocities go together.
+
+    Attributes
+    ----------
+    slope, correlation : ndarray, shape (n, n)
+        Of the derivative of position j (rows) against velocity k (columns); NaN where there are
+        too few samples.
+    speed : ndarray, shape (n,)
+        Usual top speed of the positions [rad/s].
+
+    """
+
+    slope: FloatArray
+    correlation: FloatArray
+    speed: FloatArray
+
+
+def compare_rates(position_rate: FloatArray, velocity: FloatArray) -> Agreement:
+    """
+    Compare every joint's derivative of position with every joint's velocity.
+
+    Parameters
+    ----------
+    position_rate, velocity : ndarray, shape (S, n)
+        Low-passed alike [rad/s].
+
+    """
+    n = velocity.shape[1]
+    slope, correlation = np.full((n, n), np.nan), np.full((n, n), np.nan)
+    for j in range(n):
+        for k in range(n):
+            slope[j, k], correlation[j, k] = _robust_slope(position_rate[:, j], velocity[:, k])
+    return Agreement(slope, correlation, np.array([_top(values) for values in position_rate.T]))
+
+
+def _top(values: FloatArray) -> float:
+    """Return the size that few samples exceed."""
+    return float(np.quantile(np.abs(values), 0.98)) if len(values) else 0.0
+
+
+def _robust_slope(y: FloatArray, x: FloatArray) -> tuple[float, float]:
+    """Return median ratio and correlation of the samples at which both are not small."""
+    top_x, top_y = _top(x), _top(y)
+    if not (top_x > 0.0 and top_y > 0.0):
+        return np.nan, np.nan
+    fast = (np.abs(x) > SLOW_SHARE * top_x) | (np.abs(y) > SLOW_SHARE * top_y)
+    if np.count_nonzero(fast) < FEWEST_SAMPLES:
+        return np.nan, np.nan
+    # Clipped, so that one outlier does not decide.
+    a, b = np.clip(x[fast] / top_x, -1.0, 1.0), np.clip(y[fast] / top_y, -1.0, 1.0)
+    correlation = float(a @ b / np.sqrt((a @ a) * (b @ b)))
+    steady = np.abs(x) > SLOW_SHARE * top_x
+    return float(np.median(y[steady] / x[steady])), correlation
+
+
+def check_velocities(
+    where: str, names: Sequence[str], agreement: Agreement, moved: BoolArray
+) -> list[str]:
+    """
+    Check that every velocity is the derivative of its position.
+
+    Parameters
+    ----------
+    where : str
+        Bag and topic, for messages.
+    names : sequence of str
+        The n joints.
+    agreement : Agreement
+        Of the recording.
+    moved : ndarray of bool, shape (n,)
+        Joints that moved, and whose velocity was recorded.
+
+    Returns
+    -------
+    list of str
+        What is doubtful.
+
+    Raises
+    ------
+    DataError
+        If units, signs or names are certainly wrong.
+
+    """
+    slope, correlation = agreement.slope, agreement.correlation
+    own, fit = np.diag(slope), np.diag(correlation)
+    known = moved & np.isfinite(own)
+    good = known & (fit > FAIR_CORRELATION) & _is_near_one(own)
+    bad = [int(j) for j in np.flatnonzero(known & ~good)]
+    swaps = _find_swaps(agreement, bad)
+    if swaps:
+        pairs = '; '.join(
+            f'the velocity under {names[j]} is that of {names[k]} (correlation with its own '
+            f'position {fit[j]:.2f}, with that of {names[k]} {correlation[k, j]:.2f}, expected 1 '
+            'and less)'
+            for j, k in swaps
+        )
+        raise DataError(
+            f'{where}: joints are swapped: {pairs}; correct the names in the driver, or map them '
+            'with --joint-names'
+        )
+    definite = [j for j in bad if abs(fit[j]) > CLOSE_CORRELATION and _is_definite(own[j])]
+    if definite:
+        raise DataError(_wrong_factor(where, [names[j] for j in definite], own[definite],
+                                      len(definite) == np.count_nonzero(known)))
+    notes = []
+    for j in bad:
+        if abs(fit[j]) > CLOSE_CORRELATION:
+            notes.append(
+                f'{names[j]}: position changes {own[j]:.3g} times as fast as the recorded '
+                'velocity says, expected 1: the driver filters its velocity, or scales it'
+            )
+        elif fit[j] < FAIR_CORRELATION and agreement.speed[j] > CLEAR_SPEED:
+            notes.append(
+                f'{names[j]}: its velocity hardly follows its position (correlation '
+                f'{fit[j]:.2f}, expected 1): it is noisy, late, or of another joint'
+            )
+    return notes
+
+
+def _is_near_one(factor: FloatArray) -> BoolArray:
+    near: BoolArray = (factor > 1.0 / FAIR_FACTOR) & (factor < FAIR_FACTOR)
+    return near
+
+
+def _is_definite(factor: float) -> bool:
+    return factor < 0.0 or not 1.0 / DEFINITE_FACTOR < factor < DEFINITE_FACTOR
+
+
+def _find_swaps(agreement: Agreement, bad: Sequence[int]) -> list[tuple[int, int]]:
+    """Return which velocity is whose, among joints whose own does not fit."""
+    swaps = []
+    for k in bad:
+        for j in bad:
+            if (
+                j != k
+                and agreement.correlation[k, j] > CLOSE_CORRELATION
+                and _is_near_one(agreement.slope[k, j])
+            ):
+                swaps.append((j, k))
+    return swaps
+
+
+def _wrong_factor(where: str, names: Sequence[str], factors: FloatArray, is_all: bool) -> str:
+    """Return what is wrong with the factors between positions and velocities."""
+    listed = ', '.join(
+        f'{name} {factor:.4g}' for name, factor in zip(names, factors, strict=True)
+    )
+    causes = sorted({_name_factor(float(factor)) for factor in factors})
+    same = is_all and len(names) > 1 and np.ptp(factors) < FACTOR_TOLERANCE * abs(factors[0])
+    if same and causes == [_UNKNOWN]:
+        causes = ['all by the same factor: encoder ticks, or stamps too fast or too slow']
+    return (
+        f'{where}: positions change by other factors than the recorded velocities say ({listed}; '
+        f'expected 1): {"; ".join(causes)}. Record positions in rad and velocities in rad/s with '
+        'one sign, or correct the driver'
+    )
+
+
+_UNKNOWN = 'encoder ticks, or a gear ratio, in one of them'
+
+
+def _name_factor(factor: float) -> str:
+    for name, known in KNOWN_FACTORS.items():
+        if abs(factor / known - 1.0) < FACTOR_TOLERANCE:
+            return name
+    if abs(factor + 1.0) < 1.0 - 1.0 / DEFINITE_FACTOR:
+        return 'the sign of position or velocity is flipped'
+    return _UNKNOWN
+
+
+def check_positions(
+    where: str, robot: RobotModel, lowest: FloatArray, highest: FloatArray
+) -> list[str]:
+    """
+    Check that positions are within the limits of the joints, or near them.
+
+    Parameters
+    ----------
+    where : str
+        Bag and topic, for messages.
+    robot : RobotModel
+        Its limits.
+    lowest, highest : ndarray, shape (n,)
+        Positions that were recorded [rad].
+
+    Returns
+    -------
+    list of str
+        What is doubtful.
+
+    Raises
+    ------
+    DataError
+        If a joint was farther outside than it can be.
+
+    """
+    limits = robot.limits
+    outside = np.maximum(highest - limits.upper, limits.lower - lowest)
+    far = np.flatnonzero(outside > FAR_OUTSIDE)
+    if far.size:
+        listed = ', '.join(
+            f'{robot.joint_names[j]} {lowest[j]:.4g} to {highest[j]:.4g} (limits '
+            f'{limits.lower[j]:.4g} to {limits.upper[j]:.4g})'
+            for j in far
+        )
+        raise DataError(
+            f'{where}: positions are far outside the limits: {listed}; they '
+            f'{_guess_unit(robot, lowest, highest)}: record them in rad (m for prismatic joints)'
+        )
+    return [
+        f'{robot.joint_names[j]}: position goes from {lowest[j]:.4g} to {highest[j]:.4g}, its '
+        f'limits are {limits.lower[j]:.4g} and {limits.upper[j]:.4g}: is its zero right?'
+        for j in np.flatnonzero(outside > OUTSIDE)
+    ]
+
+
+def _guess_unit(robot: RobotModel, lowest: FloatArray, highest: FloatArray) -> str:
+    for unit, factor in (('degrees', np.pi / 180.0), ('thousandths (mrad or mm)', 0.001)):
+        inside = (factor * lowest > robot.limits.lower - OUTSIDE) & (
+            factor * highest < robot.limits.upper + OUTSIDE
+        )
+        if inside.all():
+            return f'and their velocities look like {unit}, if not their zero is another one'
+    return 'look like encoder ticks, or their zero is another one'
+
+
+def find_idle(names: Sequence[str], travel: FloatArray) -> list[str]:
+    """
+    Return notes on joints that did not move.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The n joints.
+    travel : ndarray, shape (n,)
+        Highest less lowest position [rad].
+
+    """
+    return [
+        f'{name} never moved by more than {SMALLEST_MOTION:g} rad ({moved:.3g}): its friction and '
+        'rotor inertia cannot be identified'
+        for name, moved in zip(names, travel, strict=True)
+        if moved <= SMALLEST_MOTION
+    ]

@@ -1,0 +1,189 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What else a bag says about the arm: joint temperatures, speed scaling and safety stops."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.experiment.recording import Channel
+from robot_identification.experiment.storage import allocate
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import FloatArray
+
+# A slider that is read as 99.5 % is at 100 %.
+FULL_SPEED = 0.99
+# What a driver says before the first message of a state is taken from that, if it is not later.
+FIRST_MESSAGE = 1.0
+# Intervals of a reason that are named one by one.
+MOST_NAMED = 5
+SAFE_MODES = (1, 2)
+SAFETY_MODES: Mapping[int, str] = {
+    1: 'NORMAL',
+    2: 'REDUCED',
+    3: 'PROTECTIVE_STOP',
+    4: 'RECOVERY',
+    5: 'SAFEGUARD_STOP',
+    6: 'SYSTEM_EMERGENCY_STOP',
+    7: 'ROBOT_EMERGENCY_STOP',
+    8: 'VIOLATION',
+    9: 'FAULT',
+    10: 'VALIDATE_JOINT_ID',
+    11: 'UNDEFINED_SAFETY_MODE',
+    12: 'AUTOMATIC_MODE_SAFEGUARD_STOP',
+    13: 'SYSTEM_THREE_POSITION_ENABLING_STOP',
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Exclusion:
+    """
+    Samples that are of no use, with the reason.
+
+    Attributes
+    ----------
+    reason : str
+        Key of `Dataset.excluded`.
+    rows : ndarray of bool, shape (N,)
+        The samples.
+    note : str
+        When, and what the robot said.
+    is_slowed : bool
+        Whether it moved all the same, more slowly than planned.
+
+    """
+
+    reason: str
+    rows: BoolArray
+    note: str
+    is_slowed: bool = False
+
+
+def joint_temperatures(
+    channels: Mapping[str, Channel], stamps: FloatArray, joints: int
+) -> tuple[FloatArray | None, str]:
+    """
+    Return joint temperatures on the recorded stamps.
+
+    Between readings they are interpolated, before the first and after the last one held.
+
+    Parameters
+    ----------
+    channels : mapping of str to Channel
+        Of the recording.
+    stamps : ndarray, shape (N,)
+        Not decreasing [s].
+    joints : int
+        n.
+
+    Returns
+    -------
+    temperature : ndarray, shape (N, n), optional
+        NaN for a joint without a reading; None without any [deg C].
+    note : str
+        What is wrong with them, or nothing.
+
+    """
+    channel = channels.get('temperature')
+    if channel is None or not len(channel.stamps):
+        return None, ''
+    if channel.values.shape[1] != joints:
+        return None, (
+            f'temperatures of {channel.values.shape[1]} joints were recorded, the arm has '
+            f'{joints}: they are left out'
+        )
+    temperature = allocate((len(stamps), joints))
+    for joint, values in enumerate(channel.values.T):
+        read = np.isfinite(values)
+        if not read.any():
+            temperature[:, joint] = np.nan
+            continue
+        order = np.argsort(channel.stamps[read], kind='stable')
+        temperature[:, joint] = np.interp(
+            stamps, channel.stamps[read][order], values[read][order]
+        )
+    return temperature, ''
+
+
+def find_exclusions(
+    channels: Mapping[str, Channel], stamps: FloatArray
+) -> tuple[Exclusion, ...]:
+    """
+    Return the samples at which the robot was slowed down or stopped.
+
+    Parameters
+    ----------
+    channels : mapping of str to Channel
+        Of the recording.
+    stamps : ndarray, shape (N,)
+        Not decreasing [s].
+
+    """
+    found = []
+    scaling = _held(channels.get('speed_scaling'), stamps)
+    # A comparison with NaN, where nothing is known, is false.
+    slow = scaling < FULL_SPEED
+    if slow.any():
+        found.append(Exclusion(
+            'at reduced speed scaling (neither scored nor fitted)',
+            slow,
+            f'speed scaling was below {FULL_SPEED:.0%}, down to {scaling[slow].min():.0%}, '
+            f'{_times(stamps, slow)}: left out',
+            is_slowed=True,
+        ))
+    mode = _held(channels.get('safety_mode'), stamps)
+    stopped = np.isfinite(mode) & ~np.isin(mode, SAFE_MODES)
+    if stopped.any():
+        modes = ', '.join(
+            f'{int(value)} {SAFETY_MODES.get(int(value), "unknown")}'
+            for value in np.unique(mode[stopped])
+        )
+        found.append(Exclusion(
+            'in a safety stop (neither scored nor fitted)',
+            stopped,
+            f'the safety mode was {modes} {_times(stamps, stopped)}: left out',
+        ))
+    return tuple(found)
+
+
+def _held(channel: Channel | None, stamps: FloatArray) -> FloatArray:
+    """Return the last value said at every stamp; NaN before the first and without a channel."""
+    held = np.full(len(stamps), np.nan)
+    if channel is None:
+        return held
+    said = np.isfinite(channel.values[:, 0]) & np.isfinite(channel.stamps)
+    if not said.any():
+        return held
+    order = np.argsort(channel.stamps[said], kind='stable')
+    times, values = channel.stamps[said][order], channel.values[said, 0][order]
+    if times[0] <= stamps[0] + FIRST_MESSAGE:
+        times = np.append(min(times[0], stamps[0]), times[1:])
+    last = np.searchsorted(times, stamps, side='right') - 1
+    known = last >= 0
+    held[known] = values[last[known]]
+    return held
+
+
+def _times(stamps: FloatArray, rows: BoolArray) -> str:
+    """Return in words from when to when."""
+    edges = np.flatnonzero(np.diff(rows.astype(np.int8), prepend=0, append=0))
+    intervals = [
+        f'from {stamps[first]:.2f} s to {stamps[last - 1]:.2f} s'
+        for first, last in zip(edges[::2], edges[1::2], strict=True)
+    ]
+    more = len(intervals) - MOST_NAMED
+    return ', '.join(intervals[:MOST_NAMED]) + (f' and {more} times more' if more > 0 else '')

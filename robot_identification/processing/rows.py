@@ -1,0 +1,168 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What published pipelines do to rows before they estimate; never done unless asked for.
+
+Each function works on one part without a gap, of uniform samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.experiment.storage import allocate
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.processing.filters import local_polynomial
+from robot_identification.processing.filters import low_pass
+from robot_identification.processing.fourier import spectral_derivative
+from robot_identification.processing.local_regression import rloess
+from robot_identification.processing.smoothing import interpolate
+
+PARALLEL_ORDER = 4
+# Of the new sampling rate, so much of half is passed by the filter.
+DECIMATION_SHARE = 0.8
+
+
+def decimation_step(rate: float, cutoff: float) -> int:
+    """
+    Return which rows low-passed columns need: every so many-th.
+
+    Parameters
+    ----------
+    rate : float
+        Sampling rate [Hz].
+    cutoff : float
+        Of the low-pass [Hz].
+
+    """
+    return max(int(DECIMATION_SHARE * rate / (2.0 * cutoff)), 1)
+
+
+def parallel_decimate(columns: FloatArray, rate: float, cutoff: float) -> FloatArray:
+    """
+    Filter all columns alike, and keep the rows that are needed for what is left.
+
+    Observation matrix and effort are filtered in parallel, so that the equations between them
+    hold as before (Gautier; Madsen et al. 2020). Columns of one joint go in together.
+
+    Parameters
+    ----------
+    columns : ndarray, shape (N, k)
+        Columns of the observation matrix of one joint, and its effort.
+    rate : float
+        Sampling rate [Hz].
+    cutoff : float
+        Of one pass of the zero-phase low-pass of order 4 [Hz].
+
+    Returns
+    -------
+    ndarray, shape (M, k)
+        Every ``decimation_step(rate, cutoff)``-th row.
+
+    """
+    filtered = low_pass(columns, rate, KinematicFilter(order=PARALLEL_ORDER, cutoff=cutoff))
+    return filtered[:: decimation_step(rate, cutoff)]
+
+
+def fast_enough(dq: FloatArray, slowest: float = MOVING_SPEED) -> BoolArray:
+    """
+    Return the rows that a low-speed gate lets pass, joint by joint.
+
+    Where friction is taken to have the sign of the velocity, slow samples have a random one.
+
+    Parameters
+    ----------
+    dq : ndarray, shape (N, n)
+        Velocity [rad/s].
+    slowest : float
+        Of what passes [rad/s].
+
+    Returns
+    -------
+    ndarray of bool, shape (N, n)
+        Row k of joint j is used where [k, j] is true.
+
+    """
+    fast: BoolArray = np.abs(dq) >= slowest
+    return fast
+
+
+def smooth_columns(
+    x: FloatArray, rate: float, kinematic_filter: KinematicFilter
+) -> FloatArray:
+    """
+    Smooth signals by a kind of kinematic filter.
+
+    Parameters
+    ----------
+    x : ndarray, shape (N, k)
+        Uniform samples; whole periods for the kind 'fourier'.
+    rate : float
+        Sampling rate [Hz].
+    kinematic_filter : KinematicFilter
+        Any kind.
+
+    """
+    kind, span = kinematic_filter.kind, kinematic_filter.span
+    if kind == 'butterworth':
+        return low_pass(x, rate, kinematic_filter)
+    if kind == 'rloess':
+        return rloess(x, rate, span)
+    if kind == 'savitzky_golay':
+        return local_polynomial(x, rate, span, kinematic_filter.order)
+    if kind == 'fourier':
+        assert kinematic_filter.period is not None
+        periods = max(round(len(x) / rate / kinematic_filter.period), 1)
+        return spectral_derivative(x, rate, 0, kinematic_filter.harmonics * periods)
+    return x
+
+
+def with_smooth_effort(dataset: Dataset, kinematic_filter: KinematicFilter) -> Dataset:
+    """
+    Return a dataset whose effort is smoothed, as some publications have it.
+
+    Errors that are taken on it say nothing about the recorded effort.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As it was recorded.
+    kinematic_filter : KinematicFilter
+        Any kind but 'fourier', for which see `average_periods`.
+
+    """
+    effort = allocate(dataset.effort.shape)
+    effort[:] = dataset.effort
+    for segment in dataset.segments:
+        known = np.all(np.isfinite(dataset.effort[segment]), axis=1)
+        known[1:] &= np.diff(dataset.stamps[segment]) > 0.0
+        rows = segment.start + np.flatnonzero(known)
+        if len(rows) < 2:
+            continue
+        times = dataset.stamps[rows]
+        count = max(round(float(times[-1] - times[0]) * dataset.rate), 1) + 1
+        grid = np.linspace(times[0], times[-1], count)
+        rate = (count - 1) / float(times[-1] - times[0])
+        smooth = smooth_columns(
+            interpolate(grid, times, dataset.effort[rows]), rate, kinematic_filter
+        )
+        effort[rows] = interpolate(times, grid, smooth)
+    note = f'effort was smoothed by {kinematic_filter.kind}: it is not what was recorded'
+    return replace(dataset, effort=effort, notes=(*dataset.notes, note))

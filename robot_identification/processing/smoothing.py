@@ -1,0 +1,370 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Smoothed velocity and acceleration of a recording, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.experiment.storage import allocate
+from robot_identification.experiment.storage import release
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.blocks import BLOCK_ROWS
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import IntArray
+from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.processing.filters import central_difference
+from robot_identification.processing.filters import local_polynomial
+from robot_identification.processing.filters import low_pass
+from robot_identification.processing.filters import low_pass_memory
+from robot_identification.processing.filters import window_length
+from robot_identification.processing.local_regression import rloess
+from robot_identification.processing.local_regression import rloess_memory
+from scipy.interpolate import Akima1DInterpolator
+
+# Kinematics to find first and last motion by are smoothed harder than those that are fitted.
+TRIM_FILTER = KinematicFilter(cutoff=5.0)
+# Position and velocity are compared below this frequency, where both are known best.
+SURVEY_FILTER = KinematicFilter(cutoff=3.0)
+SURVEY_RATE = 15.0
+# Differences reach this far, interpolation between samples too.
+DIFFERENCE_REACH = 4
+MINIMUM_SEGMENT_SAMPLES = 10
+
+
+def low_pass_twice(
+    velocity: FloatArray, rate: float, kinematic_filter: KinematicFilter
+) -> tuple[FloatArray, FloatArray]:
+    """Return low-passed velocity and the low-passed difference of that."""
+    smooth = low_pass(velocity, rate, kinematic_filter)
+    return smooth, low_pass(central_difference(smooth, rate), rate, kinematic_filter)
+
+
+def regress_locally(
+    velocity: FloatArray, rate: float, kinematic_filter: KinematicFilter
+) -> tuple[FloatArray, FloatArray]:
+    """Return velocity by robust local regression and the difference of that (Tika et al.)."""
+    smooth = rloess(velocity, rate, kinematic_filter.span)
+    return smooth, central_difference(smooth, rate)
+
+
+def fit_local_polynomials(
+    velocity: FloatArray, rate: float, kinematic_filter: KinematicFilter
+) -> tuple[FloatArray, FloatArray]:
+    """Return values and slopes of the local polynomials of the velocity (Savitzky, Golay)."""
+    span, degree = kinematic_filter.span, kinematic_filter.order
+    return (
+        local_polynomial(velocity, rate, span, degree),
+        local_polynomial(velocity, rate, span, degree, derivative=1),
+    )
+
+
+def differentiate_only(
+    velocity: FloatArray, rate: float, kinematic_filter: KinematicFilter
+) -> tuple[FloatArray, FloatArray]:
+    """Return the velocity as it is and its central difference."""
+    return velocity, central_difference(velocity, rate)
+
+
+@dataclass(frozen=True)
+class Smoother:
+    """
+    What a kind of filter does with uniform samples.
+
+    Attributes
+    ----------
+    smooth : callable
+        Velocity (N, n), rate and filter in; smooth velocity and acceleration out.
+    memory : callable
+        Rate and filter in; out how many samples away a sample no longer counts.
+
+    """
+
+    smooth: Callable[[FloatArray, float, KinematicFilter], tuple[FloatArray, FloatArray]]
+    memory: Callable[[float, KinematicFilter], int]
+
+
+# 'fourier' is none of these: a series is fitted to the whole recording at once.
+SMOOTHERS = {
+    'butterworth': Smoother(low_pass_twice, lambda rate, f: 2 * low_pass_memory(rate, f)),
+    'rloess': Smoother(regress_locally, lambda rate, f: rloess_memory(rate, f.span)),
+    'savitzky_golay': Smoother(
+        fit_local_polynomials, lambda rate, f: window_length(f.span, rate, f.order + 2)
+    ),
+    'none': Smoother(differentiate_only, lambda rate, f: 0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """
+    Part of a uniform grid over a segment, with enough around it to be filtered alone.
+
+    Attributes
+    ----------
+    t : ndarray, shape (M,)
+        Its times [s].
+    rate : float
+        Of the grid [Hz].
+    known : slice
+        The samples of the segment that it is interpolated from.
+    inner : slice
+        What it is for, of `t`.
+    end : float
+        Time at which the next piece takes over [s].
+
+    """
+
+    t: FloatArray
+    rate: float
+    known: slice
+    inner: slice
+    end: float
+
+
+def uniform_pieces(times: FloatArray, period: float, overlap: int) -> Iterator[Piece]:
+    """
+    Yield the pieces of a uniform grid from the first to the last time.
+
+    Parameters
+    ----------
+    times : ndarray, shape (N,)
+        Stamps of a segment, increasing [s].
+    period : float
+        About that of the grid; it is made to end with the last time [s].
+    overlap : int
+        Samples that every piece has more on both sides.
+
+    """
+    count = max(round(float(times[-1] - times[0]) / period), 1) + 1
+    step = float(times[-1] - times[0]) / (count - 1)
+    size = max(BLOCK_ROWS, 4 * overlap)
+    for first in range(0, count, size):
+        last = min(first + size, count)
+        low, high = max(first - overlap, 0), min(last + 1 + overlap, count)
+        t = np.minimum(times[0] + step * np.arange(low, high), times[-1])
+        known = slice(
+            max(int(np.searchsorted(times, t[0])) - DIFFERENCE_REACH, 0),
+            int(np.searchsorted(times, t[-1])) + 1 + DIFFERENCE_REACH,
+        )
+        end = np.inf if last == count else float(times[0] + step * last)
+        yield Piece(t, 1.0 / step, known, slice(first - low, last - low), end)
+
+
+def interpolate(t: FloatArray, times: FloatArray, values: FloatArray) -> FloatArray:
+    """
+    Interpolate by Akima's cubics, which do not overshoot at outliers; ends are held.
+
+    Parameters
+    ----------
+    t : ndarray, shape (M,)
+        Where [s].
+    times : ndarray, shape (N,)
+        Increasing [s].
+    values : ndarray, shape (N, n)
+        Samples at `times`.
+
+    Returns
+    -------
+    ndarray, shape (M, n)
+        Between neighbours as many samples that no farther than the third one counts.
+
+    References
+    ----------
+    .. [1] H. Akima, "A new method of interpolation and smooth curve fitting based on local
+       procedures", Journal of the ACM 17(4), 1970.
+
+    """
+    within = np.clip(t, times[0], times[-1])
+    if len(times) <= DIFFERENCE_REACH:
+        return np.column_stack([np.interp(within, times, column) for column in values.T])
+    found: FloatArray = Akima1DInterpolator(times, values)(within)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """
+    What is smoothed.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (N,)
+        Not decreasing [s].
+    q, dq : ndarray, shape (N, n)
+        Recorded position and velocity; no `dq` where all of it is derived.
+    derived : ndarray of bool, shape (n,)
+        Joints whose velocity is differentiated from their position.
+    fresh : ndarray of int, shape (M,)
+        Rows that are no duplicates.
+    segments : tuple of slice
+        Parts without a gap.
+    period : float
+        Sampling period [s].
+
+    """
+
+    stamps: FloatArray
+    q: FloatArray
+    dq: FloatArray | None
+    derived: BoolArray
+    fresh: IntArray
+    segments: tuple[slice, ...]
+    period: float
+
+    def known_in(self, segment: slice) -> IntArray:
+        """Return the rows of a segment that are no duplicates."""
+        return self.fresh[slice(*np.searchsorted(self.fresh, [segment.start, segment.stop]))]
+
+
+@dataclass(frozen=True, eq=False)
+class Kinematics:
+    """
+    What a recording says about the motion.
+
+    Attributes
+    ----------
+    q, dq, ddq : ndarray, shape (N, n)
+        Raw position; smooth velocity and acceleration, zero where no filter could reach.
+    usable : ndarray of bool, shape (N,)
+        Where one could.
+    moving : ndarray of bool, shape (N,)
+        Where any joint moves.
+    kept : tuple of slice
+        Segments that are long enough.
+    velocity, position_rate : ndarray, shape (S, n)
+        Recorded velocity and derivative of the position, low-passed alike, some of the samples.
+
+    """
+
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+    usable: BoolArray
+    moving: BoolArray
+    kept: tuple[slice, ...]
+    velocity: FloatArray
+    position_rate: FloatArray
+
+
+def smooth_kinematics(
+    samples: Samples, kinematic_filter: KinematicFilter, delay: float = 0.0
+) -> Kinematics:
+    """
+    Smooth velocity and acceleration of every segment on its own, in blocks.
+
+    Parameters
+    ----------
+    samples : Samples
+        The recording in the order of time.
+    kinematic_filter : KinematicFilter
+        Any kind but 'fourier'.
+    delay : float
+        How much earlier than its stamp a sample's kinematics are taken [s].
+
+    """
+    N, n = samples.q.shape
+    q = samples.q if delay == 0.0 else allocate((N, n))
+    dq, ddq = allocate((N, n)), allocate((N, n))
+    usable, moving = np.zeros(N, dtype=bool), np.zeros(N, dtype=bool)
+    kept, velocity, position_rate = [], [np.zeros((0, n))], [np.zeros((0, n))]
+    for segment in samples.segments:
+        known = samples.known_in(segment)
+        if len(known) < MINIMUM_SEGMENT_SAMPLES:
+            if delay != 0.0:
+                q[segment] = samples.q[segment]
+            continue
+        kept.append(segment)
+        usable[segment] = True
+        times = samples.stamps[known]
+        at = samples.stamps[segment] - delay
+        first = 0
+        for piece in uniform_pieces(times, samples.period, _overlap(samples, kinematic_filter)):
+            last = int(np.searchsorted(at, piece.end))
+            rows = slice(segment.start + first, segment.start + last)
+            now, near = at[first:last], times[piece.known]
+            signals = _smooth_piece(samples, piece, near, known[piece.known], kinematic_filter)
+            dq[rows] = interpolate(now, piece.t, signals.dq)
+            ddq[rows] = interpolate(now, piece.t, signals.ddq)
+            speed = interpolate(now, piece.t, np.abs(signals.speed).max(axis=1, keepdims=True))
+            moving[rows] = speed[:, 0] > MOVING_SPEED
+            if delay != 0.0:
+                q[rows] = interpolate(now, near, samples.q[known[piece.known]])
+            velocity.append(signals.velocity)
+            position_rate.append(signals.position_rate)
+            first = last
+            # A long recording is in files; what was read and written need not stay in memory.
+            for signal in (samples.q, samples.dq, q, dq, ddq):
+                if signal is not None:
+                    release(signal)
+    return Kinematics(
+        q, dq, ddq, usable, moving, tuple(kept), np.concatenate(velocity),
+        np.concatenate(position_rate),
+    )
+
+
+def _overlap(samples: Samples, kinematic_filter: KinematicFilter) -> int:
+    """Return how many samples more a piece needs on both sides."""
+    rate = 1.0 / samples.period
+    used = SMOOTHERS[kinematic_filter.kind].memory(rate, kinematic_filter)
+    looked_at = max(low_pass_memory(rate, TRIM_FILTER), low_pass_memory(rate, SURVEY_FILTER))
+    return max(used, looked_at) + 2 * DIFFERENCE_REACH
+
+
+@dataclass(frozen=True, eq=False)
+class _Signals:
+    """Signals of a piece on its grid; `velocity` and `position_rate` some of its inner ones."""
+
+    dq: FloatArray
+    ddq: FloatArray
+    speed: FloatArray
+    velocity: FloatArray
+    position_rate: FloatArray
+
+
+def _smooth_piece(
+    samples: Samples,
+    piece: Piece,
+    times: FloatArray,
+    rows: IntArray,
+    kinematic_filter: KinematicFilter,
+) -> _Signals:
+    rate = piece.rate
+    q = interpolate(piece.t, times, samples.q[rows])
+    velocity = slope = central_difference(q, rate)
+    if samples.dq is not None:
+        known = np.where(samples.derived, 0.0, samples.dq[rows])
+        recorded = interpolate(piece.t, times, known)
+        velocity = np.where(samples.derived, slope, recorded)
+    dq, ddq = SMOOTHERS[kinematic_filter.kind].smooth(velocity, rate, kinematic_filter)
+    some = slice(piece.inner.start, piece.inner.stop, max(int(rate / SURVEY_RATE), 1))
+    return _Signals(
+        dq=dq,
+        ddq=ddq,
+        speed=low_pass(velocity, rate, TRIM_FILTER),
+        velocity=low_pass(_mean_over_difference(velocity), rate, SURVEY_FILTER)[some].copy(),
+        position_rate=low_pass(slope, rate, SURVEY_FILTER)[some].copy(),
+    )
+
+
+def _mean_over_difference(velocity: FloatArray) -> FloatArray:
+    """Return the mean velocity between both neighbours (Simpson): what a difference measures."""
+    mean = velocity.copy()
+    mean[1:-1] = (velocity[:-2] + 4.0 * velocity[1:-1] + velocity[2:]) / 6.0
+    return mean

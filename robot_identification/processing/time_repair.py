@@ -1,0 +1,273 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The time of a recording: messages in order, clock steps, duplicates, period and gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from robot_identification.experiment.storage import release
+from robot_identification.processing.blocks import row_blocks
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import Gap
+from robot_identification.processing.dataset import IntArray
+
+# Nothing is interpolated over more than three periods; stamps jitter by less than half of one.
+GAP_PERIODS = 3.5
+# Where single messages are lost at random, a pause that chance explains is no gap, up to this [s].
+LONGEST_CHANCE_PAUSE = 0.1
+# Longer pauses than those are expected this often in a recording.
+RARE = 0.05
+# Of both sides of a step back in time, in messages; single displaced ones do not change medians.
+CLOCK_WINDOW = 15
+SMALLEST_CLOCK_STEP = 5.0
+# More set-backs than this are messages in disorder, not a clock.
+MOST_CLOCK_STEPS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Timeline:
+    """
+    A recording in the order of time.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (N,), optional
+        Recorded row of each sample; None where they were recorded in order.
+    stamps : ndarray, shape (N,)
+        Seconds after the first joint state, not decreasing.
+    branch : ndarray of int, shape (N,)
+        Counts how often the clock was set back before the sample.
+    displaced : int
+        Joint states that came out of order.
+    steps : tuple of (float, float)
+        When the clock was set back, and by how much [s].
+
+    """
+
+    order: IntArray | None
+    stamps: FloatArray
+    branch: IntArray
+    displaced: int
+    steps: tuple[tuple[float, float], ...]
+
+    def notes(self) -> list[str]:
+        """Return what a reader should know."""
+        notes = []
+        if self.displaced:
+            notes.append(
+                f'{self.displaced} joint states came out of order and were sorted by stamp'
+            )
+        notes += [
+            f'the clock was set back by {step:.3f} s at {at:.3f} s: what was recorded before and '
+            'after is kept apart, and times go on from there'
+            for at, step in self.steps
+        ]
+        return notes
+
+
+def order_by_time(stamps: FloatArray) -> Timeline:
+    """
+    Sort by stamp, and find out where the clock was set back.
+
+    After a set-back the same time comes twice, so that stamps alone do not say what was first:
+    the parts stay in the order they were recorded in, the later one moved behind the earlier.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (N,)
+        In recorded order [s].
+
+    """
+    N = len(stamps)
+    descents = np.flatnonzero(np.diff(stamps) < 0.0) + 1
+    if not descents.size:
+        return Timeline(None, np.asarray(stamps), np.zeros(N, dtype=np.int32), 0, ())
+    steps = _clock_steps(stamps, descents)
+    order = np.empty(N, dtype=np.int64)
+    repaired = np.empty(N)
+    branch = np.zeros(N, dtype=np.int32)
+    named = []
+    for number, (first, last) in enumerate(pairwise([0, *steps, N])):
+        part = slice(first, last)
+        order[part] = first + np.argsort(stamps[part], kind='stable')
+        repaired[part] = stamps[order[part]]
+        branch[part] = number
+        if number:
+            step = float(repaired[first - 1] - repaired[first])
+            repaired[part] += step + _typical_interval(stamps)
+            named.append((float(repaired[first - 1]), step))
+    return Timeline(order, repaired, branch, len(descents) - len(steps), tuple(named))
+
+
+def _typical_interval(stamps: FloatArray) -> float:
+    """Return the median distance between neighbours in recorded order [s]."""
+    return float(np.median(np.abs(np.diff(stamps))))
+
+
+def _clock_steps(stamps: FloatArray, descents: IntArray) -> list[int]:
+    """Return the recorded rows before which the clock was set back."""
+    interval = _typical_interval(stamps)
+    deep = descents[stamps[descents - 1] - stamps[descents] > SMALLEST_CLOCK_STEP * interval]
+    steps = [int(row) for row in deep if _is_clock_step(stamps, int(row), interval)]
+    return steps if len(steps) <= MOST_CLOCK_STEPS else []
+
+
+def _is_clock_step(stamps: FloatArray, row: int, interval: float) -> bool:
+    """
+    Return whether time runs on from a lower level, through times that were there before.
+
+    One message too early or too late does not change the medians of both sides, and messages in
+    disorder find their own places free.
+    """
+    before = stamps[max(row - CLOCK_WINDOW, 0): row][::-1]
+    after = stamps[row: row + CLOCK_WINDOW]
+    step = float(
+        np.median(before + interval * np.arange(len(before)))
+        - np.median(after - interval * np.arange(len(after)))
+    )
+    if step < SMALLEST_CLOCK_STEP * interval:
+        return False
+    again = after[: max(int(step / interval), 1)]
+    reach = int(2.0 * step / interval) + 4 * CLOCK_WINDOW
+    known = np.sort(stamps[max(row - reach, 0): row])
+    place = np.searchsorted(known, again)
+    nearest = np.minimum(
+        np.abs(again - known[np.clip(place - 1, 0, len(known) - 1)]),
+        np.abs(again - known[np.clip(place, 0, len(known) - 1)]),
+    )
+    return bool(np.mean(nearest <= 0.5 * interval) >= 0.5)
+
+
+def find_duplicates(
+    stamps: FloatArray, branch: IntArray, values: tuple[FloatArray, ...], compared: BoolArray
+) -> BoolArray:
+    """
+    Return which rows repeat the stamp, or all the values, of the row before.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (N,)
+        Not decreasing [s].
+    branch : ndarray of int, shape (N,)
+        Nothing repeats what was before the clock was set.
+    values : tuple of ndarray, shape (N, n)
+        Kinematics, and last the effort.
+    compared : ndarray of bool, shape (N,)
+        Where the effort counts.
+
+    """
+    duplicate = np.zeros(len(stamps), dtype=bool)
+    for block in row_blocks(len(stamps) - 1):
+        later, earlier = slice(block.start + 1, block.stop + 1), block
+        same = np.ones(block.stop - block.start, dtype=bool)
+        for signal in values[:-1]:
+            same &= np.all(signal[later] == signal[earlier], axis=1)
+        if same.any():
+            effort_same = np.all(values[-1][later] == values[-1][earlier], axis=1)
+            same &= effort_same | ~(compared[later] | compared[earlier])
+        duplicate[later] = (
+            (stamps[later] <= stamps[earlier]) | same
+        ) & (branch[later] == branch[earlier])
+        for signal in values:
+            release(signal)
+    return duplicate
+
+
+def sampling_period(stamps: FloatArray) -> float:
+    """
+    Return the period at which samples were taken, whether or not all of them arrived [s].
+
+    Where messages are lost, the other intervals are multiples of the shortest usual one, which is
+    then the period; else it is the median interval.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (N,)
+        Without duplicates, increasing [s].
+
+    """
+    intervals = np.diff(stamps)
+    median = float(np.median(intervals))
+    short = float(np.quantile(intervals, 0.2))
+    single = intervals[(intervals > 0.5 * short) & (intervals < 1.5 * short)]
+    shortest = float(np.median(single)) if single.size else median
+    multiples = intervals[intervals < 10.0 * shortest] / shortest
+    multiples -= np.round(multiples)
+    is_divided = np.mean(np.abs(multiples) < 0.15) > 0.9
+    return shortest if is_divided else median
+
+
+def longest_bridged(stamps: FloatArray, period: float) -> float:
+    """
+    Return the longest pause that is no gap [s].
+
+    Three periods, or as many as single messages lost at random leave out once in a recording by
+    chance: with a share p of them lost, N p^k pauses are longer than k periods.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (N,)
+        Without duplicates, increasing [s].
+    period : float
+        Sampling period [s].
+
+    """
+    intervals = np.diff(stamps)
+    lost = float(np.mean(intervals > 1.5 * period))
+    if not 0.0 < lost < 1.0:
+        return GAP_PERIODS * period
+    chance = np.log(RARE / len(stamps)) / np.log(lost)
+    bridged = (np.ceil(chance) + 0.5) * period
+    return float(max(min(bridged, LONGEST_CHANCE_PAUSE), GAP_PERIODS * period))
+
+
+def find_segments(
+    stamps: FloatArray, branch: IntArray, fresh: IntArray, longest: float
+) -> tuple[tuple[slice, ...], tuple[Gap, ...]]:
+    """
+    Split where the clock was set back and at pauses.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (N,)
+        Not decreasing [s].
+    branch : ndarray of int, shape (N,)
+        How often the clock was set back before.
+    fresh : ndarray of int, shape (M,)
+        Rows that are no duplicates.
+    longest : float
+        Longest pause that is none [s].
+
+    Returns
+    -------
+    segments : tuple of slice
+        Parts without a gap, all rows in one of them.
+    gaps : tuple of Gap
+        The pauses between them.
+
+    """
+    intervals = np.diff(stamps[fresh])
+    is_pause = intervals > longest
+    is_set = np.diff(branch[fresh]) != 0
+    edges = [0, *fresh[1:][is_pause | is_set].tolist(), len(stamps)]
+    gaps = tuple(
+        Gap(float(stamps[fresh[k]]), float(intervals[k]))
+        for k in np.flatnonzero(is_pause & ~is_set)
+    )
+    return tuple(slice(first, last) for first, last in pairwise(edges)), gaps

@@ -1,0 +1,268 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the errors of a bag are made of: direction, speed, frequency, noise, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import fields
+from itertools import pairwise
+
+import numpy as np
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.processing.filters import HIGHEST_CUTOFF
+from robot_identification.processing.filters import low_pass
+from robot_identification.validation.metrics import is_constant
+from robot_identification.validation.metrics import noise_deviation
+from robot_identification.validation.metrics import normalized_error
+from robot_identification.validation.metrics import partial_rms
+from robot_identification.validation.metrics import relative_error
+from robot_identification.validation.metrics import square_over_mean
+from robot_identification.validation.metrics import variance_accounted_for
+from robot_identification.validation.whiteness import autocovariance
+from robot_identification.validation.whiteness import independent_share
+from robot_identification.validation.whiteness import ljung_box
+
+# Between what the motion of an arm drives and what vibrates, of one pass of a filter [Hz].
+SPLIT_FREQUENCY = 9.5
+# Moving joints below this speed [rad/s] show what friction does near standstill.
+SLOW_SPEED = 0.1
+# Lags over which residuals are asked for correlation [s].
+LONGEST_MEMORY = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorDetails:
+    """
+    What the errors of a bag are made of, in the unit of its effort where none is named.
+
+    All arrays have shape (n,); NaN where there are no samples, or the effort is constant.
+
+    Attributes
+    ----------
+    mae, largest : ndarray
+        Mean and largest size of the error.
+    relative, explained : ndarray
+        Norm of the error over that of the effort; share of the effort's variance that the
+        prediction accounts for.
+    of_limit : ndarray
+        Root mean square error over the joint's limit of effort; NaN where that is unknown.
+    forward, backward, slow, resting : ndarray
+        Root mean square error where the joint moves either way, moves below SLOW_SPEED, rests.
+    forward_samples, backward_samples, slow_samples, resting_samples : ndarray of int
+        Number of samples behind them.
+    low, high : ndarray
+        Root mean square of the error below and above `split`.
+    split : float
+        Frequency [Hz].
+    noise : ndarray
+        Standard deviation of the noise that neighbouring samples of the effort do not share.
+    floor : ndarray
+        The same over the standard deviation of the effort: the least possible NRMSE.
+    lag_one : ndarray
+        Correlation of neighbouring errors.
+    independent_samples : ndarray
+        Number of independent samples that would say as much of the mean error.
+    white_probability : ndarray
+        That white noise is as correlated as the error, by Ljung and Box.
+    zero, urdf : ndarray
+        NRMSE of a prediction of zero, and of the URDF's bodies without friction; the mean of the
+        effort has an NRMSE of 1.
+    normalized : ndarray
+        Error as Tika et al. print it, see `normalized_error`.
+    normalized_total : float
+        The same of all joints, by rows.
+    square_over_mean : float
+        See the function of that name.
+
+    """
+
+    mae: FloatArray
+    largest: FloatArray
+    relative: FloatArray
+    explained: FloatArray
+    of_limit: FloatArray
+    forward: FloatArray
+    backward: FloatArray
+    slow: FloatArray
+    resting: FloatArray
+    forward_samples: FloatArray
+    backward_samples: FloatArray
+    slow_samples: FloatArray
+    resting_samples: FloatArray
+    low: FloatArray
+    high: FloatArray
+    split: float
+    noise: FloatArray
+    floor: FloatArray
+    lag_one: FloatArray
+    independent_samples: FloatArray
+    white_probability: FloatArray
+    zero: FloatArray
+    urdf: FloatArray
+    normalized: FloatArray
+    normalized_total: float
+    square_over_mean: float
+
+
+def measure_details(
+    dataset: Dataset,
+    predicted: FloatArray,
+    rows: BoolArray,
+    *,
+    urdf: FloatArray | None = None,
+    limits: FloatArray | None = None,
+) -> ErrorDetails:
+    """
+    Take the errors of a prediction apart.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With N samples of n joints.
+    predicted : ndarray, shape (N, n)
+        Effort in the bag's unit.
+    rows : ndarray of bool, shape (N,)
+        The samples; at least one.
+    urdf : ndarray, shape (N, n), optional
+        Effort of the URDF's bodies, in the bag's unit.
+    limits : ndarray, shape (n,), optional
+        Largest effort of the joints, in the bag's unit; not finite where unknown.
+
+    """
+    measured = dataset.effort[rows]
+    residual = measured - predicted[rows]
+    dq = dataset.motion.dq[rows]
+    unknown = np.full(residual.shape[1], np.nan)
+    constant = is_constant(measured)
+    spread = np.where(constant, np.nan, np.std(measured, axis=0))
+    speed = np.abs(dq)
+    kinds = {
+        'forward': dq > MOVING_SPEED,
+        'backward': dq < -MOVING_SPEED,
+        'slow': (speed > MOVING_SPEED) & (speed < SLOW_SPEED),
+        'resting': speed <= MOVING_SPEED,
+    }
+    low, high, split = split_frequencies(dataset, residual, rows)
+    noise = noise_deviation(dataset.effort[rows & dataset.fitted])
+    # What is left of a constant error is rounding.
+    centred = np.where(is_constant(residual), 0.0, residual - residual.mean(axis=0))
+    samples = len(residual)
+    products = autocovariance(centred, int(min(samples - 1, LONGEST_MEMORY * dataset.rate)))
+    power = np.where(products[:, 0] > 0.0, products[:, 0], np.nan)
+    if limits is None:
+        limits = unknown
+    known = np.isfinite(limits) & (limits > 0.0)
+    normalized = normalized_error(residual)
+    return ErrorDetails(
+        mae=np.mean(np.abs(residual), axis=0),
+        largest=np.max(np.abs(residual), axis=0),
+        relative=relative_error(measured, residual),
+        explained=variance_accounted_for(measured, residual),
+        of_limit=np.sqrt(np.mean(residual**2, axis=0)) / np.where(known, limits, np.nan),
+        **{kind: partial_rms(residual, chosen) for kind, chosen in kinds.items()},
+        **{
+            f'{kind}_samples': np.count_nonzero(chosen, axis=0) for kind, chosen in kinds.items()
+        },
+        low=low,
+        high=high,
+        split=split,
+        noise=noise,
+        floor=noise / spread,
+        lag_one=products[:, 1] / power if products.shape[1] > 1 else unknown,
+        independent_samples=np.array([
+            samples * independent_share(own, samples) for own in products
+        ]),
+        white_probability=np.array([ljung_box(own, samples) for own in products]),
+        zero=np.sqrt(np.mean(measured**2, axis=0)) / spread,
+        urdf=(
+            unknown if urdf is None
+            else np.sqrt(np.mean((measured - urdf[rows]) ** 2, axis=0)) / spread
+        ),
+        normalized=normalized.joints,
+        normalized_total=normalized.total,
+        square_over_mean=square_over_mean(measured, residual),
+    )
+
+
+def join_details(parts: Sequence[ErrorDetails]) -> ErrorDetails:
+    """Return the details of an arm from those of its joints on the same samples."""
+    joined = {
+        entry.name: np.concatenate([getattr(part, entry.name) for part in parts])
+        for entry in fields(ErrorDetails)
+        if isinstance(getattr(parts[0], entry.name), np.ndarray)
+    }
+    normalized = joined['normalized']
+    return ErrorDetails(
+        **joined,
+        split=parts[0].split,
+        normalized_total=float(np.linalg.norm(normalized)) / len(normalized),
+        square_over_mean=sum(part.square_over_mean for part in parts),
+    )
+
+
+def split_frequencies(
+    dataset: Dataset, residual: FloatArray, rows: BoolArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """
+    Return the root mean square of an error below and above a frequency.
+
+    A zero-phase filter runs over every part without a gap; parts that are too short for it count
+    as low.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With N samples of n joints.
+    residual : ndarray, shape (m, n)
+        Error at the chosen samples.
+    rows : ndarray of bool, shape (N,)
+        Which they are.
+
+    Returns
+    -------
+    low, high : ndarray, shape (n,)
+        Root mean squares, over all m samples.
+    split : float
+        Frequency [Hz], less than SPLIT_FREQUENCY in recordings that are too slow for it.
+
+    """
+    split = min(SPLIT_FREQUENCY, HIGHEST_CUTOFF * dataset.rate / 2.0)
+    shortest = int(np.ceil(3.0 * dataset.rate / split)) + 1
+    low = residual.copy()
+    kinematic_filter = KinematicFilter(order=2, cutoff=split)
+    for part in contiguous_parts(dataset, rows):
+        if part.stop - part.start > shortest:
+            low[part] = low_pass(residual[part], dataset.rate, kinematic_filter)
+    high = residual - low
+    return (
+        np.sqrt(np.mean(low**2, axis=0)), np.sqrt(np.mean(high**2, axis=0)), split
+    )
+
+
+def contiguous_parts(dataset: Dataset, rows: BoolArray) -> list[slice]:
+    """Return where chosen samples, counted among themselves, follow each other without a gap."""
+    number = np.full(len(dataset), -1)
+    for index, segment in enumerate(dataset.segments):
+        number[segment] = index
+    at = np.flatnonzero(rows)
+    breaks = 1 + np.flatnonzero((np.diff(at) != 1) | (np.diff(number[at]) != 0))
+    edges = [0, *breaks.tolist(), len(at)]
+    return [slice(first, last) for first, last in pairwise(edges)]

@@ -1,0 +1,310 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A verdict in words on errors: what a user needs to know first, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from robot_identification.validation.details import ErrorDetails
+from robot_identification.validation.metrics import BagErrors
+
+GOOD, USABLE, BAD = 'good', 'usable', 'bad'
+# Mean share of the signal's spread left unexplained. Published models of industrial arms reach
+# 5 to 15 % on motor currents of unseen motion; above 30 % the mean friction law is missed.
+GOOD_NRMSE = 0.15
+USABLE_NRMSE = 0.30
+# One joint above this is named, and the whole is no longer good.
+JOINT_NRMSE = 0.35
+# A part of the squared error above this is what the error mainly is.
+MAIN_SHARE = 0.5
+# Noise that is this part of the squared error leaves a model nothing to do better.
+NOISE_SHARE = 0.7
+# The error of one direction over that of the other that is worth a word.
+ONE_SIDED = 1.5
+# Fewer samples than this say nothing of a direction or speed.
+FEWEST_SAMPLES = 50
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """
+    What a user needs to know first.
+
+    Attributes
+    ----------
+    level : {'good', 'usable', 'bad'}
+        The verdict.
+    reasons : tuple of str
+        Why, most important first.
+    next_step : str
+        What to do.
+
+    """
+
+    level: str
+    reasons: tuple[str, ...]
+    next_step: str
+
+
+@dataclass(frozen=True)
+class _JointError:
+    """NRMSE of a joint on a bag."""
+
+    value: float
+    bag: BagErrors
+    joint: int
+
+    @property
+    def name(self) -> str:
+        return self.bag.joints[self.joint]
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether a joint that is badly predicted could hardly be predicted better."""
+        details = self.bag.details
+        if details is None or not self.value > JOINT_NRMSE:
+            return False
+        return bool(details.floor[self.joint] ** 2 >= NOISE_SHARE * self.value**2)
+
+
+def judge(
+    bags: Sequence[BagErrors],
+    *,
+    unseen: bool,
+    lost: Sequence[str] = (),
+    advice: Sequence[str] = (),
+) -> Verdict:
+    """
+    Return a verdict on errors.
+
+    A joint whose effort is mostly noise is named, and has no part in the level: no model
+    predicts it.
+
+    Parameters
+    ----------
+    bags : sequence of BagErrors
+        Errors on held-out samples.
+    unseen : bool
+        Whether the samples are of another recording than the training data.
+    lost : sequence of str
+        Parameters that the training data do not determine.
+    advice : sequence of str
+        What would show them, most important first.
+
+    """
+    errors = [
+        _JointError(float(value), bag, joint)
+        for bag in bags
+        for joint, value in enumerate(bag.nrmse)
+        if math.isfinite(value)
+    ]
+    noisy = [error for error in errors if error.is_noise]
+    judged = [error for error in errors if not error.is_noise]
+    mean = float(np.mean([bag.nrmse_mean for bag in bags]))
+    worst = max(judged, key=lambda error: error.value, default=None)
+    level = _level(bags, judged, bool(noisy), mean, worst, lost)
+    where = 'unseen motion' if unseen else 'held-out parts of the training recording'
+    reasons = [f'mean NRMSE {mean:.3f} on {where}']
+    if lost:
+        reasons.insert(0, f'the data do not determine {", ".join(lost)}')
+    missed = worst is not None and worst.value > JOINT_NRMSE
+    if worst is not None and missed:
+        reasons.append(
+            f"{worst.name} is worst: {worst.value:.0%} of its effort's spread is not explained "
+            f'({worst.bag.bag})'
+        )
+    causes: list[tuple[str, str]] = []
+    if worst is not None and (missed or level != GOOD):
+        causes = _causes(worst)
+        reasons += [cause for cause, _ in causes]
+    reasons += _noise_reasons(noisy, bool(judged))
+    reasons += _baseline_reasons(bags)
+    if not unseen:
+        reasons.append('this is not an independent test: validate on another recording')
+    return Verdict(
+        level,
+        tuple(reasons),
+        _next_step(level, worst.name if worst and missed else '', causes, lost, unseen, advice),
+    )
+
+
+def _level(
+    bags: Sequence[BagErrors],
+    judged: Sequence[_JointError],
+    some_noisy: bool,
+    mean: float,
+    worst: _JointError | None,
+    lost: Sequence[str],
+) -> str:
+    if some_noisy:
+        of_bags = [[e.value for e in judged if e.bag is bag] for bag in bags]
+        means = [float(np.mean(values)) for values in of_bags if values]
+        mean = float(np.mean(means)) if means else math.nan
+    if lost or not mean <= USABLE_NRMSE:
+        return BAD
+    if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and not _is_beaten(bags):
+        return GOOD
+    return USABLE
+
+
+def _is_beaten(bags: Sequence[BagErrors]) -> bool:
+    """Return whether the URDF alone predicts no worse, in the mean of all that is known."""
+    ours, urdf = _against_urdf(bags)
+    return bool(ours.size and urdf.mean() <= ours.mean())
+
+
+def _against_urdf(bags: Sequence[BagErrors]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the NRMSE of the model and of the URDF, joint by joint, where both are known."""
+    pairs = [
+        (float(value), float(other))
+        for bag in bags
+        if bag.details is not None
+        for value, other in zip(bag.nrmse, bag.details.urdf, strict=True)
+        if math.isfinite(value) and math.isfinite(other)
+    ]
+    ours, urdf = np.array(pairs).reshape(-1, 2).T
+    return ours, urdf
+
+
+def _causes(error: _JointError) -> list[tuple[str, str]]:
+    """Return what the error of a joint mainly is, and what to do about it."""
+    details = error.bag.details
+    if details is None:
+        return []
+    joint, bag = error.joint, error.bag
+    square = float(bag.rmse[joint]) ** 2
+    if not square > 0.0:
+        return []
+    causes = []
+    if bag.bias[joint] ** 2 > MAIN_SHARE * square:
+        causes.append((
+            f'most of the error of {error.name} is a constant offset of '
+            f'{_quantity(bag.bias[joint], bag.unit)} (measured minus predicted)',
+            f'look for what pushes {error.name} one way: an unmodelled payload or cable, a wrong '
+            'mounting, a zero of the current sensor that moved; include `offset` in the friction',
+        ))
+    side = _worse_direction(details, joint)
+    if side:
+        causes.append((
+            f'{error.name} is {side[1]:.1f} times worse moving {side[0]}',
+            f'let the friction of {error.name} depend on the direction (`asymmetric`)',
+        ))
+    share = _share(details.resting, details.resting_samples, joint, square * bag.samples)
+    if share > MAIN_SHARE:
+        causes.append((
+            f'{share:.0%} of the squared error of {error.name} is at rest, where friction may '
+            'have any value up to break-away',
+            'judge by `rmse_moving`, or record motions without rest',
+        ))
+    share = _share(details.slow, details.slow_samples, joint, square * bag.samples)
+    if share > MAIN_SHARE:
+        causes.append((
+            f'{share:.0%} of the squared error of {error.name} is at low speed',
+            f'record slow reversals of {error.name} and choose friction for them '
+            '(`--friction auto` or `stribeck`)',
+        ))
+    if not causes and details.high[joint] ** 2 > MAIN_SHARE * square:
+        causes.append((
+            f'most of the error of {error.name} is above {details.split:g} Hz, faster than the '
+            'motion: vibration or noise that neighbouring samples share',
+            'compare at the frequencies you need; look for elasticity or a controller that '
+            'oscillates',
+        ))
+    return causes
+
+
+def _worse_direction(details: ErrorDetails, joint: int) -> tuple[str, float] | None:
+    counts = (details.forward_samples[joint], details.backward_samples[joint])
+    forward, backward = float(details.forward[joint]), float(details.backward[joint])
+    if min(counts) < FEWEST_SAMPLES or not min(forward, backward) > 0.0:
+        return None
+    ratio = max(forward, backward) / min(forward, backward)
+    if ratio < ONE_SIDED:
+        return None
+    return ('forward' if forward > backward else 'backward'), ratio
+
+
+def _share(rms: np.ndarray, samples: np.ndarray, joint: int, total: float) -> float:
+    """Return the part of the sum of squares that some samples have."""
+    if samples[joint] < FEWEST_SAMPLES:
+        return 0.0
+    return float(rms[joint] ** 2 * samples[joint] / total)
+
+
+def _noise_reasons(noisy: Sequence[_JointError], others: bool) -> list[str]:
+    reasons = [
+        f'{error.name} is predicted as well as its effort allows: of an NRMSE of '
+        f'{error.value:.2f}, {float(error.bag.details.floor[error.joint]):.2f} is noise from '
+        f'sample to sample ({error.bag.bag})'
+        for error in noisy
+        if error.bag.details is not None
+    ]
+    if noisy and not others:
+        reasons.append('the effort of every joint is mostly noise: nothing can be judged by it')
+    return reasons
+
+
+def _baseline_reasons(bags: Sequence[BagErrors]) -> list[str]:
+    reasons = []
+    constant = [
+        name
+        for bag in bags
+        for value, name in zip(bag.nrmse, bag.joints, strict=True)
+        if math.isfinite(value) and value >= 1.0
+    ]
+    if constant:
+        names = ', '.join(dict.fromkeys(constant))
+        reasons.append(f'a constant, the mean of the effort, does as well for {names}')
+    if _is_beaten(bags):
+        ours, urdf = _against_urdf(bags)
+        reasons.append(
+            f'the URDF without friction does as well: mean NRMSE {urdf.mean():.3f} against '
+            f'{ours.mean():.3f}'
+        )
+    return reasons
+
+
+def _next_step(
+    level: str,
+    joint: str,
+    causes: Sequence[tuple[str, str]],
+    lost: Sequence[str],
+    unseen: bool,
+    advice: Sequence[str],
+) -> str:
+    if lost:
+        if advice:
+            return 'record another motion: ' + '; '.join(advice)
+        return 'record a motion in which every joint moves fast and slowly, both ways'
+    if level == BAD:
+        return 'run `doctor` on the bag: check joint names, effort unit, drive gains and mounting'
+    if causes:
+        return causes[0][1]
+    if joint:
+        return (
+            f'look at {joint} in the report: a low torque next to its friction, a wrong drive '
+            'gain or an unmodelled payload are the usual causes'
+        )
+    if not unseen:
+        return 'record a second, different motion and run `validate` on it'
+    return 'use it; validate again when payload, mounting or temperature change'
+
+
+def _quantity(value: float, unit: str) -> str:
+    return f'{value:.2g} {"N m" if unit == "Nm" else unit}'

@@ -1,0 +1,140 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+How far residuals are from white noise.
+
+A model that explains all that motion can explain leaves noise behind that neighbouring samples
+do not share. Statistics that count every sample as new evidence are wrong by as much as they do.
+
+References
+----------
+.. [1] G. M. Ljung, G. E. P. Box, "On a measure of lack of fit in time series models",
+   Biometrika 65(2), 1978.
+
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+FloatArray = NDArray[np.float64]
+
+# Correlations below this many standard deviations of a white signal's are chance.
+CHANCE = 2.0
+# Lags of the portmanteau test: more find less, as each adds a correlation that may be none.
+TESTED_LAGS = 10
+
+
+def autocovariance(x: FloatArray, lags: int) -> FloatArray:
+    """
+    Return the sums of products of samples so many lags apart.
+
+    Parameters
+    ----------
+    x : ndarray, shape (N, n)
+        Signals of zero mean; missing samples are zero.
+    lags : int
+        Largest lag.
+
+    Returns
+    -------
+    ndarray, shape (n, lags + 1)
+        Sum over k of ``x[k] * x[k + lag]``; zero where the signal is shorter than the lag.
+
+    """
+    N, n = x.shape
+    products = np.zeros((n, lags + 1))
+    kept = min(lags + 1, N)
+    size = 1 << (N + kept).bit_length()
+    for joint in range(n):
+        spectrum = np.fft.rfft(x[:, joint], size)
+        products[joint, :kept] = np.fft.irfft(np.abs(spectrum) ** 2, size)[:kept]
+    return products
+
+
+def _leading_correlations(products: FloatArray, samples: int) -> FloatArray:
+    """Return the autocorrelations from lag 1 to before the first one that may be chance."""
+    if not products[0] > 0.0:
+        return np.zeros(0)
+    correlation = products[1:] / products[0]
+    chance = np.flatnonzero(correlation < CHANCE / np.sqrt(samples))
+    leading: FloatArray = correlation[: chance[0] if chance.size else len(correlation)]
+    return leading
+
+
+def correlation_distance(products: FloatArray, samples: int) -> float:
+    """
+    Return how far apart samples are, in the mean, that share something.
+
+    A window of m samples misses this over m of the variance of a sum: it is what its length has
+    to be compared with.
+
+    Parameters
+    ----------
+    products : ndarray, shape (lags + 1,)
+        Autocovariance.
+    samples : int
+        Number of samples behind it.
+
+    Returns
+    -------
+    float
+        Samples; 0 for white noise.
+
+    """
+    leading = _leading_correlations(products, samples)
+    lags = np.arange(1, len(leading) + 1)
+    return float(2.0 * lags @ leading / (1.0 + 2.0 * leading.sum()))
+
+
+def independent_share(products: FloatArray, samples: int) -> float:
+    """
+    Return the number of independent samples that know as much of the mean, over that of samples.
+
+    Parameters
+    ----------
+    products, samples
+        As in `correlation_distance`.
+
+    """
+    return float(1.0 / (1.0 + 2.0 * _leading_correlations(products, samples).sum()))
+
+
+def ljung_box(products: FloatArray, samples: int, lags: int = TESTED_LAGS) -> float:
+    """
+    Return the probability that white noise is as correlated as this, by the portmanteau test [1]_.
+
+    It adds up all correlations up to some lag, as slow errors show in many of them and little in
+    each. With thousands of samples it rejects what is of no consequence; `independent_share` says
+    how much it matters.
+
+    Parameters
+    ----------
+    products, samples
+        As in `correlation_distance`.
+    lags : int
+        Number of correlations.
+
+    """
+    lags = min(lags, len(products) - 1, samples - 1)
+    if lags < 1 or not products[0] > 0.0:
+        return float('nan')
+    correlation = products[1: lags + 1] / products[0]
+    statistic = samples * (samples + 2.0) * np.sum(
+        correlation**2 / (samples - np.arange(1, lags + 1))
+    )
+    return float(chi2.sf(statistic, lags))

@@ -1,0 +1,114 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the tests of estimators build: problems of known arms, with their rows behind them."""
+
+import numpy as np
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import TrainingData
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import standard_torque
+from robot_identification.processing.dataset import Dataset
+
+PERIOD = 0.008
+FRICTION = 'coulomb,viscous,offset'
+
+
+def fourier_motion(n, seed, samples=400, size=0.3, duration=8.0):
+    """Return a periodic motion of n joints, its five harmonics of random size [rad]."""
+    form = FourierParametrization(harmonics=5, base_period=duration)
+    coefficients = np.random.default_rng(seed).normal(size=(n, form.n_coefficients)) * size
+    bases = form.basis(np.linspace(0.0, duration, samples, endpoint=False))
+    return Motion(*(basis @ coefficients.T for basis in bases))
+
+
+def arm_reduction(robot, friction=FRICTION, **options):
+    """Return the base parameters of an arm with rotors and some friction laws."""
+    parameters = make_standard_parameters(
+        robot.n, parse_friction(friction), reflected_inertia=True
+    )
+    return reduce_to_base(robot, parameters, **options)
+
+
+def dataset_of(robot, motion, tau):
+    """Return a dataset of exact kinematics in which every sample counts."""
+    N = len(motion)
+    everything = np.ones(N, dtype=bool)
+    return Dataset(
+        'made up', robot.joint_names, PERIOD * np.arange(N), motion, tau, 'Nm', everything,
+        everything, (slice(0, N),), {}, 1.0 / PERIOD, (),
+    )
+
+
+def observe(robot, reduction, recordings, **options):
+    """Return the rows of recordings, each a motion and its torques (N, n)."""
+    return Observations(
+        robot, reduction,
+        [
+            TrainingData(dataset_of(robot, motion, tau), np.ones(robot.n), np.ones(len(tau), bool))
+            for motion, tau in recordings
+        ],
+        **options,
+    )
+
+
+def arm_problem(robot, reduction, motion, tau, **options):
+    """Return the problem of one recording."""
+    return observe(robot, reduction, [(motion, tau)], **options).factor()
+
+
+def possible_parameters(robot, parameters, rng):
+    """Return standard parameters of any sign, but friction and rotor inertia positive."""
+    theta = rng.normal(size=parameters.size)
+    theta[10 * robot.n:] = rng.uniform(0.2, 2.0, parameters.size - 10 * robot.n)
+    return theta
+
+
+def torque_of(robot, reduction, theta, motion):
+    """Return the torques (N, n) of standard parameters."""
+    return standard_torque(robot, reduction.parameters, theta, motion)
+
+
+def predict(robot, reduction, theta_base, motion):
+    """Return the torques (N, n) of base parameters."""
+    theta = np.zeros(reduction.parameters.size)
+    theta[reduction.independent] = theta_base
+    return torque_of(robot, reduction, theta, motion)
+
+
+def record_twin(robot, truth, seed, *, size=0.3, duration=10.0):
+    """
+    Return a motion of a simulated arm and its true joint torques, without sensor noise.
+
+    MuJoCo moves it along a Fourier series under position control. Accelerations are central
+    differences of the true velocities: at harmonics up to 0.5 Hz they are right to 1e-4.
+    """
+    from robot_identification.simulation.twin import NOISE_FREE
+    from robot_identification.simulation.twin import Twin
+
+    planned = fourier_motion(robot.n, seed, round(duration / PERIOD), size, duration)
+    twin = Twin(robot, truth, NOISE_FREE, planned.q[0])
+    rows = []
+    for q, dq, ddq in zip(planned.q, planned.dq, planned.ddq, strict=True):
+        sample = twin.true_sample()
+        rows.append((sample.q, sample.dq, sample.effort))
+        twin.advance(q, dq, ddq, PERIOD)
+    # The first moments are those of the position control, not of the motion.
+    q, dq, effort = (np.array(column)[25:] for column in zip(*rows, strict=True))
+    motion = Motion(q, dq, np.gradient(dq, PERIOD, axis=0))
+    return motion, effort * truth.drive_gain

@@ -1,0 +1,426 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Rows of a problem are those of the observation matrix, however cut, kept or combined."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.estimation import observations as module
+from robot_identification.estimation.observations import build_problem
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import SHORTEST_BLOCK
+from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.problem import combine_factors
+from robot_identification.estimation.problem import combine_problems
+from robot_identification.estimation.problem import JointFactor
+from robot_identification.estimation.robust import HuberWeights
+from robot_identification.model import regressor
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import standard_torque
+from robot_identification.processing.dataset import Dataset
+
+GAINS = np.array([2.0, 0.5, 3.0])
+SAMPLES = 400
+GAP = 150
+
+
+def dataset_of(robot, seed, *, gap=GAP):
+    """Return currents of a motion that slides, sticks and has a gap after which all is new."""
+    rng = np.random.default_rng(seed)
+    dq = rng.normal(size=(SAMPLES, 3)) * 10.0 ** rng.uniform(-4.0, 0.3, (SAMPLES, 1))
+    dq[rng.random(SAMPLES) < 0.2] = 0.0
+    motion = Motion(
+        0.01 * np.cumsum(dq, axis=0), dq, rng.normal(size=dq.shape),
+        starts=(0, gap) if gap else (0,),
+    )
+    every = np.ones(SAMPLES, dtype=bool)
+    return Dataset(
+        f'bag {seed}', robot.joint_names, 0.01 * np.arange(SAMPLES), motion,
+        rng.normal(scale=5.0, size=dq.shape), 'A', every, every, (slice(0, SAMPLES),), {}, 100.0,
+        (),
+    )
+
+
+def taken(seed):
+    """Return samples to take: scattered ones, and a stretch of none."""
+    rows = np.random.default_rng(100 + seed).random(SAMPLES) < 0.7
+    rows[60:90] = False
+    return rows
+
+
+@pytest.fixture(scope='module')
+def robot(robots):
+    """Return an arm whose joints turn and slide."""
+    return robots['mixed'].with_drive_gains(GAINS)
+
+
+@pytest.fixture(scope='module')
+def reduction(robot):
+    """Return the base parameters with the full dictionary, offsets and rotors."""
+    laws = parse_friction('dictionary,offset')
+    return reduce_to_base(robot, make_standard_parameters(3, laws, reflected_inertia=True))
+
+
+@pytest.fixture(scope='module')
+def data(robot):
+    """Return two recordings."""
+    return [TrainingData(dataset_of(robot, seed), GAINS, taken(seed)) for seed in range(2)]
+
+
+@pytest.fixture
+def unknowns(reduction):
+    """Return some parameters."""
+    return np.random.default_rng(7).uniform(0.1, 1.0, reduction.rank)
+
+
+def gram(factor):
+    """Return what a factor stands for whatever the signs of its rows."""
+    return factor.triangle.T @ factor.triangle
+
+
+def assert_same_problem(found, expected, exact=False):
+    """Compare all factors: bits, or products of columns to 1e-12 of their lengths."""
+    np.testing.assert_array_equal(found.samples, expected.samples)
+    assert len(found.blocks) == len(expected.blocks)
+    for one, other in zip(
+        (*found.factors, *sum(found.blocks, ())), (*expected.factors, *sum(expected.blocks, ())),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one.columns, other.columns)
+        if exact:
+            np.testing.assert_array_equal(one.triangle, other.triangle)
+        else:
+            length = np.linalg.norm(other.triangle, axis=0)
+            away = np.abs(gram(one) - gram(other))
+            assert np.all(away <= 1e-12 * np.outer(length, length))
+
+
+# --- what the rows are ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('friction', ['dictionary,offset', 'load,coulomb,viscous', 'none',
+                                      'strain_wave,offset'])
+@pytest.mark.parametrize('kept', [True, False])
+def test_rows_are_those_of_the_observation_matrix(robot, friction, kept, monkeypatch):
+    """
+    Column by column, to the last bit, under a load of 1 N m and under the URDF's.
+
+    Friction runs through what is not taken, and begins anew after the gap. What does not act on a
+    joint has a zero column there.
+    """
+    if not kept:
+        monkeypatch.setattr(module, 'KEPT_NUMBERS', 0)
+    dataset, rows = dataset_of(robot, 3), taken(3)
+    warm = np.full((SAMPLES, 3), 31.0)
+    dataset = replace(dataset, motion=replace(dataset.motion, temperature=warm))
+    parameters = make_standard_parameters(3, parse_friction(friction), reflected_inertia=True)
+    reduction = reduce_to_base(robot, parameters)
+    observations = Observations(robot, reduction, [TrainingData(dataset, GAINS, rows)])
+    unit_load, urdf_load = (
+        observation_matrix(robot, parameters, dataset.motion, None, load)
+        .reshape(SAMPLES, 3, -1)[:, :, reduction.independent]
+        for load in (np.ones((SAMPLES, 3)), None)
+    )
+    blocks = list(observations.blocks())
+    for joint in range(3):
+        columns = observations.columns(joint)
+        absent = np.setdiff1d(np.arange(reduction.rank), columns)
+        np.testing.assert_array_equal(unit_load[:, joint, absent], 0.0)
+        samples = np.concatenate([block.joints[joint].samples for block in blocks])
+        np.testing.assert_array_equal(samples, np.flatnonzero(rows))
+        for block in blocks:
+            found = block.joints[joint]
+            place = found.samples
+            np.testing.assert_array_equal(
+                found.table[:, :-1], unit_load[place, joint][:, columns]
+            )
+            np.testing.assert_array_equal(
+                found.tau, (dataset.effort * GAINS)[place, joint]
+            )
+            np.testing.assert_allclose(
+                observations.matrix(joint, found, None), urdf_load[place, joint][:, columns],
+                rtol=1e-12, atol=1e-12,
+            )
+
+
+def test_columns_in_proportion_to_the_load_are_found_by_name(robot):
+    """
+    In every law that has such columns, whatever its constants.
+
+    A Stribeck term that has ended at the speed where it is asked must not be taken for one.
+    """
+    laws = {
+        'load': FRICTION_LAWS['load'](), 'strain_wave': FRICTION_LAWS['strain_wave'](0.01),
+        'dictionary': DictionaryFriction(stribeck=[0.001, 0.03, 1.0]),
+        'coulomb': FRICTION_LAWS['coulomb'](),
+    }
+    for name, law in laws.items():
+        parameters = make_standard_parameters(3, (law,), reflected_inertia=True)
+        reduction = reduce_to_base(robot, parameters)
+        dataset = dataset_of(robot, 0)
+        warm = replace(dataset.motion, temperature=np.full((SAMPLES, 3), 30.0))
+        observations = Observations(
+            robot, reduction, [TrainingData(replace(dataset, motion=warm), GAINS, taken(0))]
+        )
+        loaded = {
+            symbol for symbol, is_loaded
+            in zip(reduction.names, observations.loaded, strict=True) if is_loaded
+        }
+        symbols = [s for s in law.symbols if s.startswith('load_') or s in {'fcl', 'fclw', 'fslw'}]
+        expected = {f'{s}{joint}' for s in symbols for joint in (1, 2, 3)}
+        assert loaded == expected & set(reduction.names), name
+
+
+def test_torque_of_an_estimate_is_the_models(robot, reduction, data, unknowns):
+    """
+    Load terms take the torque of the estimate's own bodies and rotors, as in prediction.
+
+    In the order of the samples taken; to the rounding of some hundred N m.
+    """
+    observations = Observations(robot, reduction, data)
+    theta = np.zeros(reduction.parameters.size)
+    theta[reduction.independent] = unknowns
+    for part, torque in zip(data, observations.torque(unknowns), strict=True):
+        expected = standard_torque(robot, reduction.parameters, theta, part.dataset.motion)
+        np.testing.assert_allclose(torque, expected[part.rows], rtol=0.0, atol=1e-9)
+
+
+def test_residuals_of_the_factors_are_those_of_the_rows(robot, reduction, data, unknowns):
+    """Under the load of the same estimate; relative to the squares of the torques themselves."""
+    observations = Observations(robot, reduction, data)
+    squares = np.zeros(3)
+    for part, torque in zip(data, observations.torque(unknowns), strict=True):
+        squares += np.sum((part.dataset.effort * GAINS - 0.0)[part.rows] ** 2, axis=0)
+        squares += np.sum(torque**2, axis=0)
+        squares -= 2.0 * np.sum(torque * (part.dataset.effort * GAINS)[part.rows], axis=0)
+    problem = observations.factor(unknowns)
+    np.testing.assert_allclose(problem.squared_residuals(unknowns), squares, rtol=1e-9)
+
+
+def test_weights_see_the_residuals_of_the_estimate(robot, reduction, data, unknowns):
+    """Once for each row, under the load of the estimate; they multiply matrix and torque."""
+    observations = Observations(robot, reduction, data)
+    seen = [[], [], []]
+
+    def weigh(joint, residual):
+        seen[joint].append(residual)
+        return 1.0 / (1.0 + np.abs(residual))
+
+    problem = observations.factor(unknowns, weigh)
+    for joint in range(3):
+        residual = np.concatenate(seen[joint])
+        expected = np.concatenate([
+            ((part.dataset.effort * GAINS)[part.rows] - torque)[:, joint]
+            for part, torque in zip(data, observations.torque(unknowns), strict=True)
+        ])
+        np.testing.assert_allclose(residual, expected, atol=1e-9)
+        assert problem.squared_residuals(unknowns)[joint] == pytest.approx(
+            np.sum((residual / (1.0 + np.abs(residual))) ** 2), rel=1e-9
+        )
+
+
+# --- however they are cut ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('offset_by_recording', [False, True])
+def test_streamed_rows_are_the_kept_ones(
+    robot, reduction, data, offset_by_recording, monkeypatch
+):
+    """To the last bit where blocks are the same, in every pass: with weights and load, too."""
+    monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 64)
+    options = {'offset_by_recording': offset_by_recording, 'time_blocks': 5}
+    kept = Observations(robot, reduction, data, **options)
+    monkeypatch.setattr(module, 'KEPT_NUMBERS', 0)
+    streamed = Observations(robot, reduction, data, **options)
+    assert kept._kept is not None and streamed._kept is None
+    theta = np.random.default_rng(1).uniform(0.1, 1.0, reduction.rank + kept.nuisance)
+    scale = np.full(3, 10.0)
+    for one, other in (
+        (kept.factor(), streamed.factor()),
+        (kept.factor(theta, HuberWeights(scale)), streamed.factor(theta, HuberWeights(scale))),
+    ):
+        assert_same_problem(one, other, exact=True)
+    for one, other in zip(kept.torque(theta), streamed.torque(theta), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (kept.passes, streamed.passes) == (3, 3)
+
+
+def test_blocks_of_any_size_make_the_same_problem(robot, reduction, data, monkeypatch):
+    """Of 1, 17 and 1024 samples, gathered to piles of any height."""
+    expected = Observations(robot, reduction, data, time_blocks=4).factor()
+    for samples, rows in ((1, 300), (17, 100), (1024, 1)):
+        monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', samples)
+        monkeypatch.setattr(module, 'PILE_ROWS', rows)
+        found = Observations(robot, reduction, data, time_blocks=4).factor()
+        assert_same_problem(found, expected)
+
+
+@pytest.mark.parametrize('kept', [True, False])
+def test_a_selection_is_what_would_be_built_from_its_rows(
+    robot, reduction, data, unknowns, kept, monkeypatch
+):
+    """Of kept and of streamed rows, some recordings being left with none."""
+    if not kept:
+        monkeypatch.setattr(module, 'KEPT_NUMBERS', 0)
+    whole = Observations(robot, reduction, data)
+    rng = np.random.default_rng(9)
+    some = [part.rows & (rng.random(SAMPLES) < 0.6) for part in data]
+    for rows in (some, [some[0], np.zeros(SAMPLES, dtype=bool)], [p.rows for p in data]):
+        selected = whole.select(rows)
+        built = Observations(
+            robot, reduction,
+            [TrainingData(p.dataset, GAINS, r) for p, r in zip(data, rows, strict=True)],
+        )
+        assert_same_problem(selected.factor(), built.factor(), exact=True)
+        for one, other in zip(selected.torque(unknowns), built.torque(unknowns), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert selected.passes == 2
+    assert whole.passes == 0
+
+
+def test_recordings_combine_to_what_is_built_at_once(robot, reduction, data):
+    """As far as factors go; the rows behind them are not kept together."""
+    separate = [build_problem(robot, reduction, [part]) for part in data]
+    combined = combine_problems(separate)
+    assert_same_problem(combined, build_problem(robot, reduction, data))
+    assert combined.observations is None
+
+
+def test_recordings_of_different_parameters_do_not_combine(robot, reduction, data):
+    other = reduce_to_base(robot, make_standard_parameters(
+        3, parse_friction('offset'), reflected_inertia=True
+    ))
+    problems = [build_problem(robot, r, data[:1]) for r in (reduction, other)]
+    with pytest.raises(DataError, match='different base parameters cannot be combined'):
+        combine_problems(problems)
+    own = Observations(robot, reduction, data, offset_by_recording=True).factor()
+    with pytest.raises(DataError, match='cannot be combined'):
+        combine_problems([own, own])
+
+
+@pytest.mark.parametrize(('asked', 'made'), [(1, 0), (5, 5), (50, 10)])
+def test_parts_of_time_combine_to_the_whole(robot, reduction, data, asked, made):
+    """
+    As many as are asked for, but none shorter than half a second of samples taken.
+
+    Of 800 samples at 100 Hz 520 or so are taken: ten parts.
+    """
+    observations = Observations(robot, reduction, data, time_blocks=asked)
+    problem = observations.factor()
+    assert len(problem.blocks) == made
+    if made:
+        rows = sum(int(part.rows.sum()) for part in data)
+        assert rows / 100.0 / made >= SHORTEST_BLOCK
+        whole = tuple(combine_factors(same) for same in zip(*problem.blocks, strict=True))
+        assert_same_problem(replace(problem, factors=whole), problem)
+        # They are contiguous: each has a like share of the torque's squares, in order of time.
+        efforts = np.concatenate([(p.dataset.effort * GAINS)[p.rows] for p in data])
+        first = np.arange(len(efforts)) * made // len(efforts) == 0
+        squares = [factor.triangle[:, -1] @ factor.triangle[:, -1] for factor in problem.blocks[0]]
+        np.testing.assert_allclose(squares, np.sum(efforts[first] ** 2, axis=0), rtol=1e-12)
+
+
+def test_other_base_parameters_of_the_same_rows(robot, reduction, data):
+    """Choosing unknowns in the factors is building with these alone; in another order, too."""
+    problem = Observations(robot, reduction, data, offset_by_recording=True).factor()
+    shuffled = np.random.default_rng(2).permutation(reduction.rank)
+    offsets = [i for i, name in enumerate(reduction.names) if name.startswith('f0')]
+    chosen = np.concatenate([offsets, [i for i in shuffled if i not in offsets][:40]])
+    smaller = replace(
+        reduction, K=reduction.K[chosen], independent=reduction.independent[chosen]
+    )
+    selected = problem.select(chosen, smaller)
+    built = Observations(robot, smaller, data, offset_by_recording=True).factor()
+    assert selected.size == built.size == 46
+    one, other = (
+        np.column_stack(found.stacked(np.ones(3))) for found in (selected, built)
+    )
+    length = np.linalg.norm(other, axis=0)
+    assert np.all(np.abs(one.T @ one - other.T @ other) <= 1e-11 * np.outer(length, length))
+    assert_same_problem(selected.observations.factor(), built)
+
+
+def test_a_factor_has_the_products_of_its_columns(rng):
+    """Some of its unknowns, in another order; one that it does not have is not there."""
+    rows = rng.normal(size=(30, 5))
+    factor = JointFactor(np.array([7, 2, 4, 9]), np.linalg.qr(rows, mode='r'))
+    chosen = factor.select(np.array([9, 3, 7]))
+    np.testing.assert_array_equal(chosen.columns, [0, 2])
+    expected = rows[:, [3, 0, 4]]
+    np.testing.assert_allclose(gram(chosen), expected.T @ expected, atol=1e-12)
+
+
+# --- one offset for each recording ---------------------------------------------------------
+
+
+def test_each_recording_has_its_own_offset(robot, reduction, data):
+    """
+    Distances from the mean: one for each recording but the first, which has minus their sum.
+
+    A torque of constants alone is explained to rounding, the parameter being their mean.
+    """
+    third = TrainingData(dataset_of(robot, 2), GAINS, taken(2))
+    constants = np.array([[1.0, -2.0, 3.0], [4.0, 0.0, -1.0], [1.0, 8.0, 1.0]])
+    parts = [
+        replace(part, dataset=replace(
+            part.dataset, effort=np.tile(constant / GAINS, (SAMPLES, 1))
+        ))
+        for part, constant in zip([*data, third], constants, strict=True)
+    ]
+    observations = Observations(robot, reduction, parts, offset_by_recording=True)
+    assert observations.nuisance == 6
+    problem = observations.factor()
+    unknowns = np.zeros(reduction.rank + 6)
+    mean = constants.mean(axis=0)
+    for joint in range(3):
+        unknowns[reduction.names.index(f'f0{joint + 1}')] = mean[joint]
+    unknowns[reduction.rank:] = (constants[1:] - mean).ravel()
+    np.testing.assert_allclose(problem.squared_residuals(unknowns), 0.0, atol=1e-18)
+    for torque, constant in zip(observations.torque(unknowns), constants, strict=True):
+        np.testing.assert_allclose(torque, np.tile(constant, (len(torque), 1)), atol=1e-12)
+    assert Observations(robot, reduction, parts[:1], offset_by_recording=True).nuisance == 0
+
+
+def test_without_offsets_there_is_none_for_a_recording(robot, data):
+    """Unknowns on which nothing depends could not be solved for."""
+    reduction = reduce_to_base(robot, make_standard_parameters(
+        3, parse_friction('viscous'), reflected_inertia=True
+    ))
+    observations = Observations(robot, reduction, data, offset_by_recording=True)
+    assert (observations.offset_by_recording, observations.nuisance) == (False, 0)
+    assert observations.factor().size == reduction.rank
+
+
+def test_a_standing_joint_has_its_offsets_in_every_recording(robot, data):
+    """Where the mean is left out, as of an idle joint, the distances are still told apart."""
+    reduction = reduce_to_base(robot, make_standard_parameters(
+        3, parse_friction('viscous,offset'), reflected_inertia=True
+    ))
+    kept = np.array([i for i, name in enumerate(reduction.names) if name not in ('f02', 'fv2')])
+    smaller = replace(reduction, K=reduction.K[kept], independent=reduction.independent[kept])
+    whole = Observations(robot, reduction, data, offset_by_recording=True).factor()
+    selected = whole.select(kept, smaller)
+    built = Observations(robot, smaller, data, offset_by_recording=True).factor()
+    assert_same_problem(selected, built)
+    R, _ = built.stacked(np.ones(3))
+    assert np.all(np.linalg.norm(R[:, smaller.rank:], axis=0) > 1.0)

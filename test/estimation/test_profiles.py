@@ -1,0 +1,120 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Published methods: every choice is one that exists, and documented."""
+
+from pathlib import Path
+
+from estimation.arm_problems import arm_problem
+from estimation.arm_problems import fourier_motion
+from estimation.arm_problems import torque_of
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.profiles import find_profile
+from robot_identification.estimation.profiles import PROFILES
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import exclude_each_other
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.kinematic_filter import kinematic_filter_from_options
+from robot_identification.model.parameters import make_standard_parameters
+
+DOCUMENT = Path(__file__).parents[2] / 'docs' / 'estimators.md'
+# Base parameters of a UR5 on the ground: 36 of bodies, 12 of friction, 4 rotors (Tika et al.
+# table II, Raviola et al. section 3.1).
+UR5_PARAMETERS = {
+    'porcelli_2020': 36, 'rajagopal_2017': 36, 'tika_2020': 52, 'raviola_2021': 52,
+    'raviola_2021_wls': 52, 'madsen_2020': 52,
+}
+
+
+def reduction_of(robot, profile):
+    """Return the base parameters that a profile identifies."""
+    return reduce_to_base(robot, make_standard_parameters(
+        robot.n, profile.friction, profile.reflected_inertia
+    ))
+
+
+@pytest.mark.parametrize('name', PROFILES)
+def test_choices_exist(name):
+    """Names are those of the command line; a filter comes back from a model file."""
+    profile = PROFILES[name]
+    assert find_profile(name) is profile
+    assert type(profile.estimator) is ESTIMATORS[profile.estimator_name]
+    laws = parse_friction(profile.friction_names)
+    assert [type(law) for law in laws] == [type(law) for law in profile.friction]
+    assert not any(
+        exclude_each_other(one.name, other.name)
+        for one in profile.friction for other in profile.friction
+    )
+    for smoothing in (profile.kinematic_filter, profile.effort_filter):
+        if smoothing is not None:
+            assert kinematic_filter_from_options(smoothing.options()) == smoothing
+    for limit in (profile.decimation, profile.slowest):
+        assert limit is None or limit > 0.0
+
+
+@pytest.mark.parametrize('name', PROFILES)
+def test_papers_and_departures_are_named(name):
+    """A year in the name is that of the paper; every profile says where it differs."""
+    profile = PROFILES[name]
+    assert name.split('_')[1] in profile.paper
+    assert name.split('_')[0].capitalize() in profile.paper
+    assert profile.method
+    assert profile.departures
+    assert all(profile.departures)
+
+
+@pytest.mark.parametrize('name', PROFILES)
+def test_base_parameters_are_as_many_as_in_the_papers(ur5, name):
+    assert reduction_of(ur5, PROFILES[name]).rank == UR5_PARAMETERS[name]
+
+
+@pytest.mark.parametrize('name', PROFILES)
+def test_profiles_estimate(ur5, name):
+    """
+    Torques of the profile's own model, without noise: predicted to rounding.
+
+    Ridge alone has a bias: the directions that it shrinks by up to a half are those that the
+    motion hardly shows, so that torques are right to some percent.
+    """
+    profile = PROFILES[name]
+    reduction = reduction_of(ur5, profile)
+    motion = fourier_motion(6, 0)
+    theta = np.random.default_rng(0).uniform(0.5, 1.0, reduction.parameters.size)
+    tau = torque_of(ur5, reduction, theta, motion)
+    estimate = profile.estimator.estimate(arm_problem(ur5, reduction, motion, tau))
+    found = np.zeros(reduction.parameters.size)
+    found[reduction.independent] = estimate.theta
+    tolerance = 0.05 if profile.estimator_name == 'ridge' else 1e-9
+    np.testing.assert_allclose(
+        torque_of(ur5, reduction, found, motion), tau, atol=tolerance * np.abs(tau).max()
+    )
+
+
+def test_unknown_profiles_are_refused():
+    with pytest.raises(UsageError, match="unknown profile 'swevers_1997': known are porcelli"):
+        find_profile('swevers_1997')
+
+
+def test_document_names_every_estimator_and_profile():
+    """A new entry needs a line in docs/estimators.md, with its options."""
+    text = DOCUMENT.read_text()
+    for name, kind in ESTIMATORS.items():
+        assert f'| `{name}` |' in text, name
+        options = [field for field in kind.__dataclass_fields__ if field != 'prior']
+        assert not [option for option in options if f'`{option}`' not in text], name
+    for name in PROFILES:
+        assert f'| `{name}` |' in text, name

@@ -1,0 +1,159 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A recipe file says everything that is tried, is checked by name, and comes back the same."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import IdentificationError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.recipe import load_recipe
+from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.recipe import thin_rows
+from robot_identification.files import dump_yaml
+from robot_identification.model.friction.dictionary import DictionaryFriction
+
+OTHER = Recipe(
+    cutoffs=(3.5, 1.0 / 3.0), preferred_cutoff=3.5, tie=0.02, order=3, prior_weights=(0.0,),
+    dictionary=DictionaryFriction(sliding=(0.05,), stribeck=(), presliding=(1e-5,)), passes=2,
+    huber=2.0, shrinkage=0.0, folds=3, gap=0.0, wide_gap=2.5, samples_in_choice=600,
+)
+
+
+def write(path, content):
+    """Write a recipe file."""
+    path.write_text(content if isinstance(content, str) else dump_yaml(content), encoding='utf-8')
+    return path
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Return where a recipe may be written."""
+    return tmp_path / 'recipe.yaml'
+
+
+# --- files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize('recipe', [Recipe(), OTHER], ids=['default', 'other'])
+def test_round_trip(recipe, file):
+    """Every number to the last bit, and every field."""
+    loaded = load_recipe(write(file, recipe.as_plain()))
+    assert loaded == recipe
+    assert set(recipe.as_plain()) == {'schema_version', *(f.name for f in fields(Recipe))}
+
+
+def test_what_a_file_leaves_out_has_its_default(file):
+    """Inside the dictionary, too: by kind."""
+    assert load_recipe(write(file, 'schema_version: 1\n')) == Recipe()
+    some = load_recipe(write(
+        file, 'schema_version: 1\nfolds: 4\ndictionary: {stribeck: [], sliding: [1]}\n'
+    ))
+    assert some == Recipe(
+        folds=4, dictionary=DictionaryFriction(stribeck=(), sliding=(1.0,))
+    )
+
+
+@pytest.mark.parametrize(('text', 'message'), [
+    ('schema_version: 2\n', 'schema_version is 2'),
+    ('folds: 3\n', 'schema_version'),
+    ('schema_version: 1\nfold: 3\n', 'fold'),
+    ('schema_version: 1\ndictionary: [0.1]\n', 'dictionary is .* must map kinds to constants'),
+    ('schema_version: 1\ndictionary: {slide: [0.1]}\n', 'slide'),
+    ('schema_version: 1\ndictionary: {sliding: 0.1}\n', 'sliding of dictionary .* be a list'),
+    ('schema_version: 1\ndictionary: {sliding: [-0.1]}\n', 'sliding of dictionary .* positive'),
+    ('schema_version: 1\npasses: four\n', "passes of the recipe is 'four'"),
+    ('- 1\n', 'mapping'),
+])
+def test_files_that_are_wrong_are_refused_with_file_and_key(file, text, message):
+    """Exit code 4."""
+    with pytest.raises(IdentificationError, match=message) as caught:
+        load_recipe(write(file, text))
+    assert str(file) in str(caught.value)
+    assert caught.value.exit_code == 4
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match=r'nothing\.yaml'):
+        load_recipe(tmp_path / 'nothing.yaml')
+
+
+# --- ranges --------------------------------------------------------------------------------
+
+RANGES = {
+    'cutoffs': (0.1, 1000.0), 'preferred_cutoff': (0.1, 1000.0), 'tie': (0.0, 1.0),
+    'order': (1, 10), 'prior_weights': (0.0, 1e9), 'passes': (1, 20), 'huber': (0.5, 1e6),
+    'shrinkage': (0.0, 1.0), 'folds': (2, 20), 'gap': (0.0, 60.0), 'wide_gap': (0.0, 60.0),
+    'samples_in_choice': (500, 10**7),
+}
+LISTS = {'cutoffs', 'prior_weights'}
+WHOLE = {'order', 'passes', 'folds', 'samples_in_choice'}
+
+
+def test_every_field_has_its_range_here():
+    assert set(RANGES) | {'dictionary'} == {entry.name for entry in fields(Recipe)}
+
+
+@pytest.mark.parametrize('name', RANGES)
+def test_ranges_are_named(name):
+    """Both ends are allowed; what is beyond, no number, or no list where one is needed is not."""
+    low, high = RANGES[name]
+
+    def given(value):
+        return [5.0, value] if name in LISTS else value
+
+    for value in (low, high):
+        Recipe(**{name: given(value)})
+    step = 1 if name in WHOLE else 1e-9 * max(abs(high), 1.0)
+    for value in (low - step, high + step, np.nan, np.inf, 'much', None, True):
+        with pytest.raises(DescriptionError, match=f'^{name} of the recipe'):
+            Recipe(**{name: given(value)})
+    if name in LISTS:
+        for value in ([], 5.0, 'much', None, [5.0] * 21):
+            with pytest.raises(DescriptionError, match=f'^{name} of the recipe .* a list of 1 to'):
+                Recipe(**{name: value})
+    if name in WHOLE:
+        with pytest.raises(DescriptionError, match=f'^{name} of the recipe .* whole number'):
+            Recipe(**{name: float(low) + 0.5})
+
+
+# --- what follows from it ------------------------------------------------------------------
+
+
+def test_cutoffs_stay_below_the_nyquist_frequency():
+    """All at 125 Hz, two at 20 Hz, and of a very slow recording as much as there is."""
+    recipe = Recipe()
+    assert recipe.cutoffs_below(125.0) == (5.0, 9.0, 14.0)
+    assert recipe.cutoffs_below(20.0) == (5.0, 9.0)
+    assert recipe.cutoffs_below(18.0) == (5.0,)
+    assert recipe.cutoffs_below(4.0) == (pytest.approx(1.9),)
+
+
+def test_rows_are_thinned_evenly(rng):
+    """At most as many as asked for, as evenly over all recordings as whole steps allow."""
+    rows = [rng.random(10_000) < 0.8, rng.random(400) < 0.5]
+    count = sum(int(chosen.sum()) for chosen in rows)
+    for most in (10, 999, count // 2, count - 1):
+        thinned = thin_rows(rows, most)
+        kept = sum(int(chosen.sum()) for chosen in thinned)
+        assert most / 2 - 2 < kept <= most + len(rows) - 1
+        for chosen, part in zip(rows, thinned, strict=True):
+            assert part.shape == chosen.shape
+            assert not np.any(part & ~chosen)
+            steps = np.diff(np.flatnonzero(part[chosen]))
+            assert len(set(steps.tolist())) <= 1
+    assert thin_rows(rows, count) is rows

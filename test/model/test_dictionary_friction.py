@@ -1,0 +1,277 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The friction dictionary: every term takes energy, terms can be left out, states begin anew."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.model import regressor
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.friction.offset import FrictionOffset
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.parameters import FrictionTerm
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import standard_torque
+
+SEEDS = st.integers(0, 2**32 - 1)
+LAW = DictionaryFriction()
+KINDS = np.array([kind for kind, _ in LAW.terms])
+CONSTANTS = np.array([constant for _, constant in LAW.terms])
+OF_VELOCITY = ~np.char.endswith(KINDS, 'presliding')
+
+
+def wandering(seed, samples=300, load=None):
+    """Return one joint's motion with rests, creeping and reversals, sampled at 100 Hz."""
+    rng = np.random.default_rng(seed)
+    dq = rng.normal(size=samples) * 10.0 ** rng.uniform(-5.0, 0.5, samples)
+    dq[rng.random(samples) < 0.2] = 0.0
+    tau = rng.normal(scale=30.0, size=samples) if load is None else np.full(samples, load)
+    return JointMotion(np.cumsum(dq) * 0.01, dq, tau, np.full(samples, 25.0))
+
+
+def columns_of(law, motion):
+    """Return the columns from the start of a recording."""
+    return law.columns(motion, law.initial_state())[0]
+
+
+def test_terms_are_named_by_kind_and_constant():
+    """In the order of kinds, each with the unit of its coefficient; 21 of them."""
+    assert len(LAW.terms) == len(LAW.symbols) == len(LAW.units) == 21
+    assert LAW.symbols[0] == 'viscous[1]'
+    assert LAW.symbols[1] == 'sliding[0.003]'
+    assert LAW.symbols[-1] == 'load_presliding[0.006]'
+    units = dict(zip(KINDS, LAW.units, strict=True))
+    assert units == {
+        'viscous': 'N m s/rad', 'sliding': 'N m', 'presliding': 'N m', 'stribeck': 'N m',
+        'load_sliding': '1', 'load_presliding': '1',
+    }
+
+
+def test_every_term_by_hand():
+    """
+    Four samples of a joint: at rest, 0.1 rad/s after 1 mrad, a stop there, back by 0.5 mrad.
+
+    The load is 10, -20, 30 and -40 N m; only its size counts.
+    """
+    law = DictionaryFriction(
+        viscous=[2.0], sliding=[0.1], presliding=[0.0008, 0.004], stribeck=[0.1],
+        load_sliding=[0.05], load_presliding=[0.0008],
+    )
+    motion = JointMotion(
+        np.array([0.3, 0.301, 0.301, 0.3005]), np.array([0.0, 0.1, 0.0, -0.05]),
+        np.array([10.0, -20.0, 30.0, -40.0]), np.full(4, np.nan),
+    )
+    np.testing.assert_allclose(columns_of(law, motion), [
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.2, np.tanh(1.0), 1.0, 0.25, np.exp(-1.0), 20.0 * np.tanh(2.0), 20.0],
+        [0.0, 0.0, 1.0, 0.25, 0.0, 0.0, 30.0],
+        [-0.1, -np.tanh(0.5), 0.375, 0.125, -np.tanh(5.0) * np.exp(-0.25),
+         -40.0 * np.tanh(1.0), 40.0 * 0.375],
+    ], rtol=0.0, atol=1e-7)  # tanh(10) is one to 4e-9; positions are exact to 1e-16 of 0.8 mrad
+
+
+@given(seed=SEEDS)
+def test_power_of_the_velocity_terms_is_never_negative(seed):
+    """Of each by itself, and so of every sum with coefficients that are not negative."""
+    motion = wandering(seed)
+    columns = columns_of(LAW, motion)[:, OF_VELOCITY]
+    assert np.all(columns * motion.dq[:, None] >= 0.0)
+
+
+@given(seed=SEEDS, load=st.floats(0.0, 50.0))
+def test_presliding_gives_back_no_more_than_it_stored(seed, load):
+    """From a start at rest, any sum with coefficients not negative takes energy to any instant."""
+    motion = wandering(seed, load=load)
+    rng = np.random.default_rng(seed)
+    coefficients = np.where(OF_VELOCITY, 0.0, rng.exponential(size=21))
+    torque = columns_of(LAW, motion) @ coefficients
+    steps = np.diff(motion.q, prepend=motion.q[0])
+    work = np.cumsum(torque * steps)
+    stored = 0.5 * np.sum(np.where(OF_VELOCITY, 0.0, CONSTANTS * coefficients) * (1.0 + load))
+    assert np.all(work >= -1e-12 * (1.0 + load))
+    # And from any later instant it gives back no more than all stops together can hold.
+    assert np.all(work - np.maximum.accumulate(work) >= -stored - 1e-12 * (1.0 + load))
+
+
+def test_a_joint_at_rest_holds_its_friction():
+    """Pushed by 3 mrad and left there: the stops that slipped hold all, the others their part."""
+    q = np.concatenate([np.linspace(0.0, 0.003, 31), np.full(200, 0.003)])
+    dq = np.concatenate([np.full(31, 0.01), np.zeros(200)])
+    columns = columns_of(LAW, JointMotion(q, dq, np.full(231, 5.0), np.full(231, 25.0)))
+    held = columns[-1]
+    # How sums of steps are grouped differs from sample to sample: that is rounding.
+    np.testing.assert_allclose(columns[31:], np.tile(held, (200, 1)), rtol=1e-14)
+    np.testing.assert_array_equal(held[OF_VELOCITY], 0.0)
+    radii = CONSTANTS[KINDS == 'presliding']
+    np.testing.assert_allclose(held[KINDS == 'presliding'], np.minimum(0.003 / radii, 1.0))
+    np.testing.assert_allclose(held[KINDS == 'load_presliding'], [5.0, 2.5])
+
+
+# --- fewer terms ---------------------------------------------------------------------------
+
+
+@given(seed=SEEDS, chosen=st.lists(st.booleans(), min_size=21, max_size=21))
+def test_keeping_terms_keeps_their_columns(seed, chosen):
+    """To the last bit, in the same order, with the same names; no term at all is a law, too."""
+    motion, chosen = wandering(seed, 60), np.array(chosen)
+    law = LAW.keep(chosen)
+    assert law.symbols == tuple(np.array(LAW.symbols)[chosen])
+    assert law.units == tuple(np.array(LAW.units)[chosen])
+    np.testing.assert_array_equal(columns_of(law, motion), columns_of(LAW, motion)[:, chosen])
+    assert DictionaryFriction(**law.constants()) == law
+
+
+@pytest.mark.parametrize('twice', [(0.01, 0.01), (0.01, 0.3, 0.010000001)])
+def test_the_same_term_twice_is_refused(twice):
+    """
+    Their parameters would have one name, and a model file with both could not be read.
+
+    A name holds six digits of the constant.
+    """
+    for kind in LAW.constants():
+        with pytest.raises(DescriptionError, match=rf'{kind} of dictionary friction'):
+            DictionaryFriction(**{kind: twice})
+
+
+def test_what_is_kept_must_be_said_of_every_term():
+    with pytest.raises(ValueError, match='argument'):
+        LAW.keep([True] * 20)
+
+
+# --- a model with it -----------------------------------------------------------------------
+
+TERMS = (
+    FrictionTerm(0, DictionaryFriction(
+        viscous=[], sliding=[0.02], presliding=[0.001, 0.1], stribeck=[], load_sliding=[],
+        load_presliding=[0.1],
+    )),
+    FrictionTerm(1, LAW.keep([False] * 21)),
+    FrictionTerm(2, DictionaryFriction()),
+    *(FrictionTerm(joint, FrictionOffset()) for joint in range(3)),
+)
+
+
+def arm_motion(seed, samples=240, starts=(0,)):
+    """Return a motion of three joints that slide and stick."""
+    joints = [wandering(seed + joint, samples) for joint in range(3)]
+    q, dq = (np.column_stack([getattr(j, name) for j in joints]) for name in ('q', 'dq'))
+    ddq = np.random.default_rng(seed).normal(size=q.shape)
+    return Motion(q, dq, ddq, starts=starts)
+
+
+@pytest.fixture(scope='module')
+def dictionary_model(robots):
+    """Return a model in which every joint kept other terms."""
+    robot, rng = robots['mixed'].with_drive_gains([7.0, 8.0, 9.0]), np.random.default_rng(3)
+    parameters = StandardParameters(3, TERMS, reflected_inertia=True)
+    reduction = reduce_to_base(robot, parameters)
+    root = rng.normal(size=(reduction.rank, reduction.rank))
+    return IdentifiedModel(
+        robot=robot, effort_unit='A', reduction=reduction,
+        theta_base=rng.uniform(0.1, 1.0, reduction.rank), covariance=root @ root.T,
+        theta_consistent=None, consistency_note='', source=SignalSource(), provenance={},
+        quality={},
+    )
+
+
+def test_all_terms_are_base_parameters_by_definition(robots):
+    """And the bodies and rotors reduce as if there were no dictionary."""
+    robot = robots['mixed']
+    reduction = reduce_to_base(robot, StandardParameters(3, TERMS, reflected_inertia=True))
+    offsets = StandardParameters(3, TERMS[3:], reflected_inertia=True)
+    plain = reduce_to_base(robot, offsets)
+    terms = [
+        f'{symbol}{term.joint + 1}' for term in TERMS[:3] for symbol in term.law.symbols
+    ]
+    assert set(reduction.names) == set(plain.names) | set(terms)
+    assert len(reduction.names) == plain.rank + 25
+    names = reduction.parameters.names
+    for name in terms:
+        row = reduction.K[reduction.names.index(name)]
+        assert np.flatnonzero(row).tolist() == [names.index(name)]
+    for name in plain.names:
+        row = dict(zip(names, reduction.K[reduction.names.index(name)], strict=True))
+        expected = dict(zip(
+            offsets.names, plain.K[plain.names.index(name)], strict=True
+        ))
+        assert {key: value for key, value in row.items() if key in expected} == expected
+
+
+def test_model_file_has_other_terms_for_every_joint(dictionary_model, tmp_path):
+    """The text holds every number to the last bit, no term included, and predicts the same."""
+    text = dump_identified_model(dictionary_model)
+    path = tmp_path / 'model.yaml'
+    path.write_text(text)
+    loaded = load_identified_model(path)
+    assert dump_identified_model(loaded) == text
+    assert loaded.parameters == dictionary_model.parameters
+    assert loaded.reduction.names == dictionary_model.reduction.names
+    np.testing.assert_array_equal(loaded.theta_base, dictionary_model.theta_base)
+    motion = arm_motion(5)
+    np.testing.assert_array_equal(loaded.torque(motion), dictionary_model.torque(motion))
+
+
+def torque_of(model, motion):
+    """Return the torque by the observation matrix of the whole motion at once."""
+    theta = model.theta_lifted
+    rigid = StandardParameters(3, (), reflected_inertia=True)
+    bodies = np.append(theta[:30], theta[model.parameters.reflected_inertia_slice])
+    load = standard_torque(model.robot, rigid, bodies, motion)
+    W = observation_matrix(model.robot, model.parameters, motion, None, load)
+    return (W @ theta).reshape(-1, 3)
+
+
+def test_prediction_does_not_see_how_it_was_cut(dictionary_model, monkeypatch):
+    """In blocks of 17 samples as at once, to the rounding of torques of some hundred N m."""
+    motion = arm_motion(6, starts=(0, 100))
+    expected = torque_of(dictionary_model, motion)
+    np.testing.assert_allclose(dictionary_model.torque(motion), expected, atol=1e-10)
+    monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 17)
+    np.testing.assert_allclose(dictionary_model.torque(motion), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize('start', [1, 17, 34, 100, 239])
+def test_friction_begins_anew_after_a_gap(dictionary_model, start, monkeypatch):
+    """
+    A start in the middle of a recording: what follows is predicted as a recording of its own.
+
+    On the edge of a block of 17 samples, inside one, and at the last sample.
+    """
+    monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', 17)
+    motion = arm_motion(7, starts=(0, start))
+    later = replace(motion.part(slice(start, None)), starts=(0,))
+    torque = dictionary_model.torque(motion)
+    np.testing.assert_allclose(torque[start:], dictionary_model.torque(later), atol=1e-10)
+    through = dictionary_model.torque(replace(motion, starts=(0,)))
+    np.testing.assert_array_equal(torque[:start], through[:start])
+    forgotten = np.abs(torque[start:] - through[start:]).max()
+    assert start == 1 or forgotten > 0.1, 'there was something to forget'
+
+
+def test_one_law_for_all_joints_has_a_name_for_each():
+    parameters = make_standard_parameters(12, (LAW,), reflected_inertia=False)
+    assert len(set(parameters.names)) == parameters.size == 120 + 12 * 21

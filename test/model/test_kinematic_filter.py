@@ -1,0 +1,91 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A filter says what it needs, and only that is in a file."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.model import identified_model
+from robot_identification.model.kinematic_filter import kinematic_filter_from_options
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.kinematic_filter import OPTIONS_BY_KIND
+
+EXAMPLES = {
+    'butterworth': {'kind': 'butterworth', 'order': 2, 'cutoff': 9.0},
+    'fourier': {'kind': 'fourier', 'period': 10.0, 'harmonics': 5},
+    'rloess': {'kind': 'rloess', 'span': 0.2},
+    'savitzky_golay': {'kind': 'savitzky_golay', 'order': 3, 'span': 0.1},
+    'none': {'kind': 'none'},
+}
+
+
+def test_there_is_an_example_of_every_kind():
+    assert set(EXAMPLES) == set(OPTIONS_BY_KIND)
+
+
+@pytest.mark.parametrize('options', EXAMPLES.values(), ids=EXAMPLES)
+def test_a_file_holds_what_the_kind_needs(options):
+    """No more, no less: the round trip is exact."""
+    made = kinematic_filter_from_options(options)
+    assert made.options() == options
+    assert KinematicFilter(**options) == made
+
+
+@given(st.integers(1, 10), st.floats(1e-3, 1e6))
+def test_the_default_kind_keeps_every_bit(order, cutoff):
+    made = KinematicFilter(order=order, cutoff=cutoff)
+    assert kinematic_filter_from_options(made.options()) == made
+
+
+@pytest.mark.parametrize('options', EXAMPLES.values(), ids=EXAMPLES)
+def test_options_that_are_missing_or_superfluous_are_refused(options):
+    for name in set(options) - {'kind'}:
+        with pytest.raises(DescriptionError, match=f'missing {name}'):
+            kinematic_filter_from_options({k: v for k, v in options.items() if k != name})
+    other = 'span' if 'span' not in options else 'cutoff'
+    with pytest.raises(DescriptionError, match=f'unknown key {other}'):
+        kinematic_filter_from_options({**options, other: 1.0})
+
+
+@pytest.mark.parametrize('options', [
+    {'kind': 'magic'}, {'kind': None}, {}, {'kind': ['none']},
+])
+def test_unknown_kinds_are_refused_with_the_known_ones(options):
+    with pytest.raises(DescriptionError, match='known are butterworth, fourier, rloess'):
+        kinematic_filter_from_options(options)
+
+
+@pytest.mark.parametrize('wrong', [
+    {'order': 0}, {'order': 11}, {'order': 2.0}, {'order': True}, {'cutoff': 0.0},
+    {'cutoff': float('nan')}, {'cutoff': float('inf')}, {'cutoff': 'low'}, {'cutoff': True},
+    {'span': 0.0}, {'span': -1.0}, {'span': 11.0}, {'span': None}, {'period': 0.0},
+    {'period': 'long'}, {'period': 4000.0}, {'harmonics': 0}, {'harmonics': 501},
+    {'harmonics': 2.5},
+])
+def test_values_outside_their_range_are_refused(wrong):
+    name, = wrong
+    with pytest.raises(DescriptionError, match='filter') as refusal:
+        KinematicFilter(**wrong)
+    assert {'cutoff': 'cut-off', 'harmonics': 'harmonics'}.get(name, name) in str(refusal.value)
+
+
+def test_a_series_needs_its_period():
+    with pytest.raises(DescriptionError, match='needs the period'):
+        KinematicFilter('fourier')
+
+
+def test_it_is_still_found_where_it_was():
+    assert identified_model.KinematicFilter is KinematicFilter

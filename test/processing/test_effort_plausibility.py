@@ -1,0 +1,102 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Effort in another unit, with another sign, constant or stale is named and never refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.process import process
+
+
+def notes_of(recording, robot, unit):
+    """Return the notes on the effort."""
+    notes = process(recording, KinematicFilter(), unit, robot=robot).notes
+    return [note for note in notes if note.startswith('effort') and 'position by' not in note]
+
+
+@pytest.mark.parametrize('said', ['A', 'Nm'])
+@pytest.mark.parametrize('true', ['A', 'Nm', 'mA'])
+@pytest.mark.parametrize('known', [True, False])
+def test_units_are_told_apart(simulated, said, true, known):
+    """With drive gains and without; masses are wrong by up to 20 %, and friction is there."""
+    robot, truth, recording = simulated
+    factor = {'A': 1.0, 'Nm': truth.drive_gain, 'mA': 1000.0}[true]
+    if not known:
+        drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
+        robot = replace(robot, drives=drives)
+    notes = notes_of(replace(recording, effort=factor * recording.effort), robot, said)
+    if true == said:
+        assert notes == []
+        return
+    note, = notes
+    looks = {'A': 'motor current in A', 'mA': 'motor current in mA', 'Nm': 'joint torque in Nm'}
+    assert f'said to be in {said}, but looks like {looks[true]}' in note
+    assert '--effort-unit' in note
+    assert 'elbow_joint' in note
+
+
+def test_units_of_a_real_arm_are_told_apart(real):
+    """The UR10's bag is in Nm; its own drive gains make it current."""
+    robot, recording = real('ur10_exciting_trajectory')
+    assert notes_of(recording, robot, 'Nm') == []
+    assert 'joint torque in Nm' in notes_of(recording, robot, 'A')[0]
+    current = replace(recording, effort=robot.drives.to_current(recording.effort))
+    assert notes_of(current, robot, 'A') == []
+    assert 'motor current in A' in notes_of(current, robot, 'Nm')[0]
+
+
+def test_a_sign_against_the_description_is_noted(simulated):
+    """A warning, because the description may be what is wrong."""
+    robot, _, recording = simulated
+    effort = recording.effort * np.array([1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
+    note, = notes_of(replace(recording, effort=effort), robot, 'A')
+    assert note.startswith('effort of shoulder_lift_joint has the opposite sign')
+    assert 'mounting' in note
+
+
+def test_more_than_the_joint_has_is_noted(simulated):
+    """One joint alone, so that the unit of all is not in question."""
+    robot, _, recording = simulated
+    effort = recording.effort * np.array([1.0, 1.0, 1.0, 1.0, 1.0, 30.0])
+    note, = notes_of(replace(recording, effort=effort), robot, 'A')
+    assert note.startswith('effort of wrist_3_joint reaches')
+    assert 'its limit is 28 Nm' in note
+
+
+def test_constant_effort_is_named(exact):
+    recording = exact.record()
+    effort = recording.effort.copy()
+    effort[:, 1] = 2.5
+    note, = notes_of(replace(recording, effort=effort), None, 'A')
+    assert note.startswith('effort of b is 2.5 throughout')
+
+
+def test_stale_effort_is_named_with_its_time(exact):
+    recording = exact.record()
+    effort = recording.effort.copy()
+    effort[300:500, 2] = effort[300, 2]
+    note, = notes_of(replace(recording, effort=effort), None, 'A')
+    assert note.startswith('effort of c stood still at ')
+    assert '1.60 s from 2.40 s on' in note
+
+
+def test_effort_that_stands_still_at_rest_is_not_stale(exact):
+    recording = exact.record()
+    q, effort = recording.q.copy(), recording.effort.copy()
+    q[300:500] = q[300]
+    effort[300:500, 1:] = effort[300, 1:]
+    assert notes_of(replace(recording, q=q, effort=effort), None, 'A') == []

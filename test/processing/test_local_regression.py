@@ -1,0 +1,98 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Robust local regression reproduces quadratics and does not see outliers."""
+
+import numpy as np
+import pytest
+from robot_identification.processing.local_regression import rloess
+from robot_identification.processing.local_regression import rloess_memory
+
+RATE = 125.0
+SPAN = 0.15
+
+
+@pytest.fixture
+def t():
+    """Return three seconds and a bit."""
+    return np.arange(400) / RATE
+
+
+@pytest.mark.parametrize('span', [0.02, 0.05, 0.15, 0.25, 5.0])
+def test_quadratics_are_exact_to_the_ends(t, span):
+    """Rounding alone, with every window, also one that is longer than the signal."""
+    x = np.column_stack([3.0 * t**2 - 7.0 * t + 2.0, np.full_like(t, 4.0)])
+    np.testing.assert_allclose(rloess(x, RATE, span), x, atol=1e-9)
+
+
+def test_it_equals_weighted_quadratics_solved_one_by_one(t):
+    """Without outliers to speak of, its first pass is the textbook's regression."""
+    rng = np.random.default_rng(0)
+    x = np.sin(2.0 * np.pi * t) + 0.01 * rng.normal(size=len(t))
+    window = 19
+    expected = np.empty_like(x)
+    for i in range(len(x)):
+        first = min(max(i - window // 2, 0), len(x) - window)
+        distance = np.arange(first, first + window) - i
+        weights = (1.0 - np.abs(distance / (np.abs(distance).max() + 1.0)) ** 3) ** 3
+        columns = np.column_stack([np.ones(window), distance, distance**2])
+        root = np.sqrt(weights)[:, None]
+        expected[i] = np.linalg.lstsq(
+            root * columns, root[:, 0] * x[first: first + window], rcond=None
+        )[0][0]
+    found = rloess(x[:, None], RATE, window / RATE)[:, 0]
+    # Robust weights of samples that are no outliers move the result by a share of the noise.
+    assert np.abs(found - expected).max() < 0.01
+    assert np.corrcoef(found - np.sin(2 * np.pi * t), expected - np.sin(2 * np.pi * t))[0, 1] > 0.8
+
+
+def test_outliers_do_not_count(t):
+    """One sample in fifteen is off by a hundred times the amplitude; a mean would be off by 6."""
+    x = np.sin(2.0 * np.pi * 0.5 * t)
+    spoilt = x.copy()
+    spoilt[7::15] += 100.0
+    smooth = rloess(spoilt[:, None], RATE, SPAN)[:, 0]
+    plain = rloess(x[:, None], RATE, SPAN)[:, 0]
+    # Half a hertz has a fourth derivative of 97 / s^4: 1e-4 in windows of 0.15 s. At the ends the
+    # third one counts.
+    np.testing.assert_allclose(plain[10:-10], x[10:-10], atol=1e-4)
+    np.testing.assert_allclose(smooth[10:-10], x[10:-10], atol=1e-3)
+
+
+@pytest.mark.parametrize('frequency', [0.3, 1.0])
+def test_a_sinusoid_is_not_delayed(t, frequency):
+    angle = 2.0 * np.pi * frequency * t
+    smooth = rloess(np.sin(angle)[:, None], RATE, SPAN)[:, 0]
+    columns = np.column_stack([np.sin(angle), np.cos(angle)])[50:-50]
+    a, b = np.linalg.lstsq(columns, smooth[50:-50], rcond=None)[0]
+    assert abs(np.arctan2(b, a)) < 1e-4
+    assert np.hypot(a, b) == pytest.approx(1.0, abs=0.01)
+
+
+def test_far_samples_do_not_count(t):
+    """Beyond its memory nothing changes: blocks can be smoothed alone."""
+    x = np.random.default_rng(1).normal(size=(400, 1))
+    other = x.copy()
+    other[300:] += 5.0
+    reach = rloess_memory(RATE, 0.05)
+    assert reach < 200
+    a, b = rloess(x, RATE, 0.05), rloess(other, RATE, 0.05)
+    np.testing.assert_allclose(a[: 300 - reach], b[: 300 - reach], atol=1e-12)
+    assert np.abs(a - b).max() > 1.0
+
+
+@pytest.mark.parametrize('samples', [3, 5, 10])
+def test_short_signals_are_smoothed_too(samples):
+    x = np.arange(float(samples))[:, None] ** 2
+    np.testing.assert_allclose(rloess(x, RATE, SPAN), x, atol=1e-9)

@@ -1,0 +1,243 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Wrong units, signs and names are found by name; good recordings pass, however poor."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.experiment.recording import Recording
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.process import process
+
+DEGREES = 180.0 / np.pi
+BAGS = ['ur10_exciting_trajectory', 'panda_exciting_trajectory']
+
+
+def run(recording, robot=None, unit='A'):
+    """Process a recording by the default filter."""
+    return process(recording, KinematicFilter(), unit, robot=robot)
+
+
+def refusal(recording, robot=None):
+    """Return why a recording is refused."""
+    with pytest.raises(DataError) as caught:
+        run(recording, robot)
+    return str(caught.value)
+
+
+def changed(recording, name, joints, function):
+    """Return the recording with some columns changed."""
+    values = np.array(getattr(recording, name))
+    values[:, joints] = function(values[:, joints])
+    return replace(recording, **{name: values})
+
+
+@pytest.fixture(params=['simulated', *BAGS])
+def arm(request):
+    """Return robot and recording: the simulated UR5, a UR10 at 125 Hz, a Panda at 30 Hz."""
+    if request.param == 'simulated':
+        robot, _, recording = request.getfixturevalue('simulated')
+        return robot, recording
+    return request.getfixturevalue('real')(request.param)
+
+
+def doubts(dataset):
+    """Return the notes that doubt the recording."""
+    return [note for note in dataset.notes if 'position by' not in note]
+
+
+def unit_of(recording):
+    """Return the unit the recording's effort is in."""
+    return 'A' if recording.source == 'simulated' else 'Nm'
+
+
+def test_good_recordings_pass_without_a_word(arm):
+    robot, recording = arm
+    assert doubts(run(recording, robot, unit_of(recording))) == []
+
+
+@pytest.mark.parametrize('noise', [0.01, 0.05])
+def test_noisy_velocities_pass(arm, noise):
+    robot, recording = arm
+    added = noise * np.random.default_rng(0).normal(size=recording.dq.shape)
+    noisy = replace(recording, dq=recording.dq + added)
+    assert doubts(run(noisy, robot, unit_of(recording))) == []
+
+
+@pytest.mark.parametrize('factor', [3.0, 10.0, 30.0])
+def test_slow_motions_pass(arm, factor):
+    """Thirty times slower: some joints reach no more than 0.02 rad/s, below the noise."""
+    robot, recording = arm
+    added = 0.003 * np.random.default_rng(1).normal(size=recording.dq.shape)
+    slow = replace(recording, stamps=recording.stamps * factor, dq=recording.dq / factor + added)
+    assert doubts(run(slow, robot, unit_of(recording))) == []
+
+
+def test_thirty_hertz_pass(arm, rows_of):
+    robot, recording = arm
+    step = max(round(np.median(1.0 / np.diff(recording.stamps)) / 30.0), 1)
+    rows = np.arange(0, len(recording), step)
+    assert doubts(run(rows_of(recording, rows), robot, unit_of(recording))) == []
+
+
+def test_coarse_encoders_and_late_velocities_pass(arm):
+    """A milliradian, and a velocity that is 30 ms late, as of a driver that filters it."""
+    robot, recording = arm
+    coarse = replace(recording, q=np.round(recording.q, 3))
+    assert doubts(run(coarse, robot, unit_of(recording))) == []
+    at = recording.stamps - 0.03
+    late = np.column_stack([np.interp(at, recording.stamps, c) for c in recording.dq.T])
+    assert doubts(run(replace(recording, dq=late), robot, unit_of(recording))) == []
+
+
+def test_a_payload_is_no_wrong_unit(simulated):
+    """The effort of a heavier arm: half as much again on every joint."""
+    robot, _, recording = simulated
+    heavier = replace(recording, effort=1.5 * recording.effort)
+    assert doubts(run(heavier, robot)) == []
+
+
+@pytest.mark.parametrize(('name', 'factor', 'words'), [
+    ('q', DEGREES, 'positions look like degrees, velocities like rad/s'),
+    ('dq', DEGREES, 'velocities look like deg/s, positions like rad'),
+    ('q', 1000.0, r'positions look like thousandths \(mrad or mm\)'),
+    ('dq', 60.0 / (2.0 * np.pi), 'velocities look like revolutions per minute'),
+    ('q', 1.0 / (2.0 * np.pi), 'positions look like revolutions'),
+    ('q', 2000.0 / np.pi, 'encoder ticks'),
+])
+def test_wrong_units_are_named(arm, name, factor, words):
+    """Of all joints, and of one joint alone, which is the only one that is named."""
+    robot, recording = arm
+    everywhere = replace(recording, **{name: factor * getattr(recording, name)})
+    with pytest.raises(DataError, match=words):
+        run(everywhere)
+    wrong = robot.joint_names[2]
+    message = refusal(changed(recording, name, [2], lambda values: factor * values))
+    assert wrong in message
+    assert not [joint for joint in robot.joint_names if joint != wrong and joint in message]
+    expected = factor if name == 'q' else 1.0 / factor
+    found = float(message.split(wrong)[1].split(';')[0].strip(' ;'))
+    # Of the recorded signals alone: the Panda's velocity is 2.5 % less than its position says.
+    assert found == pytest.approx(expected, rel=0.03)
+    assert 'expected 1' in message
+    assert 'rad/s' in message
+
+
+@pytest.mark.parametrize('name', ['q', 'dq'])
+def test_a_flipped_sign_is_named(arm, name):
+    robot, recording = arm
+    message = refusal(changed(recording, name, [1], np.negative))
+    assert 'flipped' in message
+    assert robot.joint_names[1] in message
+    assert robot.joint_names[0] not in message
+
+
+@pytest.mark.parametrize('name', ['q', 'dq'])
+@pytest.mark.parametrize('pair', [(1, 2), (0, 4)])
+def test_swapped_joints_are_both_named(arm, name, pair):
+    robot, recording = arm
+    message = refusal(changed(recording, name, list(pair), lambda values: values[:, ::-1]))
+    assert 'swapped' in message
+    named = {joint for joint in robot.joint_names if joint in message}
+    assert named == {robot.joint_names[j] for j in pair}
+    assert '--joint-names' in message
+
+
+def test_joints_that_move_alike_are_swapped_and_not_scaled():
+    """Point to point, all joints at once: every velocity is a multiple of every other one."""
+    t = np.arange(1000) / 125.0
+    shares = np.array([1.0, 0.6, 0.3])
+    q, dq = np.sin(t)[:, None] * shares, np.cos(t)[:, None] * shares
+    effort = np.random.default_rng(0).normal(size=q.shape)
+    recording = Recording('bag', '/js', ('a', 'b', 'c'), t, q, dq, effort)
+    assert run(recording).notes == ()
+    message = refusal(changed(recording, 'dq', [0, 2], lambda values: values[:, ::-1]))
+    assert 'velocity under a is that of c' in message
+    assert 'velocity under c is that of a' in message
+
+
+def test_a_clock_at_another_speed_is_named(arm):
+    """Played at half speed, and stamped when it was recorded."""
+    _, recording = arm
+    message = refusal(replace(recording, stamps=2.0 * recording.stamps))
+    assert 'all by the same factor' in message
+    assert 'stamps too fast or too slow' in message
+
+
+def test_positions_and_velocities_in_degrees_are_outside_the_limits(arm):
+    """Both fit each other; only the arm's limits tell."""
+    robot, recording = arm
+    both = replace(recording, q=DEGREES * recording.q, dq=DEGREES * recording.dq)
+    run(both)
+    message = refusal(both, robot)
+    assert 'look like degrees' in message
+    assert 'limits' in message
+    assert any(joint in message for joint in robot.joint_names)
+    shifted = changed(recording, 'q', [1], lambda values: values + 40.0)
+    message = refusal(shifted, robot)
+    assert robot.joint_names[1] in message
+    assert 'zero is another one' in message
+
+
+def test_positions_a_little_outside_the_limits_are_noted(arm):
+    robot, recording = arm
+    upper = robot.limits.upper[2]
+    shifted = changed(
+        recording, 'q', [2], lambda values: values - values.max() + upper + 0.5
+    )
+    notes = doubts(run(shifted, robot, unit_of(recording)))
+    assert any(robot.joint_names[2] in note and 'is its zero right' in note for note in notes)
+
+
+@pytest.mark.parametrize('value', [0.0, 0.2, np.nan])
+def test_a_velocity_that_is_none_comes_from_the_position(exact, value):
+    """Zero or constant throughout while the joint moves, or absent: named, the others are kept."""
+    recording = exact.record()
+    dataset = run(changed(recording, 'dq', [1], lambda values: np.full_like(values, value)))
+    note, = dataset.notes
+    assert note.startswith('velocity of b ')
+    assert 'differentiated from position' in note
+    plain = run(recording)
+    np.testing.assert_array_equal(dataset.motion.dq[:, 0], plain.motion.dq[:, 0])
+    error = np.abs(dataset.motion.dq - plain.motion.dq)[60:-60]
+    assert error.max() < 0.01
+
+
+def test_a_joint_that_rests_has_no_velocity_and_is_named(exact):
+    """Zero is right then; nothing is said but that it never moved."""
+    recording = exact.record()
+    q, dq = recording.q.copy(), recording.dq.copy()
+    q[:, 2], dq[:, 2] = 0.4, 0.0
+    q[:, 0], dq[:, 0] = 0.02 * q[:, 0], 0.02 * dq[:, 0]
+    notes = run(replace(recording, q=q, dq=dq)).notes
+    assert len(notes) == 2
+    assert notes[0].startswith('a never moved by more than 0.05 rad (0.04)')
+    assert notes[1].startswith('c never moved')
+
+
+def test_a_velocity_of_nobody_is_doubted(exact):
+    """It fits no joint, so it is no swap: a note, because noise can look like that."""
+    recording = exact.record()
+    other = np.cos(2.0 * np.pi * 0.7 * recording.stamps)
+    notes = run(changed(recording, 'dq', [1], lambda values: other[:, None])).notes
+    note, = notes
+    assert note.startswith('b: its velocity hardly follows its position')
+
+
+def test_a_velocity_that_is_scaled_a_little_is_doubted(exact):
+    note, = run(changed(exact.record(), 'dq', [1], lambda values: 0.8 * values)).notes
+    assert note.startswith('b: position changes 1.25 times as fast')

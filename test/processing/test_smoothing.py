@@ -1,0 +1,214 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Blocks equal the whole, lost samples hardly matter, and every kind of filter delays nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.experiment.recording import Recording
+from robot_identification.experiment.storage import allocate
+from robot_identification.experiment.storage import LARGEST_IN_MEMORY
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing import blocks
+from robot_identification.processing import smoothing
+from robot_identification.processing.filters import low_pass
+from robot_identification.processing.filters import low_pass_memory
+from robot_identification.processing.process import process
+from robot_identification.processing.smoothing import interpolate
+from robot_identification.processing.smoothing import uniform_pieces
+
+KINDS = {
+    'butterworth': KinematicFilter(),
+    'steep': KinematicFilter(order=6, cutoff=4.0),
+    'rloess': KinematicFilter('rloess', span=0.1),
+    'savitzky_golay': KinematicFilter('savitzky_golay', order=3, span=0.1),
+    'none': KinematicFilter('none'),
+}
+
+
+@pytest.mark.parametrize('kinematic_filter', KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize('delay', [0.0, 0.0123])
+def test_blocks_equal_the_whole(monkeypatch, exact, kinematic_filter, delay):
+    """With noise, stamps that jitter and a gap: to 1e-9 of what one block gives."""
+    rng = np.random.default_rng(5)
+    t = exact.times(60.0)
+    t = t + rng.uniform(-0.001, 0.001, len(t)) + np.where(t > 20.0, 1.0, 0.0)
+    recording = exact.record(t)
+    recording = replace(recording, dq=recording.dq + 0.01 * rng.normal(size=recording.dq.shape))
+    whole = process(recording, kinematic_filter, 'A', delay=delay)
+    monkeypatch.setattr(blocks, 'BLOCK_ROWS', 100)
+    monkeypatch.setattr(smoothing, 'BLOCK_ROWS', 100)
+    parts = process(recording, kinematic_filter, 'A', delay=delay)
+    for name in ('q', 'dq', 'ddq'):
+        np.testing.assert_allclose(
+            getattr(parts.motion, name), getattr(whole.motion, name), atol=1e-9
+        )
+    np.testing.assert_array_equal(parts.fitted, whole.fitted)
+
+
+@pytest.mark.parametrize('order', [1, 2, 4, 8])
+@pytest.mark.parametrize('cutoff', [0.7, 9.0, 40.0])
+def test_a_low_pass_forgets_after_its_memory(order, cutoff):
+    """An impulse is filtered to nothing beyond it."""
+    rate, kinematic_filter = 125.0, KinematicFilter(order=order, cutoff=cutoff)
+    memory = low_pass_memory(rate, kinematic_filter)
+    x = np.zeros((6 * memory + 1, 1))
+    x[3 * memory] = 1.0
+    filtered = np.abs(low_pass(x, rate, kinematic_filter)[:, 0])
+    # Both passes ring, and a sum of poles is larger than the slowest one alone.
+    assert filtered[: 2 * memory - 2].max() < 1e-10
+    assert filtered[4 * memory + 2:].max() < 1e-10
+
+
+def test_pieces_cover_every_sample_once():
+    times = np.sort(np.random.default_rng(0).uniform(0.0, 400.0, 50000))
+    pieces = list(uniform_pieces(times, 0.008, 300))
+    assert len(pieces) > 2
+    grid = np.concatenate([piece.t[piece.inner] for piece in pieces])
+    np.testing.assert_allclose(np.diff(grid), 0.008, rtol=1e-4)
+    assert grid[0] == times[0]
+    assert grid[-1] == times[-1]
+    assert [piece.end for piece in pieces[:-1]] == [
+        piece.t[piece.inner.start] for piece in pieces[1:]
+    ]
+    for piece in pieces:
+        known = times[piece.known]
+        assert known[0] <= piece.t[0]
+        assert known[-1] >= piece.t[-1]
+
+
+def test_interpolation_is_exact_on_lines_and_holds_at_the_ends():
+    times = np.cumsum(np.random.default_rng(0).uniform(0.1, 1.0, 30))
+    values = np.column_stack([2.0 * times - 1.0, 0.0 * times])
+    t = np.linspace(times[0], times[-1], 200)
+    np.testing.assert_allclose(
+        interpolate(t, times, values), np.column_stack([2.0 * t - 1.0, 0.0 * t]), atol=1e-12
+    )
+    ends = interpolate(np.array([times[0] - 1.0, times[-1] + 1.0]), times, values)
+    np.testing.assert_allclose(ends, values[[0, -1]])
+    few = interpolate(np.array([0.25]), np.array([0.0, 1.0]), np.array([[0.0], [4.0]]))
+    np.testing.assert_allclose(few, [[1.0]])
+
+
+@pytest.mark.parametrize('rate', [125.0, 500.0])
+@pytest.mark.parametrize('lost', [0.01, 0.1, 0.2, 0.5])
+def test_lost_samples_change_hardly_anything(exact, rows_of, rate, lost):
+    """
+    Less than 1 % of the spread with 20 % lost at random, none of the others unscored.
+
+    The same holds for half of them, because motion is slow beside the sampling.
+    """
+    recording = replace(exact, rate=rate).record()
+    kept = np.flatnonzero(np.random.default_rng(4).random(len(recording)) >= lost)
+    full = process(recording, KinematicFilter(), 'A')
+    part = process(rows_of(recording, kept), KinematicFilter(), 'A')
+    assert part.scored.all()
+    assert part.rate == pytest.approx(rate)
+    for name in ('q', 'dq', 'ddq'):
+        expected = getattr(full.motion, name)[kept]
+        change = np.abs(getattr(part.motion, name) - expected)
+        assert np.all(np.sqrt(np.mean(change**2, axis=0)) < 0.01 * expected.std(axis=0))
+
+
+@pytest.mark.parametrize('lost', [0.01, 0.1, 0.2])
+def test_lost_samples_of_a_noisy_arm(simulated, rows_of, lost):
+    """The same for the simulated UR5 with the noise of its sensors."""
+    robot, _, recording = simulated
+    kept = np.flatnonzero(np.random.default_rng(6).random(len(recording)) >= lost)
+    full = process(recording, KinematicFilter(), 'A', robot=robot)
+    part = process(rows_of(recording, kept), KinematicFilter(), 'A', robot=robot)
+    for name in ('dq', 'ddq'):
+        expected = getattr(full.motion, name)[kept]
+        change = getattr(part.motion, name) - expected
+        assert np.all(np.sqrt(np.mean(change**2, axis=0)) < 0.01 * expected.std(axis=0))
+
+
+@pytest.mark.parametrize('kinematic_filter', KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize('has_velocity', [True, False])
+def test_every_kind_finds_the_motion(exact, kinematic_filter, has_velocity):
+    """Half a hertz and slower: to a percent away from the ends, with or without velocity."""
+    recording = exact.record()
+    if not has_velocity:
+        recording = replace(recording, dq=np.full_like(recording.dq, np.nan))
+    dataset = process(recording, kinematic_filter, 'A')
+    _, dq, ddq = exact.at(dataset.stamps)
+    for found, expected in ((dataset.motion.dq, dq), (dataset.motion.ddq, ddq)):
+        error = np.abs(found - expected)[125:-125] / np.abs(expected).max(axis=0)
+        assert error.max() < 0.01
+
+
+def test_without_a_filter_the_velocity_is_the_recorded_one(exact):
+    """Up to rounding of the grid's times."""
+    recording = exact.record()
+    dataset = process(recording, KinematicFilter('none'), 'A')
+    np.testing.assert_allclose(dataset.motion.dq, recording.dq, atol=1e-9)
+    difference = np.gradient(recording.dq, 1.0 / exact.rate, axis=0, edge_order=2)
+    np.testing.assert_allclose(dataset.motion.ddq, difference, atol=1e-7)
+
+
+def test_a_delay_shifts_the_kinematics_and_not_the_effort(exact):
+    """Position, velocity and acceleration are those of an earlier time; cubics err by 1e-4."""
+    recording, delay = exact.record(), 0.0123
+    dataset = process(recording, KinematicFilter(cutoff=30.0), 'A', delay=delay)
+    assert dataset.delay == delay
+    assert dataset.effort.tobytes() == recording.effort.tobytes()
+    for found, expected in zip(
+        (dataset.motion.q, dataset.motion.dq, dataset.motion.ddq),
+        exact.at(dataset.stamps - delay), strict=True,
+    ):
+        np.testing.assert_allclose(found[60:-60], expected[60:-60], atol=2e-3)
+    before = process(recording, KinematicFilter(cutoff=30.0), 'A')
+    assert np.abs(before.motion.q - dataset.motion.q).max() > 0.02
+
+
+def test_a_long_recording_is_in_files_and_the_same(exact, monkeypatch):
+    """Beyond what is kept in memory, signals are read from files and written to files."""
+    monkeypatch.setattr('robot_identification.experiment.storage.LARGEST_IN_MEMORY', 500)
+    plain = exact.record()
+    stored = {}
+    for name in ('q', 'dq', 'effort'):
+        stored[name] = allocate(plain.q.shape)
+        stored[name][:] = getattr(plain, name)
+        assert isinstance(stored[name], np.memmap)
+    dataset = process(replace(plain, **stored), KinematicFilter(), 'A', start=2.0)
+    assert isinstance(dataset.motion.ddq, np.memmap)
+    monkeypatch.setattr(
+        'robot_identification.experiment.storage.LARGEST_IN_MEMORY', LARGEST_IN_MEMORY
+    )
+    expected = process(plain, KinematicFilter(), 'A', start=2.0)
+    np.testing.assert_array_equal(dataset.motion.ddq, expected.motion.ddq)
+    np.testing.assert_array_equal(dataset.effort, expected.effort)
+    np.testing.assert_array_equal(dataset.fitted, expected.fitted)
+
+
+def test_nothing_as_long_as_the_recording_is_kept_for_looking_at_it():
+    """What is compared between position and velocity is thinned out, and owns its memory."""
+    t = np.arange(100_000) / 500.0
+    q = np.sin(t)[:, None]
+    recording = Recording('bag', '/js', ('a',), t, q, np.cos(t)[:, None], q)
+    kept = []
+    original = smoothing._smooth_piece
+
+    def remember(*arguments):
+        signals = original(*arguments)
+        kept.extend((signals.velocity, signals.position_rate))
+        return signals
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(smoothing, '_smooth_piece', remember)
+        process(recording, KinematicFilter(), 'A')
+    assert all(values.base is None for values in kept)
+    assert sum(map(len, kept)) < 2 * len(t) / 30

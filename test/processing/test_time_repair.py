@@ -1,0 +1,199 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Time is put in order, and what cannot be put in order is kept apart."""
+
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.process import process
+from robot_identification.processing.time_repair import GAP_PERIODS
+from robot_identification.processing.time_repair import longest_bridged
+from robot_identification.processing.time_repair import order_by_time
+from robot_identification.processing.time_repair import sampling_period
+
+PERIOD = 0.008
+STAMPS = np.arange(1000) * PERIOD
+
+
+def run(recording, **options):
+    """Process a recording by the default filter."""
+    return process(recording, KinematicFilter(), 'A', **options)
+
+
+def test_what_is_in_order_is_left_alone():
+    timeline = order_by_time(STAMPS)
+    assert timeline.order is None
+    assert timeline.displaced == 0
+    assert timeline.notes() == []
+    np.testing.assert_array_equal(timeline.stamps, STAMPS)
+
+
+@given(st.lists(st.tuples(st.integers(0, 999), st.integers(1, 60)), min_size=1, max_size=40))
+def test_messages_that_came_late_are_put_where_they_belong(moves):
+    """However many are late, by up to half a second: no clock was set."""
+    order = list(range(1000))
+    for at, late in moves:
+        order.insert(min(at + late, 999), order.pop(at))
+    timeline = order_by_time(STAMPS[order])
+    assert timeline.steps == ()
+    np.testing.assert_array_equal(timeline.stamps, STAMPS)
+    if timeline.order is not None:
+        np.testing.assert_array_equal(np.array(order)[timeline.order], np.arange(1000))
+
+
+def test_complete_disorder_is_no_clock():
+    order = np.random.default_rng(0).permutation(1000)
+    timeline = order_by_time(STAMPS[order])
+    assert timeline.steps == ()
+    np.testing.assert_array_equal(timeline.stamps, STAMPS)
+
+
+def test_a_message_from_the_future_is_no_clock_either():
+    """It came too early, and all after it seem late."""
+    order = np.insert(np.delete(np.arange(1000), 600), 300, 600)
+    timeline = order_by_time(STAMPS[order])
+    assert timeline.steps == ()
+    np.testing.assert_array_equal(timeline.stamps, STAMPS)
+
+
+@pytest.mark.parametrize('step', [0.05, 0.3, 2.0, 2.003, 3.999])
+def test_a_clock_that_was_set_back_is_found(step):
+    """What comes after goes on from there, with the same intervals, as a part of its own."""
+    stamps = STAMPS.copy()
+    stamps[500:] -= step
+    timeline = order_by_time(stamps)
+    (at, found), = timeline.steps
+    assert at == pytest.approx(STAMPS[499])
+    # The first message after it came a period later.
+    assert found == pytest.approx(step - PERIOD, abs=1e-9)
+    np.testing.assert_array_equal(timeline.branch, np.arange(1000) >= 500)
+    np.testing.assert_allclose(timeline.stamps, STAMPS, atol=1e-9)
+    np.testing.assert_array_equal(timeline.order, np.arange(1000))
+    assert f'set back by {step - PERIOD:.3f} s' in timeline.notes()[0]
+
+
+def test_a_clock_that_was_set_back_splits_the_recording(exact, rows_of):
+    """Friction begins anew, and no filter reaches from one part into the other."""
+    recording = exact.record()
+    stamps = recording.stamps.copy()
+    stamps[500:] -= 2.0
+    dataset = run(exact.record(recording.stamps, stamps=stamps))
+    assert dataset.segments == (slice(0, 500), slice(500, 1000))
+    assert dataset.motion.starts == (0, 500)
+    assert dataset.gaps == ()
+    assert any('clock was set back' in note for note in dataset.notes)
+    alone = run(rows_of(recording, slice(500, 1000)))
+    np.testing.assert_allclose(dataset.motion.ddq[500:], alone.motion.ddq, atol=1e-9)
+
+
+def test_a_bag_that_was_played_twice_is_two_parts(exact):
+    """As `ros2 bag play --loop` gives it."""
+    recording = exact.record()
+    twice = {
+        name: np.concatenate([getattr(recording, name)] * 2)
+        for name in ('stamps', 'q', 'dq', 'effort')
+    }
+    dataset = run(exact.record(**twice))
+    assert dataset.segments == (slice(0, 1000), slice(1000, 2000))
+    assert dataset.scored.all()
+    np.testing.assert_allclose(
+        dataset.motion.ddq[:1000], dataset.motion.ddq[1000:], atol=1e-9
+    )
+
+
+def test_a_clock_that_jumps_ahead_is_a_gap(exact):
+    recording = exact.record()
+    stamps = recording.stamps + np.where(np.arange(1000) >= 400, 3600.0, 0.0)
+    dataset = run(exact.record(recording.stamps, stamps=stamps))
+    assert dataset.segments == (slice(0, 400), slice(400, 1000))
+    assert dataset.gaps[0].start == pytest.approx(recording.stamps[399])
+    assert dataset.gaps[0].duration == pytest.approx(3600.0 + PERIOD)
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_disorder_and_duplicates_change_nothing(exact, rows_of, seed):
+    """
+    The dataset is that of the clean recording to 1e-9; the duplicates are scored beside it.
+
+    Duplicates come with the same stamp, or as what a driver repeats before the next message.
+    """
+    rng = np.random.default_rng(seed)
+    recording = exact.record()
+    doubled = np.sort(np.append(np.arange(1000), rng.choice(999, 50, replace=False)))
+    is_second = np.diff(doubled, prepend=-1) == 0
+    messy = rows_of(recording, doubled)
+    stamps = messy.stamps + np.where(
+        is_second & (np.arange(len(doubled)) % 2 == 0), 0.3 * PERIOD, 0.0
+    )
+    order = np.arange(len(doubled))
+    for _ in range(20):
+        at, late = rng.integers(len(order) - 40), rng.integers(1, 30)
+        order[at: at + late + 1] = np.roll(order[at: at + late + 1], -1)
+    messy = rows_of(exact.record(messy.stamps, stamps=stamps, effort=messy.effort), order)
+    clean, dataset = run(recording), run(messy)
+    assert len(dataset) == 1050
+    assert dataset.scored.all()
+    assert dataset.excluded == {'duplicate (scored, not fitted)': 50}
+    assert any('came out of order' in note for note in dataset.notes)
+    kept = dataset.fitted
+    np.testing.assert_allclose(dataset.stamps[kept], clean.stamps, atol=1e-9)
+    for name in ('q', 'dq', 'ddq'):
+        np.testing.assert_allclose(
+            getattr(dataset.motion, name)[kept], getattr(clean.motion, name), atol=1e-9
+        )
+    np.testing.assert_array_equal(dataset.effort[kept], clean.effort)
+
+
+@pytest.mark.parametrize('share', [0.0, 0.01, 0.1, 0.2, 0.5, 0.6])
+@pytest.mark.parametrize('jitter', [0.0, 0.02])
+def test_the_period_is_that_of_the_sampling(share, jitter):
+    """Whether or not all samples arrive; the jitter of stamps is averaged to a thousandth."""
+    rng = np.random.default_rng(1)
+    kept = rng.random(4000) >= share
+    stamps = (np.arange(4000) + rng.uniform(-jitter, jitter, 4000))[kept] * PERIOD
+    # With jitter the shortest intervals are chosen, which is a little less than the mean.
+    assert sampling_period(stamps) == pytest.approx(PERIOD, rel=1e-9 + 0.5 * jitter)
+
+
+def test_the_period_of_irregular_stamps_is_their_median():
+    intervals = np.random.default_rng(2).exponential(PERIOD, 2000)
+    stamps = np.cumsum(intervals)
+    assert sampling_period(stamps) == np.median(np.diff(stamps))
+
+
+def test_more_than_three_periods_are_a_gap():
+    """One pause in a recording that is complete otherwise, however long."""
+    assert longest_bridged(STAMPS, PERIOD) == GAP_PERIODS * PERIOD
+    for pause in (1, 5, 1000):
+        stamps = STAMPS + np.where(np.arange(1000) > 300, pause * PERIOD, 0.0)
+        assert longest_bridged(stamps, PERIOD) == GAP_PERIODS * PERIOD
+
+
+@pytest.mark.parametrize('share', [0.01, 0.1, 0.2, 0.5])
+def test_pauses_that_chance_makes_are_no_gaps(share):
+    """Nineteen recordings of twenty stay whole, and no pause of a tenth of a second is filled."""
+    rng = np.random.default_rng(3)
+    whole = 0
+    for _ in range(60):
+        stamps = STAMPS[rng.random(1000) >= share]
+        longest = longest_bridged(stamps, PERIOD)
+        assert longest <= 0.1
+        whole += np.diff(stamps).max() <= longest
+    # 95 % of sixty, less two standard deviations; the cap of 0.1 s counts with every second lost.
+    assert whole >= (53 if share < 0.5 else 40)

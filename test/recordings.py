@@ -1,0 +1,172 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Simulated arms, recorded the way real ones are: late efforts, irregular stamps, lost messages.
+
+MuJoCo moves the arm; what a driver and its sensors make of the motion is done here.
+"""
+
+from dataclasses import dataclass
+
+from builders import joint
+from builders import link
+from builders import robot_urdf
+import numpy as np
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.files import dump_yaml
+from robot_identification.model.regressor import Motion
+from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.twin import Twin
+
+# Between two samples of the truth [s]; straight lines between them are off by 2e-6 rad at most.
+STEP = 0.001
+# The simulated arm starts at rest and the motion does not: until then the servo catches up [s].
+SETTLED = 0.5
+# Of a 17-bit encoder on the joint's side [rad].
+QUANTUM = 2.0 * np.pi / 2**17
+
+
+def write_small_arm(folder):
+    """Write robot YAML and URDF of an arm of three joints; return the YAML's path."""
+    limit = '<limit lower="-3" upper="3" velocity="3" effort="{}"/>'
+    (folder / 'arm.urdf').write_text(robot_urdf(
+        link('ground'),
+        link('column', 8.0, (0.01, 0.02, 0.1), (0.05, 0.05, 0.03)),
+        link('upper', 6.0, (0.2, 0.03, 0.01), (0.02, 0.15, 0.15)),
+        link('lower', 3.0, (0.15, -0.02, 0.02), (0.006, 0.05, 0.05)),
+        joint('pan', 'ground', 'column', xyz=(0, 0, 0.2), limit=limit.format(100)),
+        joint('lift', 'column', 'upper', axis=(0, 1, 0), xyz=(0, 0.1, 0.2),
+              limit=limit.format(100)),
+        joint('reach', 'upper', 'lower', axis=(0, 1, 0), xyz=(0.4, 0, 0), rpy=(0.3, 0, 0),
+              limit=limit.format(50)),
+    ))
+    content = {
+        'schema_version': 1, 'name': 'arm', 'urdf': 'arm.urdf', 'effort_unit': 'A',
+        'sampling_rate': 125.0,
+        'joints': {
+            name: {'gear_ratio': 100.0, 'torque_constant': constant}
+            for name, constant in (('pan', 0.12), ('lift', 0.12), ('reach', 0.08))
+        },
+    }
+    (folder / 'arm.yaml').write_text(dump_yaml(content))
+    return folder / 'arm.yaml'
+
+
+def fourier_motion(n, seed, times, *, period=6.0, speed=1.6):
+    """Return a Fourier motion whose joints all reach the same speed [rad/s]."""
+    form = FourierParametrization(harmonics=5, base_period=period)
+    coefficients = np.random.default_rng(seed).normal(size=(n, form.n_coefficients))
+    fastest = np.abs(form.basis(np.arange(0.0, period, 0.01))[1] @ coefficients.T).max(axis=0)
+    coefficients *= (speed / fastest)[:, None]
+    return Motion(*(basis @ coefficients.T for basis in form.basis(times)))
+
+
+def execute(robot, truth, seed, duration, **options):
+    """Return times (N,) and true position, velocity and current (N, n) of a simulated motion."""
+    times = np.arange(0.0, duration, STEP)
+    planned = fourier_motion(robot.n, seed, times, **options)
+    twin = Twin(robot, truth, NOISE_FREE, planned.q[0])
+    rows = []
+    for q, dq, ddq in zip(planned.q, planned.dq, planned.ddq, strict=True):
+        sample = twin.true_sample()
+        rows.append((sample.q, sample.dq, sample.effort))
+        twin.advance(q, dq, ddq, STEP)
+    settled = times >= SETTLED
+    return times[settled], tuple(
+        np.array(column)[settled] for column in zip(*rows, strict=True)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """Stamps (N,) and what was measured (N, n), with the true effort of the same instants."""
+
+    stamps: np.ndarray
+    measured: tuple[np.ndarray, np.ndarray, np.ndarray]
+    true_effort: np.ndarray
+
+
+@dataclass(frozen=True)
+class Driver:
+    """
+    What sensors and a driver make of a motion; the defaults are those of a good one.
+
+    Attributes
+    ----------
+    rate : float
+        Of its messages [Hz].
+    jitter : float
+        Standard deviation of the instants of measurement [s]; the stamps are right.
+    delay : float
+        Time by which the effort is older than the position [s].
+    lost, repeated : float
+        Share of messages that do not arrive, and of those that hold the values of the one before.
+    quantum, velocity_noise, effort_noise : float
+        Resolution of positions [rad], standard deviations [rad/s] and of the effort limit.
+    offset : float or ndarray, shape (n,)
+        Added to the effort.
+
+    """
+
+    rate: float = 125.0
+    jitter: float = 0.0
+    delay: float = 0.0
+    lost: float = 0.0
+    repeated: float = 0.0
+    quantum: float = QUANTUM
+    velocity_noise: float = 2.0e-3
+    effort_noise: float = 0.004
+    offset: float | np.ndarray = 0.0
+
+    def record(self, run, limit, seed):
+        """Return what is recorded of a run whose joints have these limits (n,) of the effort."""
+        times, truth = run
+        rng = np.random.default_rng(seed)
+        stamps = np.arange(times[0] + 0.02, times[-1] - 0.02, 1.0 / self.rate)
+        stamps = stamps + self.jitter * rng.normal(size=len(stamps)).clip(-3.0, 3.0)
+        q, dq, effort = (
+            np.column_stack([np.interp(at, times, column) for column in values.T])
+            for at, values in zip((stamps, stamps, stamps - self.delay), truth, strict=True)
+        )
+        noise = rng.normal(size=(2, *q.shape))
+        measured = (
+            np.round(q / self.quantum) * self.quantum if self.quantum else q,
+            dq + self.velocity_noise * noise[0],
+            effort + self.effort_noise * limit * noise[1] + self.offset,
+        )
+        rows = np.arange(len(stamps))
+        old = np.flatnonzero(rng.random(len(rows) - 1) < self.repeated) + 1
+        rows[old] -= 1
+        kept = rng.random(len(rows)) >= self.lost
+        return Recorded(
+            stamps[kept],
+            tuple(values[rows[kept]] for values in measured),
+            effort[rows[kept]],
+        )
+
+
+def true_base_parameters(robot, truth, model):
+    """Return the true values of a model's base parameters, its laws being those of the twin."""
+    parameters = model.parameters
+    theta = np.zeros(parameters.size)
+    theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
+    of_law = {
+        'coulomb': truth.coulomb, 'viscous': truth.viscous, 'offset': np.zeros(robot.n),
+    }
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        theta[columns] = of_law[term.law.name][term.joint]
+    theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
+    return model.reduction.K @ theta

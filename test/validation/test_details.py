@@ -1,0 +1,166 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Errors taken apart: each part is where it was put."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.model.regressor import Motion
+from robot_identification.processing.dataset import Dataset
+from robot_identification.validation.details import contiguous_parts
+from robot_identification.validation.details import measure_details
+from robot_identification.validation.details import split_frequencies
+
+RATE = 100.0
+N = 4000
+
+
+@pytest.fixture
+def dataset():
+    """Return two joints: one swings fast and slowly, one rests; effort of 2 and of 0 N m."""
+    stamps = np.arange(N) / RATE
+    dq = np.column_stack([np.sin(stamps), np.zeros(N)])
+    effort = np.column_stack([2.0 * np.cos(stamps), np.zeros(N)])
+    chosen = np.ones(N, dtype=bool)
+    return Dataset(
+        'bag', ('swings', 'rests'), stamps, Motion(np.zeros((N, 2)), dq, np.zeros((N, 2))),
+        effort, 'Nm', chosen, chosen, (slice(0, N),), {}, RATE, (),
+    )
+
+
+def details_of(dataset, residual, rows=None, **more):
+    """Return the details of an error (N, 2)."""
+    rows = np.ones(N, dtype=bool) if rows is None else rows
+    return measure_details(dataset, dataset.effort - residual, rows, **more)
+
+
+def test_directions_and_speeds(dataset):
+    """Errors of 3 forward, 1 backward, 5 at rest: each is found, with its number of samples."""
+    dq = dataset.motion.dq
+    residual = np.where(dq > 0.02, 3.0, np.where(dq < -0.02, 1.0, 5.0))
+    found = details_of(dataset, residual)
+    np.testing.assert_allclose(found.forward, [3.0, np.nan])
+    np.testing.assert_allclose(found.backward, [1.0, np.nan])
+    np.testing.assert_allclose(found.resting, [5.0, 5.0])
+    slow = (np.abs(dq[:, 0]) > 0.02) & (np.abs(dq[:, 0]) < 0.1)
+    assert found.slow[0] == pytest.approx(np.sqrt(np.mean(residual[slow, 0] ** 2)))
+    counts = np.array([found.forward_samples, found.backward_samples, found.resting_samples])
+    np.testing.assert_array_equal(counts.sum(axis=0), [N, N])
+    np.testing.assert_array_equal(counts[:, 1], [0, 0, N])
+    assert found.slow_samples[0] == np.count_nonzero(slow)
+    np.testing.assert_allclose(found.largest, [5.0, 5.0])
+    assert found.mae[1] == 5.0
+
+
+def test_only_chosen_samples_count(dataset):
+    rows = np.zeros(N, dtype=bool)
+    rows[:1000] = True
+    residual = np.where(rows, 1.0, 100.0)[:, None] * np.ones(2)
+    found = details_of(dataset, residual, rows)
+    np.testing.assert_allclose(found.largest, 1.0)
+    assert found.resting_samples[1] == 1000
+
+
+def test_a_constant_effort_has_no_share(dataset):
+    """There is nothing to divide by: null in the file, no warning."""
+    found = details_of(dataset, np.ones((N, 2)))
+    for values in (found.relative, found.explained, found.floor, found.zero):
+        assert np.isfinite(values[0])
+        assert np.isnan(values[1])
+    assert found.explained[0] == pytest.approx(1.0)
+    # Residuals without variation have no correlation either.
+    assert np.isnan(found.lag_one).all()
+
+
+def test_limits_and_urdf_are_compared_with_where_known(dataset):
+    found = details_of(dataset, np.full((N, 2), 3.0))
+    assert np.isnan(found.of_limit).all()
+    assert np.isnan(found.urdf).all()
+    found = details_of(
+        dataset, np.full((N, 2), 3.0), urdf=0.5 * dataset.effort, limits=np.array([150.0, np.inf])
+    )
+    np.testing.assert_allclose(found.of_limit, [0.02, np.nan])
+    # Half of a swing about zero; the mean over 40 s is not quite zero.
+    assert found.urdf[0] == pytest.approx(0.5, rel=0.01)
+    assert found.zero[0] == pytest.approx(1.0, rel=0.01)
+
+
+@pytest.mark.parametrize(('frequency', 'low', 'high'), [(1.0, 1.0, 0.0), (30.0, 0.0, 1.0)])
+def test_frequencies_are_split(dataset, frequency, low, high):
+    """A sine of 1 Hz is below 9.5 Hz, one of 30 Hz above, to 3 % of either."""
+    sine = np.sqrt(2.0) * np.sin(2.0 * np.pi * frequency * dataset.stamps)[:, None]
+    found = details_of(dataset, np.hstack([sine, sine]))
+    np.testing.assert_allclose(found.low, low, atol=0.03)
+    np.testing.assert_allclose(found.high, high, atol=0.03)
+    assert found.split == 9.5
+
+
+def test_slow_recordings_are_split_lower(dataset):
+    """At 20 Hz there is no 9.5 Hz to split at."""
+    slow = replace(dataset, rate=20.0)
+    _, _, split = split_frequencies(slow, np.zeros((N, 2)), np.ones(N, dtype=bool))
+    assert split == 8.0
+
+
+def test_filters_do_not_run_over_gaps(dataset):
+    """A step between two parts is no high frequency; parts too short to filter count as low."""
+    step = np.where(np.arange(N) < 2000, 0.0, 5.0)[:, None] * np.ones(2)
+    whole = split_frequencies(dataset, step, np.ones(N, dtype=bool))
+    apart = replace(dataset, segments=(slice(0, 2000), slice(2000, N)))
+    parts = split_frequencies(apart, step, np.ones(N, dtype=bool))
+    assert whole[1][0] > 0.05
+    assert parts[1][0] < 1e-9
+    rows = np.arange(N) % 10 != 0
+    noise = np.random.default_rng(0).normal(size=(int(rows.sum()), 2))
+    low, high, _ = split_frequencies(dataset, noise, rows)
+    np.testing.assert_allclose(low, np.sqrt(np.mean(noise**2, axis=0)))
+    np.testing.assert_array_equal(high, 0.0)
+
+
+def test_parts_are_contiguous_among_the_chosen(dataset):
+    """Left out samples and gaps end a part."""
+    rows = np.zeros(N, dtype=bool)
+    rows[5:10] = rows[12:20] = True
+    gap = replace(dataset, segments=(slice(0, 15), slice(15, N)))
+    assert contiguous_parts(gap, rows) == [slice(0, 5), slice(5, 8), slice(8, 13)]
+    assert contiguous_parts(dataset, rows) == [slice(0, 5), slice(5, 13)]
+
+
+def test_noise_is_a_floor_and_memory_is_counted(dataset):
+    """White noise of 0.5 on a swing of RMS root 2: the least NRMSE; all samples independent."""
+    rng = np.random.default_rng(0)
+    noise = 0.5 * rng.normal(size=(N, 2))
+    dataset.effort[:] += noise
+    found = details_of(dataset, noise)
+    assert found.noise[0] == pytest.approx(0.5, rel=0.1)
+    assert found.floor[0] == pytest.approx(0.5 / 1.5, rel=0.1)
+    assert np.all(np.abs(found.lag_one) < 0.06)
+    assert np.all(found.independent_samples > 0.8 * N)
+    assert np.all(found.white_probability > 1e-3)
+    slow = noise.cumsum(axis=0)
+    found = details_of(dataset, slow)
+    assert np.all(found.lag_one > 0.9)
+    assert np.all(found.independent_samples < 0.02 * N)
+    assert np.all(found.white_probability < 1e-6)
+
+
+def test_figures_of_the_papers_have_their_definitions(dataset):
+    residual = np.random.default_rng(1).normal(size=(N, 2))
+    found = details_of(dataset, residual)
+    np.testing.assert_allclose(found.normalized, np.linalg.norm(residual, axis=0) / N)
+    assert found.normalized_total == pytest.approx(np.linalg.norm(residual) / (2 * N))
+    expected = np.mean(residual[:, 0] ** 2) / np.mean(np.abs(dataset.effort[:, 0]))
+    assert found.square_over_mean == pytest.approx(expected)

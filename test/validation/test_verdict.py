@@ -1,0 +1,177 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The verdict says what an error is, blames no joint for its noise, and knows the baselines."""
+
+import re
+
+import numpy as np
+import pytest
+from robot_identification.model.regressor import Motion
+from robot_identification.processing.dataset import Dataset
+from robot_identification.validation.validation import errors_on
+from robot_identification.validation.verdict import BAD
+from robot_identification.validation.verdict import GOOD
+from robot_identification.validation.verdict import judge
+from robot_identification.validation.verdict import USABLE
+
+RATE = 100.0
+N = 4000
+STAMPS = np.arange(N) / RATE
+
+
+def errors(residual, effort=None, urdf=None, bag='bag'):
+    """Return the errors of a prediction that misses three swinging joints so (N, 3)."""
+    dq = np.column_stack([np.sin(STAMPS + phase) for phase in (0.0, 1.0, 2.0)])
+    if effort is None:
+        effort = np.sqrt(2.0) * np.column_stack([
+            np.sin(3.0 * STAMPS + phase) for phase in (0.0, 1.0, 2.0)
+        ])
+    everything = np.ones(N, dtype=bool)
+    dataset = Dataset(
+        bag, ('one', 'two', 'three'), STAMPS, Motion(np.zeros((N, 3)), dq, np.zeros((N, 3))),
+        effort, 'A', everything, everything, (slice(0, N),), {}, RATE, (),
+    )
+    return errors_on(dataset, effort - residual, everything, urdf=urdf)
+
+
+def smooth(size):
+    """Return an error of the motion's own kind (N, 3), of so much RMS by joint."""
+    return np.sqrt(2.0) * np.asarray(size) * np.cos(3.0 * STAMPS)[:, None]
+
+
+def speed(joint):
+    """Return the velocity of a joint (N,)."""
+    return np.sin(STAMPS + joint)
+
+
+def text_of(verdict):
+    """Return all that a verdict says."""
+    return ' / '.join((*verdict.reasons, verdict.next_step))
+
+
+def test_levels_with_details_are_those_without():
+    """Errors that are no noise: 0.15 and 0.30 in the mean, 0.35 for a joint."""
+    for size, level in (
+        ([0.1, 0.1, 0.1], GOOD), ([0.2, 0.2, 0.2], USABLE), ([0.03, 0.03, 0.36], USABLE),
+        ([0.5, 0.5, 0.5], BAD),
+    ):
+        assert judge([errors(smooth(size))], unseen=True).level == level
+
+
+@pytest.mark.parametrize('unseen', [True, False])
+def test_a_joint_of_noise_is_not_blamed(unseen):
+    """
+    Its NRMSE is 0.9 and most of that is noise: the others decide, and it is named all the same.
+
+    The mean that is stated stays the mean of all.
+    """
+    rng = np.random.default_rng(0)
+    residual = smooth([0.1, 0.1, 0.1])
+    residual[:, 2] += 0.9 * rng.normal(size=N)
+    effort = np.sqrt(2.0) * np.column_stack([np.sin(3.0 * STAMPS), np.sin(2.0 * STAMPS),
+                                             0.3 * np.sin(3.0 * STAMPS)])
+    effort[:, 2] += residual[:, 2]
+    bag = errors(residual, effort)
+    assert bag.nrmse[2] > 0.8
+    verdict = judge([bag], unseen=unseen)
+    assert verdict.level == GOOD
+    assert verdict.reasons[0].startswith(f'mean NRMSE {bag.nrmse_mean:.3f}')
+    assert 'three is predicted as well as its effort allows' in text_of(verdict)
+    assert 'three is worst' not in text_of(verdict)
+    assert 'three' not in verdict.next_step
+
+
+def test_slow_errors_are_blamed_however_noisy_others_are():
+    """The same size of error without the noise in the effort: the model's."""
+    verdict = judge([errors(smooth([0.1, 0.1, 0.9]))], unseen=True)
+    assert verdict.level == BAD
+    assert 'three is worst' in text_of(verdict)
+
+
+def test_nothing_but_noise_cannot_be_judged():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(N, 3))
+    verdict = judge([errors(noise, noise)], unseen=True)
+    assert verdict.level == BAD
+    assert 'nothing can be judged' in text_of(verdict)
+
+
+@pytest.mark.parametrize(
+    ('residual', 'sentence', 'step'),
+    [
+        (np.full(N, 0.5), r'constant offset of 0\.5 A', 'payload'),
+        (np.where(speed(1) > 0.0, 0.9, 0.2) * np.sign(np.sin(20.0 * STAMPS)),
+         'two is 4.[0-9] times worse moving forward', 'asymmetric'),
+        (np.where(speed(1) > 0.0, 0.2, 0.9) * np.sign(np.sin(20.0 * STAMPS)),
+         'two is 4.[0-9] times worse moving backward', 'asymmetric'),
+        (np.where(np.abs(speed(1)) < 0.1, 2.0, 0.1) * np.sign(np.sin(20.0 * STAMPS)),
+         '[0-9]+% of the squared error of two is at low speed', 'slow reversals'),
+        (np.where(np.abs(speed(1)) <= 0.02, 4.0, 0.1) * np.sign(np.sin(20.0 * STAMPS)),
+         '[0-9]+% of the squared error of two is at rest', 'rmse_moving'),
+        (0.7 * np.sin(2.0 * np.pi * 30.0 * STAMPS), 'above 9.5 Hz', 'frequencies you need'),
+    ],
+    ids=['offset', 'forward', 'backward', 'slow', 'rest', 'vibration'],
+)
+def test_the_main_part_of_an_error_is_said(residual, sentence, step):
+    """With what to do about it."""
+    missed = smooth([0.02, 0.0, 0.02])
+    missed[:, 1] += residual
+    verdict = judge([errors(missed)], unseen=True)
+    assert verdict.level == USABLE
+    assert re.search(sentence, text_of(verdict)), verdict.reasons
+    assert step in verdict.next_step
+
+
+def test_good_models_are_not_picked_at():
+    """A tenth of a small error may be an offset: no reason to say so."""
+    verdict = judge([errors(np.full((N, 3), 0.05))], unseen=True)
+    assert verdict.level == GOOD
+    assert len(verdict.reasons) == 1
+
+
+def test_the_urdf_that_does_as_well_is_named():
+    """Then the model is no gain: not good, whatever its errors."""
+    effort = np.sqrt(2.0) * np.column_stack([
+        np.sin(3.0 * STAMPS + phase) for phase in (0.0, 1.0, 2.0)
+    ])
+    better, worse = effort - smooth([0.02] * 3), effort - smooth([0.4] * 3)
+    for urdf, level in ((better, USABLE), (worse, GOOD), (None, GOOD)):
+        verdict = judge([errors(smooth([0.1] * 3), effort, urdf)], unseen=True)
+        assert verdict.level == level
+        assert ('the URDF without friction does as well' in text_of(verdict)) == (urdf is better)
+
+
+def test_a_constant_that_does_as_well_is_named():
+    verdict = judge([errors(smooth([0.1, 0.1, 1.2]))], unseen=True)
+    assert 'a constant, the mean of the effort, does as well for three' in text_of(verdict)
+
+
+def test_the_worst_joint_of_all_bags_is_explained_by_its_own_bag():
+    offset = smooth([0.1, 0.1, 0.1])
+    offset[:, 0] += 0.6
+    bags = [errors(smooth([0.1, 0.4, 0.1]), bag='first'), errors(offset, bag='second')]
+    verdict = judge(bags, unseen=True)
+    assert 'one is worst: 61%' in text_of(verdict)
+    assert '(second)' in text_of(verdict)
+    assert 'constant offset' in text_of(verdict)
+
+
+def test_advice_is_the_next_step_of_what_is_lost():
+    bags = [errors(smooth([0.1] * 3))]
+    verdict = judge(bags, unseen=False, lost=('fc3',), advice=('fc3: sweep three', 'Ia3: shake'))
+    assert verdict.level == BAD
+    assert verdict.next_step == 'record another motion: fc3: sweep three; Ia3: shake'
+    without = judge(bags, unseen=False, lost=('fc3',))
+    assert 'every joint moves fast and slowly' in without.next_step
