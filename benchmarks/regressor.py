@@ -93,6 +93,8 @@ def measure(repeats: int) -> list[Figure]:
                ratio(symbols, reduction)),
         Figure('samples to factors, per sample', 'us', _scaled(problem_time, 1e6 / SAMPLES)),
         Figure('factors and WLS / raw calls', '', ratio(whole_weighted, raw)),
+        Figure('structure, factors and WLS / raw calls', '',
+               ratio(_sum(whole_weighted, reduction), raw)),
         Figure('OLS from the factors', 'ms', _scaled(ordinary, 1e3)),
         Figure('WLS / OLS, from the factors', '', ratio(weighted, ordinary)),
         Figure('WLS / OLS, factors included', '', ratio(whole_weighted, whole_ordinary)),

@@ -1,0 +1,1087 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What goes wrong with recordings, typed as a user types it: used and said, or refused in words.
+
+The numbers are those of the list of faults that this package was designed against: 3 to 17 and
+28 to 31, as far as they concern data. TESTS says where each of them is shown; those that had no
+test through the command line are below. An arm of three joints is recorded anew for each fault,
+message by message.
+"""
+
+import ast
+from contextlib import contextmanager
+from dataclasses import dataclass
+from dataclasses import replace
+import gc
+import itertools
+import os
+from pathlib import Path
+import re
+import resource
+import shutil
+import signal
+from typing import Any
+
+from builders import contents
+from builders import FIRST_STAMP
+from builders import JOINT_STATE
+from builders import joint_states
+from builders import run_command
+from builders import write_bag
+import numpy as np
+import pytest
+from recordings import Driver
+from recordings import execute
+from recordings import write_small_arm
+from robot_identification.estimation import observations
+from robot_identification.experiment import storage
+from robot_identification.experiment.bag import write_joint_states
+from robot_identification.files import read_yaml
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.processing import blocks
+from robot_identification.report import identification_report
+from robot_identification.report import validation_report
+from robot_identification.report.figures import singular_value_picture
+from robot_identification.simulation.truth import draw_truth
+from shown_by import all_tests
+from shown_by import assert_exists
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+TESTS = {
+    3: (
+        'test_faults.py::test_a_full_disk_leaves_the_old_results',
+        'test_faults.py::test_a_full_disk_leaves_no_part_of_a_bag',
+        'experiment/test_storage.py::test_a_full_disk_is_our_error',
+    ),
+    4: (
+        'test_faults.py::test_killed_while_writing_every_file_is_the_old_or_the_new_one',
+        'test_files.py::test_results_are_written_all_or_none',
+    ),
+    5: (
+        'test_faults.py::test_lost_messages_move_nothing_beyond_its_error',
+        'test_faults.py::test_a_pause_is_named_and_not_bridged',
+        'processing/test_process.py::test_nothing_is_interpolated_across_a_gap',
+    ),
+    6: (
+        'test_faults.py::test_what_came_twice_or_late_changes_nothing',
+        'processing/test_time_repair.py::test_disorder_and_duplicates_change_nothing',
+    ),
+    7: (
+        'test_faults.py::test_a_clock_that_jumps_is_said_and_survived',
+        'test_faults.py::test_a_bag_that_was_played_twice_is_used',
+        'prediction/test_torque_predictor.py::'
+        'test_filters_start_anew_after_a_gap_or_a_clock_that_jumps',
+    ),
+    8: (
+        'test_faults.py::test_a_few_values_that_are_none_are_left_out_and_counted',
+        'cli/test_bad_input.py::test_bad_input',
+        'prediction/test_torque_predictor.py::test_what_is_not_finite_gives_no_prediction',
+    ),
+    9: ('test_faults.py::test_the_order_of_joints_may_change_with_every_message',),
+    10: (
+        'test_faults.py::test_other_names_change_nothing',
+        'test_faults.py::test_recordings_that_cannot_be_right_are_refused_in_words',
+        'experiment/test_joint_states.py::'
+        'test_a_part_of_the_joints_is_an_error_that_lists_both_sets',
+    ),
+    11: (
+        'test_faults.py::test_recordings_that_cannot_be_right_are_refused_in_words',
+        'test_faults.py::test_doubtful_recordings_are_used_with_a_warning',
+        'processing/test_plausibility.py::test_wrong_units_are_named',
+        'processing/test_effort_plausibility.py::test_units_are_told_apart',
+    ),
+    12: (
+        'test_faults.py::test_recordings_that_cannot_be_right_are_refused_in_words',
+        'test_faults.py::test_efforts_of_exchanged_joints_make_no_good_model',
+        'processing/test_plausibility.py::test_swapped_joints_are_both_named',
+    ),
+    13: (
+        'test_faults.py::test_doubtful_recordings_are_used_with_a_warning',
+        'test_faults.py::test_a_velocity_that_stands_still_costs_little',
+        'cli/test_bad_input.py::test_a_joint_that_never_moves',
+    ),
+    14: ('model/test_hostile_urdfs.py::test_a_hostile_description_is_refused_by_name',),
+    15: (
+        'test_files.py::test_hostile_yaml_is_refused_by_the_name_of_its_source',
+        'model/test_catalogue.py::test_a_robot_yaml_is_read_strictly',
+    ),
+    16: (
+        'test_faults.py::test_damaged_bags_are_used_beside_good_ones',
+        'test_faults.py::test_every_command_says_that_a_bag_is_damaged',
+        'test_faults.py::test_what_cannot_be_read_at_all_is_refused',
+        'experiment/test_damaged_bags.py::test_a_damaged_file_gives_its_prefix_or_a_typed_error',
+    ),
+    17: (
+        'test_faults.py::test_what_one_joint_does_not_show_is_named_and_has_no_error',
+        'estimation/test_identifiability.py::test_an_idle_joint_loses_its_friction_and_rotor',
+    ),
+    20: (
+        'test_faults.py::test_a_recording_too_long_for_memory_gives_the_same_model',
+        'processing/test_process.py::test_an_hour_needs_no_more_memory_than_a_minute',
+        'experiment/test_storage.py::test_release_gives_memory_back',
+    ),
+    28: (
+        'test_faults.py::test_any_name_of_a_file_will_do',
+        'test_faults.py::test_what_is_no_regular_file_is_refused_at_once',
+        'test_faults.py::test_results_have_to_find_a_place',
+    ),
+    29: (
+        'test_faults.py::test_nothing_that_is_read_can_run',
+        'test_faults.py::test_pickles_are_no_files_of_ours',
+    ),
+    30: (
+        'test_faults.py::test_hostile_descriptions_are_refused_by_identify',
+        'model/test_hostile_urdfs.py::test_a_hostile_description_is_refused_by_name',
+    ),
+    31: (
+        'test_faults.py::test_hostile_descriptions_are_refused_by_identify',
+        'model/test_hostile_urdfs.py::test_meshes_of_packages_are_no_offence',
+    ),
+}
+ROOT = Path(__file__).resolve().parents[1]
+METADATA = {'robot': 'arm', 'effort_unit': 'A'}
+RATE = 125.0
+# Laws and filter by name: what is tried beside them does not matter to a fault, and takes longer.
+PLAIN = ('--friction', 'coulomb,viscous,offset', '--cutoff', '9')
+
+
+@pytest.mark.parametrize('test', all_tests(TESTS))
+def test_every_fault_is_shown_somewhere(test):
+    assert_exists(test)
+
+
+@dataclass(frozen=True, eq=False)
+class Arm:
+    """The small arm, two motions of it as messages, and what a clean bag of the first gives."""
+
+    yaml: Path
+    names: tuple[str, ...]
+    motions: tuple[tuple[Any, ...], ...]
+    bags: tuple[Path, ...]
+    model_file: Path
+
+    @property
+    def model(self):
+        return load_identified_model(self.model_file)
+
+
+@pytest.fixture(scope='module')
+def arm(tmp_path_factory):
+    """Return the small arm, recorded without a fault and identified."""
+    folder = tmp_path_factory.mktemp('arm')
+    yaml = write_small_arm(folder)
+    robot = load_robot(str(yaml))
+    truth = draw_truth(robot, 3)
+    motions, bags = [], []
+    for seed in range(2):
+        found = Driver(RATE).record(
+            execute(robot, truth, seed, 12.0), robot.limits.effort / truth.drive_gain, seed
+        )
+        messages = joint_states(
+            robot.joint_names, FIRST_STAMP + found.stamps, *found.measured, log_delay=0.001
+        )
+        motions.append(tuple(messages))
+        bags.append(write_bag(folder / f'bag_{seed}', messages, METADATA))
+    done = run_command('identify', bags[0], '--robot', yaml, '-o', folder / 'm', *PLAIN)
+    assert done.code == 0, done.err
+    return Arm(
+        yaml, robot.joint_names, tuple(motions), tuple(bags),
+        folder / 'm' / 'identified_model.yaml',
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Lab:
+    """A folder to record into, and the commands."""
+
+    folder: Path
+    arm: Arm
+
+    @property
+    def results(self):
+        return self.folder / 'results'
+
+    @property
+    def messages(self):
+        return list(self.arm.motions[0])
+
+    def record(self, messages, metadata=METADATA, name='bag'):
+        """Write a bag."""
+        return write_bag(self.folder / name, messages, metadata)
+
+    def cut(self, share, name='cut'):
+        """Return a copy of the first bag, its file cut off after a share of it."""
+        shutil.copytree(self.arm.bags[0], self.folder / name)
+        file, = (self.folder / name).glob('*.mcap')
+        file.write_bytes(file.read_bytes()[:int(share * file.stat().st_size)])
+        return self.folder / name
+
+    def arguments(self, *bags, options=PLAIN):
+        """Return the arguments of `identify`."""
+        return ('identify', *bags, '--robot', self.arm.yaml, '-o', self.results, *options)
+
+    def identify(self, *bags, code=0, options=PLAIN):
+        """Identify, check what every outcome promises, and return what was said."""
+        found = run_command(*self.arguments(*bags, options=options))
+        assert found.code == code, found.err
+        assert 'Traceback' not in found.err
+        if code in (0, 3):
+            assert_no_nan(self.results)
+        else:
+            assert found.err.startswith('error: ')
+            assert found.out == ''
+            assert not self.results.exists()
+        return found
+
+    @property
+    def model(self):
+        return load_identified_model(self.results / 'identified_model.yaml')
+
+    @property
+    def report(self):
+        return (self.results / 'report.html').read_text(encoding='utf-8')
+
+
+@pytest.fixture(scope='module')
+def picture():
+    """Return a picture to be shown in every report."""
+    return singular_value_picture(np.array([2.0, 1.0]))
+
+
+@pytest.fixture
+def lab(tmp_path, arm, picture, monkeypatch):
+    """Return a fresh laboratory; its reports have no pictures, which take most of the time."""
+    for module in (identification_report, validation_report):
+        monkeypatch.setattr(module, 'drawn_bags', lambda joints, bags: 0)
+    monkeypatch.setattr(identification_report, 'singular_value_picture', lambda values: picture)
+    return Lab(tmp_path, arm)
+
+
+def assert_no_nan(folder):
+    """
+    Check that no file of a result holds a number that is none.
+
+    In a model file, the quality of a joint whose effort is constant may be one.
+    """
+    for path in folder.iterdir():
+        text = path.read_text(encoding='utf-8').partition('\nquality:')[0]
+        assert not re.search(r'(?i)(?<![\w-])\.?nan\b', text), path.name
+
+
+def with_field(messages, field, change, rows=None):
+    """Return messages with `change(value)` in the place of a field, or of the rows' one."""
+    return [
+        replace(message, **{field: change(np.array(getattr(message, field)))})
+        if rows is None or k in rows else message
+        for k, message in enumerate(messages)
+    ]
+
+
+def assert_same_parameters(model, clean, rtol=0.0):
+    assert model.reduction.names == clean.reduction.names
+    np.testing.assert_allclose(model.theta_base, clean.theta_base, rtol=rtol, atol=0.0)
+
+
+def in_standard_errors(model, clean):
+    """Return the largest difference of two models in standard errors of the first."""
+    assert model.reduction.names == clean.reduction.names
+    return np.abs((model.theta_base - clean.theta_base) / model.standard_errors).max()
+
+
+# 3 and 4: disk and death.
+
+
+@contextmanager
+def room_for(size):
+    """Let no file exceed a size [bytes]."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        gc.collect()
+
+
+# A writer of rosbags that cannot write does not close its file.
+@pytest.mark.filterwarnings('ignore:unclosed file:ResourceWarning')
+@pytest.mark.parametrize('name', ['results', 'p.csv', 'p.mcap'])
+def test_a_full_disk_leaves_the_old_results(lab, name):
+    """
+    No room for more than 5 kB a file: exit code 2, what is there untouched, nothing begun.
+
+    The limit is the system's own, for the size of files; a full disk is the same to a program.
+    """
+    lab.results.mkdir()
+    for old in ('identified_model.yaml', 'report.html', 'results.txt', 'p.csv', 'p.mcap'):
+        (lab.results / old).write_text(f'the old {old}')
+    before = contents(lab.folder)
+    output = lab.results if name == 'results' else lab.results / name
+    arguments = (
+        lab.arguments(lab.arm.bags[0]) if name == 'results'
+        else ('predict', lab.arm.model_file, lab.arm.bags[0], '-o', output)
+    )
+    with room_for(5000):
+        found = run_command(*arguments, '--force')
+    assert found.code == 2
+    assert f'{output} cannot be written (File too large)' in found.err
+    assert 'make room, or name another place' in found.err
+    assert contents(lab.folder) == before
+
+
+@pytest.mark.filterwarnings('ignore:unclosed file:ResourceWarning')
+def test_a_full_disk_leaves_no_part_of_a_bag(tmp_path):
+    """What `simulate` writes: none is there afterwards, nor a hidden part of one."""
+    rows = np.zeros((3000, 3))
+    with room_for(5000), pytest.raises(OSError, match='File too large'):
+        write_joint_states(
+            tmp_path / 'bag', 'abc', np.arange(3000.0), {'/joint_states': (rows, rows, rows)}, {}
+        )
+    assert contents(tmp_path) == {}
+
+
+def killed_at(step, *arguments):
+    """Run a command in a process that is killed before its step-th change of the disk."""
+    child = os.fork()
+    if not child:
+        count = itertools.count(1)
+
+        def dying(function):
+            def call(*args, **options):
+                if next(count) == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                return function(*args, **options)
+
+            return call
+
+        os.open, os.fsync, Path.replace = dying(os.open), dying(os.fsync), dying(Path.replace)
+        code = 1
+        try:
+            code = run_command(*arguments).code
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_killed_while_writing_every_file_is_the_old_or_the_new_one(lab):
+    """
+    At every step of writing: whole files, and a folder that the next run can use.
+
+    Only between the two renames are the files of different runs, each of them whole.
+    """
+    def arguments(bag):
+        return 'validate', lab.arm.model_file, bag, '-o', lab.results, '--force'
+
+    names = ('validation.json', 'report.html')
+    versions = []
+    for bag in lab.arm.bags[::-1]:
+        assert run_command(*arguments(bag)).code == 0
+        versions.append([(lab.results / name).read_bytes() for name in names])
+    old, new = versions[1], versions[0]
+    seen = []
+    for step in range(1, 30):
+        for name, content in zip(names, old, strict=True):
+            (lab.results / name).write_bytes(content)
+        code = killed_at(step, *arguments(lab.arm.bags[1]))
+        found = [(lab.results / name).read_bytes() for name in names]
+        seen.append([
+            ('old', 'new')[(content == after) and content != before]
+            for content, before, after in zip(found, old, new, strict=True)
+        ])
+        assert all(content in pair for content, *pair in zip(found, old, new, strict=True)), step
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+    assert seen[0] == ['old', 'old']
+    assert seen[-1] == ['new', 'new']
+    assert sum(left != right for left, right in seen) <= 1
+    assert len(seen) > 6
+
+
+# 5 to 7: time.
+
+
+@pytest.mark.parametrize('share', [0.01, 0.1, 0.5])
+def test_lost_messages_move_nothing_beyond_its_error(lab, share):
+    """
+    One in a hundred, one in ten, every second one.
+
+    Three standard errors, which assume white residuals, are little for what the loss of half of
+    the data does to 40 parameters: their errors grow by its root, 1.4.
+    """
+    rng = np.random.default_rng(1)
+    messages = [message for message in lab.messages if rng.random() >= share]
+    found = lab.identify(lab.record(messages))
+    assert in_standard_errors(lab.model, lab.arm.model) < 3.0
+    assert ('are followed by missing ones, at random' in found.err) == (share > 0.05)
+
+
+def test_a_pause_is_named_and_not_bridged(lab):
+    """70 messages or 0.568 s are lost in one piece; place and length are said."""
+    messages = lab.messages
+    found = lab.identify(lab.record(messages[:600] + messages[670:]))
+    assert 'warning: 1 gap of more than 28 ms, across which nothing is filtered: 0.568 s after ' \
+           '4.792 s' in found.err
+    assert in_standard_errors(lab.model, lab.arm.model) < 3.0
+
+
+def sent_twice(messages):
+    """Return messages, every seventh one twice, to the same stamp."""
+    return [
+        copy for k, message in enumerate(messages)
+        for copy in ([message] if k % 7 else [message, replace(message, log_time=message.log_time
+                                                               + 1000)])
+    ]
+
+
+def sent_again(messages):
+    """Return messages, every seventh one again under a stamp of its own, as polling drivers do."""
+    return [
+        copy for k, message in enumerate(messages)
+        for copy in ([message] if k % 7 else [message, replace(
+            message, stamp=message.stamp + 10**6, log_time=message.log_time + 10**6)])
+    ]
+
+
+def sent_late(messages):
+    """Return messages of which every 37th arrives after the two behind it."""
+    order = np.arange(len(messages))
+    for k in range(10, len(messages) - 2, 37):
+        order[k:k + 3] = k + 1, k + 2, k
+    times = [message.log_time for message in messages]
+    return [replace(messages[k], log_time=times[place]) for place, k in enumerate(order)]
+
+
+@pytest.mark.parametrize(('change', 'where', 'words'), [
+    (sent_twice, 'report', r'205: duplicate \(scored, not fitted\)'),
+    (sent_again, 'report', r'205: duplicate \(scored, not fitted\)'),
+    (sent_late, 'err', '39 joint states came out of order and were sorted by stamp'),
+])
+def test_what_came_twice_or_late_changes_nothing(lab, change, where, words):
+    """The same parameters to 1e-9, and how many there were."""
+    found = lab.identify(lab.record(change(lab.messages)))
+    assert_same_parameters(lab.model, lab.arm.model, 1e-9)
+    assert re.search(words, lab.report if where == 'report' else found.err)
+
+
+@pytest.mark.parametrize(('step', 'words'), [
+    (-0.3, 'the clock was set back by 0.292 s at 5.592 s: what was recorded before and after is '
+           'kept apart'),
+    (-5.0, 'header stamps are absent or broken: the time of recording was used instead'),
+    (0.3, '1 gap of more than 28 ms, across which nothing is filtered: 0.308 s after 5.592 s'),
+    (5.0, '1 gap of more than 28 ms, across which nothing is filtered: 5.008 s after 5.592 s'),
+])
+def test_a_clock_that_jumps_is_said_and_survived(lab, step, words):
+    """Only the filters' transients at one more pair of ends are lost: under one standard error."""
+    messages = [
+        replace(message, stamp=message.stamp + (round(step * 1e9) if k >= 700 else 0))
+        for k, message in enumerate(lab.messages)
+    ]
+    found = lab.identify(lab.record(messages))
+    assert words in found.err
+    assert in_standard_errors(lab.model, lab.arm.model) < 1.0
+
+
+def test_a_bag_that_was_played_twice_is_used(lab):
+    """`ros2 bag play --loop`, recorded: all stamps come again 13 s later."""
+    again = [
+        replace(message, log_time=message.log_time + 13 * 10**9) for message in lab.messages
+    ]
+    found = lab.identify(lab.record(lab.messages + again))
+    assert 'the time of recording was used instead' in found.err
+    assert in_standard_errors(lab.model, lab.arm.model) < 1.0
+
+
+# 8 to 13: values, names, units.
+
+
+@pytest.mark.parametrize('field', ['position', 'velocity', 'effort'])
+def test_a_few_values_that_are_none_are_left_out_and_counted(lab, field):
+    """Seven of 1433: used, counted, and never passed on, neither by a model nor a prediction."""
+    def spoil(values):
+        values[1] = np.nan if field != 'effort' else np.inf
+        return values
+
+    messages = with_field(lab.messages, field, spoil, range(100, 800, 100))
+    bag = lab.record(messages)
+    lab.identify(bag)
+    assert '7: not finite' in lab.report
+    assert in_standard_errors(lab.model, lab.arm.model) < 1.0
+    for mode in ((), ('--causal',)):
+        output = lab.folder / f'p{len(mode)}.csv'
+        found = run_command('predict', lab.arm.model_file, bag, '-o', output, *mode)
+        assert found.code == 0, found.err
+        assert not re.search('(?i)nan|inf', output.read_text())
+        assert 'nan' not in found.out
+
+
+def test_predicting_live_needs_no_effort(lab):
+    """There is a prediction, and nothing to compare it with: no number that is none."""
+    bag = lab.record(with_field(lab.messages, 'effort', lambda values: values[:0]))
+    output = lab.folder / 'p.csv'
+    found = run_command('predict', '--causal', lab.arm.model_file, bag, '-o', output)
+    assert found.code == 0
+    assert 'pan: RMSE not available' in found.out
+    header, first, *_ = (line.split(',') for line in output.read_text().splitlines())
+    known = [name for name, value in zip(header, first, strict=True) if value]
+    assert known == ['t', *(f'predicted_{joint}' for joint in lab.arm.names)]
+    assert 'Warning' not in found.err
+
+
+def test_the_order_of_joints_may_change_with_every_message(lab):
+    """Joints are found by name: the same model to the last bit."""
+    rng = np.random.default_rng(0)
+    messages = []
+    for message in lab.messages:
+        order = rng.permutation(3)
+        messages.append(replace(
+            message, name=[message.name[i] for i in order], position=message.position[order],
+            velocity=message.velocity[order], effort=message.effort[order],
+        ))
+    found = lab.identify(lab.record(messages))
+    assert found.err == ''
+    plain = read_yaml(lab.arm.model_file)
+    mixed = read_yaml(lab.results / 'identified_model.yaml')
+    assert {**mixed, 'provenance': 0} == {**plain, 'provenance': 0}
+
+
+def with_gripper(message):
+    """Return a message that has a joint more."""
+    return replace(
+        message, name=['gripper', *message.name], position=np.append(0.5, message.position),
+        velocity=np.append(0.0, message.velocity), effort=np.append(0.0, message.effort),
+    )
+
+
+def prefixed(message, *prefixes):
+    """Return a message of as many arms as there are prefixes, all alike."""
+    times = len(prefixes)
+    return replace(
+        message, name=[prefix + name for prefix in prefixes for name in message.name],
+        position=np.tile(message.position, times), velocity=np.tile(message.velocity, times),
+        effort=np.tile(message.effort, times),
+    )
+
+
+@pytest.mark.parametrize(('change', 'words'), [
+    (with_gripper, ''),
+    (lambda message: prefixed(message, 'left_'),
+     "the names of all joints begin with 'left_', which the model does not have"),
+])
+def test_other_names_change_nothing(lab, change, words):
+    """A gripper's joint is ignored, a driver's prefix is found and said."""
+    found = lab.identify(lab.record([change(message) for message in lab.messages]))
+    assert_same_parameters(lab.model, lab.arm.model)
+    assert words in found.err
+    assert bool(words) == bool(found.err)
+
+
+def first_two(values):
+    return values[:2]
+
+
+REFUSED = {
+    # 10: names and lengths.
+    'a joint is missing': (
+        lambda ms: [
+            replace(m, name=m.name[:2], position=m.position[:2], velocity=m.velocity[:2],
+                    effort=m.effort[:2]) for m in ms
+        ],
+        'lacks the joint reach of the model; a message names pan, lift, the model has pan, lift, '
+        'reach',
+    ),
+    'no names': (
+        lambda ms: [replace(m, name=[]) for m in ms], 'a message has 3 positions and no names',
+    ),
+    'two arms': (
+        lambda ms: [prefixed(m, 'l_', 'r_') for m in ms],
+        "has the joints pan, lift, reach with the prefixes 'l_', 'r_': say which arm is meant "
+        'with --joint-names',
+    ),
+    'effort of two joints': (
+        lambda ms: with_field(ms, 'effort', first_two),
+        'effort on /joint_states is absent (not one value)',
+    ),
+    # 8: too many.
+    'infinite efforts': (
+        lambda ms: with_field(ms, 'effort', lambda v: v * np.inf, range(0, 1000, 40)),
+        'of the joint states on /joint_states are not finite, more than the 1% accepted',
+    ),
+    # 11: units.
+    'degrees': (
+        lambda ms: with_field(with_field(ms, 'position', np.rad2deg), 'velocity', np.rad2deg),
+        'positions are far outside the limits: pan ',
+    ),
+    'positions in degrees': (
+        lambda ms: with_field(ms, 'position', np.rad2deg),
+        'positions look like degrees, velocities like rad/s',
+    ),
+    'velocities in degrees': (
+        lambda ms: with_field(ms, 'velocity', np.rad2deg),
+        'velocities look like deg/s, positions like rad',
+    ),
+    'ticks': (
+        lambda ms: with_field(ms, 'position', lambda v: np.round(v * 65_190.0)),
+        'all by the same factor: encoder ticks, or stamps too fast or too slow',
+    ),
+    # 12: joints.
+    'exchanged velocities': (
+        lambda ms: with_field(ms, 'velocity', lambda v: v[[1, 0, 2]]),
+        'joints are swapped: the velocity under lift is that of pan (correlation with its own '
+        'position -',
+    ),
+    'a flipped velocity': (
+        lambda ms: with_field(ms, 'velocity', lambda v: v * (1, 1, -1)),
+        '; expected 1): the sign of position or velocity is flipped',
+    ),
+}
+
+
+@pytest.mark.parametrize('fault', REFUSED)
+def test_recordings_that_cannot_be_right_are_refused_in_words(lab, fault):
+    """Exit code 4 in every command that uses the bag; the bag is named, and nothing is left."""
+    change, words = REFUSED[fault]
+    bag = lab.record(change(lab.messages))
+    output = lab.folder / 'out'
+    for found in (
+        lab.identify(bag, code=4),
+        run_command('validate', lab.arm.model_file, bag, '-o', output),
+        run_command('predict', lab.arm.model_file, bag, '-o', output / 'p.csv'),
+    ):
+        assert found.code == 4
+        assert words in found.err
+        assert found.err.startswith(f'error: {bag}')
+        assert not output.exists()
+
+
+DOUBTFUL = {
+    # 11: units of the effort, which only a description can tell.
+    'mA for A': (
+        lambda ms: with_field(ms, 'effort', lambda v: 1000.0 * v),
+        'effort is said to be in A, but looks like motor current in mA: recorded effort per '
+        'torque of the URDF is pan ',
+    ),
+    'N m for A': (
+        lambda ms: with_field(ms, 'effort', lambda v: v * (12, 12, 8)),
+        'effort is said to be in A, but looks like joint torque in Nm',
+    ),
+    # 12: its sign.
+    'a flipped effort': (
+        lambda ms: with_field(ms, 'effort', lambda v: v * (1, -1, 1)),
+        'effort of lift has the opposite sign of the torque of the URDF',
+    ),
+    # 13: signals that stand still.
+    'a constant effort': (
+        lambda ms: with_field(ms, 'effort', lambda v: np.append(v[:2], 0.7)),
+        'effort of reach is 0.7 throughout: nothing can be learned from it',
+    ),
+    'a stale effort': (
+        lambda ms: with_field(ms, 'effort', lambda v: ms[500].effort, range(500, 800)),
+        'effort of lift stood still at ',
+    ),
+}
+
+
+@pytest.mark.parametrize('fault', DOUBTFUL)
+def test_doubtful_recordings_are_used_with_a_warning(lab, fault):
+    """By identify, and by validate, which asks the same of a recording."""
+    change, words = DOUBTFUL[fault]
+    bag = lab.record(change(lab.messages))
+    assert f'warning: {words}' in lab.identify(bag).err
+    found = run_command('validate', lab.arm.model_file, bag, '-o', lab.folder / 'v')
+    assert found.code == 0
+    assert words in found.err
+    assert_no_nan(lab.folder / 'v')
+
+
+@pytest.mark.parametrize('field', ['name', 'effort'])
+def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
+    """
+    Two names exchanged throughout, or two efforts: no signal contradicts another.
+
+    That a model explains little of it is all there is to see, and its verdict names the joint.
+    """
+    messages = with_field(lab.messages, field, lambda values: values[[1, 0, 2]])
+    lab.identify(lab.record(messages))
+    quality = lab.model.quality
+    assert quality['verdict'] in ('usable', 'bad')
+    assert re.search(r"pan is worst: \d+% of its effort's spread is not explained",
+                     ' '.join(quality['reasons']))
+
+
+def test_a_velocity_that_stands_still_costs_little(lab):
+    """It is said, and differentiated from the position: parameters within three errors."""
+    bag = lab.record(with_field(lab.messages, 'velocity', lambda v: np.append(v[:2], 0.0)))
+    found = lab.identify(bag)
+    assert 'velocity of reach is 0 throughout, although the joint moves by' in found.err
+    assert in_standard_errors(lab.model, lab.arm.model) < 3.0
+
+
+# 16: bags.
+
+
+def test_damaged_bags_are_used_beside_good_ones(lab):
+    """Each is said with what was recovered, on stderr and in the model file; exit code 0."""
+    damaged = [lab.cut(0.6), lab.cut(0.4, 'shorter')]
+    found = lab.identify(*damaged, lab.arm.bags[1])
+    warnings = re.findall(
+        r'^warning: (\S+): damaged bag: recovered ([\d.]+) of about ([\d.]+) s \(.* cut off',
+        found.err, re.MULTILINE,
+    )
+    assert [path for path, _, _ in warnings] == [str(path) for path in damaged]
+    for (_, recovered, expected), share in zip(warnings, (0.6, 0.4), strict=True):
+        # The file ends with an index, and a chunk that is cut may be compressed.
+        assert float(recovered) == pytest.approx(share * float(expected), abs=1.0)
+        assert float(expected) == pytest.approx(11.5, abs=0.1)
+    listed = lab.model.provenance['bags']
+    assert [bag['completeness'][:11] for bag in listed] == ['damaged bag', 'damaged bag',
+                                                            'complete']
+    # More data than the clean bag has, of the same arm.
+    assert in_standard_errors(lab.arm.model, lab.model) < 5.0
+
+
+def test_every_command_says_that_a_bag_is_damaged(lab):
+    bag = lab.cut(0.6)
+    for command in (
+        ('validate', lab.arm.model_file, bag, '-o', lab.folder / 'v'),
+        ('predict', lab.arm.model_file, bag, '-o', lab.folder / 'p.csv'),
+        ('predict', '--causal', lab.arm.model_file, bag, '-o', lab.folder / 'c.csv'),
+        ('doctor', bag),
+    ):
+        found = run_command(*command)
+        assert found.code == 0
+        said = found.out if command[0] == 'doctor' else found.err
+        assert re.search(r'warning: .*damaged bag: recovered [\d.]+ of about [\d.]+ s', said)
+
+
+@pytest.mark.parametrize(('share', 'words'), [
+    (0.0, 'it is an empty file: the recording was never written'),
+    (0.002, 'inside the chunk at byte'),
+    (0.03, 'usable joint states on /joint_states between 0 s and the end, at least 50 are needed'),
+])
+def test_what_cannot_be_read_at_all_is_refused(lab, share, words):
+    """Also beside a good one: what was named is missing otherwise without a word."""
+    bag = lab.cut(share)
+    found = lab.identify(lab.arm.bags[1], bag, code=4)
+    assert words in found.err
+    assert str(bag) in found.err
+
+
+# The robot's own state.
+
+
+def record_states(path, messages, states):
+    """Write joint states, and by topic (type, times after the first one [s], values)."""
+    from rosbags.rosbag2 import StoragePlugin
+    from rosbags.rosbag2 import Writer
+    from rosbags.typesys import get_typestore
+    from rosbags.typesys import Stores
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    header, time = store.types['std_msgs/msg/Header'], store.types['builtin_interfaces/msg/Time']
+    raw = [
+        (message.log_time, '/joint_states', JOINT_STATE, store.types[JOINT_STATE](
+            header(time(*divmod(message.stamp, 10**9)), ''), list(message.name),
+            message.position, message.velocity, message.effort,
+        ))
+        for message in messages
+    ]
+    for topic, (kind, times, values) in states.items():
+        raw += [
+            (messages[0].log_time + round(when * 1e9), topic, kind, store.types[kind](value))
+            for when, value in zip(times, values, strict=True)
+        ]
+    writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+    for key, value in METADATA.items():
+        writer.set_custom_data(key, value)
+    with writer:
+        connections = {
+            topic: writer.add_connection(topic, kind, typestore=store)
+            for topic, kind in {topic: kind for _, topic, kind, _ in raw}.items()
+        }
+        for when, topic, kind, message in sorted(raw, key=lambda row: row[0]):
+            writer.write(connections[topic], when, store.serialize_cdr(message, kind))
+    return path
+
+
+def test_what_was_slowed_or_stopped_is_left_out_with_its_times(lab):
+    """Half speed from 3 to 4 s, a protective stop from 7 to 8 s, as the UR driver says it."""
+    bag = record_states(lab.folder / 'bag', lab.messages, {
+        '/speed_scaling_state_broadcaster/speed_scaling': (
+            'std_msgs/msg/Float64', (0.0, 3.0, 4.0), (100.0, 50.0, 100.0)
+        ),
+        '/io_and_status_controller/safety_mode': (
+            'std_msgs/msg/UInt8', (0.0, 7.0, 8.0), (1, 3, 1)
+        ),
+    })
+    # What is in these parts must not matter.
+    found = lab.identify(bag)
+    assert re.search(
+        r'speed scaling was below 99%, down to 50%, from 3\.0\d s to (3\.99|4\.00) s: left out',
+        found.err,
+    )
+    assert re.search(
+        r'the safety mode was 3 PROTECTIVE_STOP from 7\.0\d s to (7\.99|8\.00) s: left out',
+        found.err,
+    )
+    assert '125: at reduced speed scaling (neither scored nor fitted)' in lab.report
+    assert '125: in a safety stop (neither scored nor fitted)' in lab.report
+    assert in_standard_errors(lab.model, lab.arm.model) < 3.0
+
+
+# 17 and 20: too little, too much.
+
+
+def test_what_one_joint_does_not_show_is_named_and_has_no_error(lab):
+    """Only the first joint moves: exit code 3, a reduced model, and no error of what is lost."""
+    bag = lab.record([
+        replace(message, position=np.array([message.position[0], 0.5, 0.3]),
+                velocity=message.velocity * (1, 0, 0))
+        for message in lab.messages
+    ])
+    found = lab.identify(bag, code=3)
+    for joint in ('lift', 'reach'):
+        assert f'{joint} never moved by more than 0.05 rad' in found.err
+    named = re.search(
+        r'the data do not determine ([\w, ]+) \(lift, reach hardly moved\); a reduced model was '
+        r'written to', found.err
+    )[1].split(', ')
+    # Friction and rotors of both, and all that gravity and inertia show through them alone.
+    assert {'fc2', 'fv2', 'f02', 'fc3', 'fv3', 'f03', 'Ia3', 'mx3', 'Iyy3'} <= set(named)
+    model = read_yaml(lab.results / 'identified_model.yaml')
+    assert model['quality']['lost'] == named
+    assert set(named).isdisjoint(model['covariance']['names'])
+    assert set(named).isdisjoint(entry['name'] for entry in model['base_parameters'])
+    assert model['quality']['verdict'] == 'bad'
+    assert 'condition_number' in model['quality']
+    # What is left can be used.
+    again = run_command(
+        'validate', lab.results / 'identified_model.yaml', bag, '-o', lab.folder / 'v'
+    )
+    assert again.code == 0
+
+
+@pytest.mark.parametrize('options', [PLAIN, ('--cutoff', '9')], ids=['plain', 'automatic'])
+def test_a_recording_too_long_for_memory_gives_the_same_model(lab, options, monkeypatch):
+    """
+    Everything in files, rows computed anew in every pass, small blocks.
+
+    Sums in another order differ by rounding: 1e-9, some 1e6 times that of a single number.
+    """
+    lab.identify(lab.arm.bags[0], options=options)
+    whole = lab.model
+    monkeypatch.setattr(storage, 'LARGEST_IN_MEMORY', 100)
+    monkeypatch.setattr(observations, 'KEPT_NUMBERS', 0)
+    monkeypatch.setattr(blocks, 'BLOCK_ROWS', 97)
+    lab.identify(lab.arm.bags[0], options=(*options, '--force'))
+    assert_same_parameters(lab.model, whole, 1e-9)
+    scores = [
+        model.quality['cross_validation']['nrmse_mean'] for model in (whole, lab.model)
+    ]
+    assert scores[0] == pytest.approx(scores[1], rel=1e-9)
+
+
+# 28 to 31: files of strangers.
+
+
+def test_any_name_of_a_file_will_do(lab):
+    """Blanks, quotes, other alphabets, a leading dash behind `./`, a link, a roundabout way."""
+    folder = lab.folder / "a b's \"Prüfung\" 引 é"
+    folder.mkdir()
+    shutil.copytree(lab.arm.bags[0], folder / '-my bag')
+    (folder / 'link').symlink_to(folder / '-my bag')
+    names = ('-my bag', 'link', '../' + folder.name + '/./-my bag')
+    for number, name in enumerate(names):
+        output = folder / f'result {number}'
+        found = run_command(
+            'identify', folder / name, '--robot', lab.arm.yaml, '-o', output, *PLAIN
+        )
+        assert found.code == 0, found.err
+        model = load_identified_model(output / 'identified_model.yaml')
+        assert_same_parameters(model, lab.arm.model)
+        assert model.provenance['bags'][0]['path'] == str(folder / name)
+    assert run_command('identify', '~/no such bag', '--robot', 'ur5', '-o', lab.results).code == 2
+    found = run_command('identify', 'x' * 5000, '--robot', 'ur5', '-o', lab.results)
+    assert found.code in (2, 4)
+    assert 'File name too long' in found.err
+
+
+@pytest.fixture
+def fifo(tmp_path):
+    """Return a pipe that nobody writes to."""
+    os.mkfifo(tmp_path / 'pipe.mcap')
+    return tmp_path / 'pipe.mcap'
+
+
+def test_what_is_no_regular_file_is_refused_at_once(lab, fifo):
+    """Nothing waits for a pipe, and nothing reads zeros for ever."""
+    inside = lab.folder / 'folder'
+    inside.mkdir()
+    os.mkfifo(inside / 'bag.mcap')
+    zero = Path('/dev/zero')
+    for bag in (zero, Path('/dev/null'), fifo):
+        found = lab.identify(bag, code=4)
+        assert found.err == f'error: {bag} is neither a folder nor a regular file: name a bag\n'
+    assert 'bag.mcap is not a regular file' in lab.identify(inside, code=4).err
+    for arguments in (
+        ('validate', zero, lab.arm.bags[0], '-o', lab.results),
+        ('predict', fifo, lab.arm.bags[0], '-o', lab.results / 'p.csv'),
+        ('identify', lab.arm.bags[0], '--urdf', zero, '-o', lab.results),
+        ('identify', lab.arm.bags[0], '--robot', lab.arm.yaml, '--config', fifo, '-o',
+         lab.results),
+    ):
+        found = run_command(*arguments)
+        assert found.code == 4
+        assert 'is not a regular file' in found.err
+    found = run_command('doctor', zero, fifo, inside)
+    assert found.code == 4
+    assert found.out.count('error: ') == 3
+    assert not lab.results.exists()
+
+
+def test_results_have_to_find_a_place(lab):
+    """A folder, a file, a device or nothing at all where the result is to go: exit code 2."""
+    model, bag = lab.arm.model_file, lab.arm.bags[1]
+    (lab.folder / 'p.csv').mkdir()
+    (lab.folder / 'file').write_text('precious')
+    before = contents(lab.folder)
+    for output, words in (
+        (lab.folder / 'p.csv', 'is a folder, and a file is to be written there'),
+        (lab.folder / 'file' / 'p.csv', str(lab.folder / 'file')),
+        (Path('/dev/null/p.csv'), '/dev/null'),
+        (Path('/proc/nobody/p.csv'), '/proc/nobody'),
+    ):
+        found = run_command('predict', model, bag, '-o', output)
+        assert found.code == 2
+        assert words in found.err
+        assert found.out == ''
+        assert contents(lab.folder) == before
+
+
+def calls_and_imports(path):
+    """Return the names that a source file imports, and what it calls with which keywords."""
+    imported, called = set(), []
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name.split('.')[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported.add((node.module or '').split('.')[0])
+        elif isinstance(node, ast.Call):
+            keywords = {word.arg: ast.unparse(word.value) for word in node.keywords}
+            called.append((ast.unparse(node.func), keywords))
+    return imported, called
+
+
+@pytest.mark.parametrize(
+    'path', sorted((ROOT / 'robot_identification').rglob('*.py')),
+    ids=lambda path: path.relative_to(ROOT / 'robot_identification').as_posix(),
+)
+def test_nothing_that_is_read_can_run(path):
+    """No pickle in any disguise, no evaluation of texts, no shell, no YAML with tags of Python."""
+    imported, called = calls_and_imports(path)
+    assert imported.isdisjoint({'pickle', 'cPickle', 'dill', 'joblib', 'marshal', 'shelve'})
+    for name, keywords in called:
+        assert name not in ('eval', 'exec', 'os.system', 'os.popen', 'yaml.unsafe_load')
+        assert keywords.get('shell', 'False') == 'False'
+        assert keywords.get('allow_pickle', 'False') == 'False'
+        if name == 'yaml.load':
+            assert keywords['Loader'] in ('_StrictLoader', '_LOADER')
+
+
+def test_the_linter_watches_over_pickles():
+    """Rule S301 of ruff, which also sees what is called by another name."""
+    text = (ROOT / 'pyproject.toml').read_text(encoding='utf-8')
+    assert re.search(r'^select = \[.*"S301".*\]$', text, re.MULTILINE)
+
+
+def test_pickles_are_no_files_of_ours(lab):
+    """A pickle that would write a file if it were loaded, and NumPy's archive of objects."""
+    flag = lab.folder / 'loaded'
+    pickle = f'cpathlib\nPath.touch\n(cpathlib\nPath\n(V{flag}\ntRtR.'.encode()
+    np.savez(lab.folder / 'bag.npz', q=np.array([None, {}], dtype=object))
+    for name in ('model.yaml', 'model.pkl', 'bag.mcap'):
+        (lab.folder / name).write_bytes(pickle)
+    for name in ('bag.npz', 'bag.mcap'):
+        assert 'cannot be read as a rosbag2 bag' in lab.identify(lab.folder / name, code=4).err
+    for name in ('model.yaml', 'model.pkl', 'bag.npz'):
+        found = run_command(
+            'validate', lab.folder / name, lab.arm.bags[0], '-o', lab.results
+        )
+        assert found.code == 4
+        assert str(lab.folder / name) in found.err
+    assert not flag.exists()
+
+
+@pytest.mark.parametrize(('old', 'new', 'words'), [
+    ('<robot', '<!DOCTYPE robot [<!ENTITY a SYSTEM "file:///etc/passwd">]><robot',
+     "it has a DOCTYPE 'robot'"),
+    ('<link name="ground">', '<link name="ground"><visual><geometry><mesh '
+     'filename="package://arm/../../etc/passwd"/></geometry></visual>',
+     'climbs out of its folder'),
+    ('<link name="ground">', '<link name="ground"><visual><geometry><mesh '
+     'filename="file:///etc/passwd"/></geometry></visual>', 'which lies in no package'),
+])
+def test_hostile_descriptions_are_refused_by_identify(lab, old, new, words):
+    text = (lab.arm.yaml.parent / 'arm.urdf').read_text()
+    assert old in text
+    urdf = lab.folder / 'arm.urdf'
+    urdf.write_text(text.replace(old, new, 1))
+    found = run_command(
+        'identify', lab.arm.bags[0], '--robot', lab.arm.yaml, '--urdf', urdf, '-o', lab.results
+    )
+    assert found.code == 4
+    assert words in found.err
+    assert 'root:' not in found.err
+    assert not lab.results.exists()
+
+
+# The document.
+
+
+def message_templates(folder):
+    """Return every text of the sources, with `..` in the place of values."""
+    def template(node):
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else '..'
+        if isinstance(node, ast.JoinedStr):
+            return ''.join(template(part) for part in node.values)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return template(node.left) + template(node.right)
+        return '..'
+
+    return {
+        template(node)
+        for path in folder.rglob('*.py')
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+        if isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp))
+    }
+
+
+def test_the_document_quotes_what_the_code_says():
+    """Every message of the tables of docs/errors.md about recordings is in the sources, as is."""
+    rows, inside = [], False
+    for line in (ROOT / 'docs' / 'errors.md').read_text(encoding='utf-8').splitlines():
+        inside = line == '| found | message | what to do |' or (inside and line.startswith('|'))
+        if inside:
+            rows.append([cell.strip() for cell in line.strip('|').split('|')])
+    messages = [row[1].strip('`') for row in rows if row[1].startswith('`')]
+    assert len(messages) > 50
+    assert len({tuple(row) for row in rows if row[1].startswith('`')}) == len(messages)
+    templates = message_templates(ROOT / 'robot_identification')
+    lost = [text for text in messages if not any(text in template for template in templates)]
+    assert lost == []
