@@ -93,6 +93,8 @@ DICTIONARY_ESTIMATOR = 'dictionary'
 PLAIN_ESTIMATOR = 'wls'
 # Under this much motion [s] a full dictionary rests on little.
 SHORT_MOTION = 20.0
+# A longer pause between samples is no motion [s].
+LONGEST_PAUSE = 0.5
 # The verdict names no more motions than this.
 MOST_ADVICE = 3
 
@@ -445,26 +447,34 @@ def choose(
     usual = method.kinematic_filter or KinematicFilter(
         order=recipe.order, cutoff=recipe.preferred_cutoff
     )
-    surveyed = tuple(
-        process(
-            recording, usual, unit, start=options.start, stop=options.stop, robot=robot,
+
+    def survey(delay: float) -> tuple[Dataset, ...]:
+        return tuple(
+            process(
+                recording, usual, unit, start=options.start, stop=options.stop, robot=robot,
+                delay=delay,
+            )
+            for recording in recordings
         )
-        for recording in recordings
-    )
+
+    surveyed = survey(0.0)
     idle = find_idle_joints(surveyed)
     if len(idle) == robot.n:
         raise NotIdentifiableError(
             f'{", ".join(r.source for r in recordings)}: no joint moved by more than 0.05 rad: '
             'record a motion'
         )
-    delay = _delay_to_compensate(surveyed) if options.compensate_delay else 0.0
+    delay = 0.0
+    if options.compensate_delay:
+        delay = _delay_to_compensate(surveyed)
+        surveyed = survey(delay)
     filters = (usual,) if method.kinematic_filter is not None else tuple(
         KinematicFilter(order=recipe.order, cutoff=cutoff)
         for cutoff in recipe.cutoffs_below(min(dataset.rate for dataset in surveyed))
     )
     tried = []
     for kinematic_filter in filters:
-        datasets = surveyed if kinematic_filter == usual and not delay else tuple(
+        datasets = surveyed if kinematic_filter == usual else tuple(
             process(
                 recording, kinematic_filter, unit, start=options.start, stop=options.stop,
                 delay=delay,
@@ -569,7 +579,7 @@ def _choose_prior_weight(
         # Outliers and load are judged with a light pull, whatever weight is tried.
         estimator = replace(estimator, prior=cad_prior(robot), prior_weight=1.0)
         weights = recipe.prior_weights
-    motion = sum(int(dataset.fitted.sum()) / dataset.rate for dataset in datasets)
+    motion = sum(_seconds_fitted(dataset) for dataset in datasets)
     if motion < SHORT_MOTION:
         notes.append(
             f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the friction terms rest on little'
@@ -591,6 +601,12 @@ def _choose_prior_weight(
         ),) if len(trials) > 1 else (),
         tuple(notes),
     )
+
+
+def _seconds_fitted(dataset: Dataset) -> float:
+    """Return how long the motion is that parameters are estimated from, without gaps [s]."""
+    steps = np.diff(dataset.stamps[dataset.fitted])
+    return float(np.sum(steps[steps < LONGEST_PAUSE]))
 
 
 def describe_laws(friction: Sequence[FrictionLaw]) -> str:

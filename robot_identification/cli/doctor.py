@@ -26,6 +26,7 @@ import numpy as np
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.output import print_json
+from robot_identification.errors import DataError
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import MissingDependencyError
@@ -39,6 +40,7 @@ from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.kinematic_calibration import DhCorrections
 from robot_identification.model.kinematic_calibration import read_calibration
+from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.link_frames import check_table
 from robot_identification.model.link_table import read_link_table
 from robot_identification.model.link_table import urdf_of_link_table
@@ -49,6 +51,7 @@ from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf import read_urdf
 from robot_identification.model.urdf import Urdf
+from robot_identification.processing.process import process
 
 UNUSABLE = 4
 FEW_DEGREES = 0.05
@@ -164,6 +167,10 @@ def _examine_bag(path: Path) -> tuple[list[str], list[str]]:
             warnings.append(f'{joint} moves by {np.ptp(q):.4f} only: it cannot be identified')
         if not np.all(np.isfinite(q)):
             warnings.append(f'{joint}: {np.count_nonzero(~np.isfinite(q))} positions not finite')
+    try:
+        process(recording, KinematicFilter(), 'Nm')
+    except DataError as error:
+        warnings.append(f'`identify` refuses it: {error}')
     return facts, warnings
 
 

@@ -88,10 +88,12 @@ def compare_effort(
         encoders=model.robot.encoders,
     )
     note = check_robot_name(recording, model.robot.name)
-    if not np.isfinite(recording.dq).any():
+    without = ~np.isfinite(recording.dq).any(axis=0)
+    if without.any():
+        names = ', '.join(np.array(recording.joint_names)[without])
         raise DataError(
-            f'{bag} has no velocity on {recording.topic}, which the causal prediction needs: '
-            'leave out --causal'
+            f'{bag} has no velocity of {names}, which the causal prediction needs: leave out '
+            '--causal'
         )
     predicted = TorquePredictor(model).run(recording.stamps, recording.q, recording.dq)
     return (
