@@ -322,8 +322,8 @@ class _Contents:
         for joint in np.flatnonzero(constant & ~absent):
             found.notes.append(
                 f'velocity of {names[joint]} is {self.fastest[joint] + 0.0:g} throughout, '
-                f'although the joint moves by {self.highest[joint] - self.lowest[joint]:.3g} rad: it is '
-                'differentiated from position'
+                f'although the joint moves by {self.highest[joint] - self.lowest[joint]:.3g} rad: '
+                'it is differentiated from position'
             )
         derived: BoolArray = absent | constant
         return derived
