@@ -34,10 +34,12 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.errors import NotIdentifiableError
+from robot_identification.errors import RankDeficientError
 from robot_identification.errors import UsageError
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.advice import advise
 from robot_identification.estimation.advice import prior_decided
+from robot_identification.estimation.covariance import Covariance
 from robot_identification.estimation.covariance import covariance_of
 from robot_identification.estimation.dictionary import DictionaryFit
 from robot_identification.estimation.fitting import cross_validate
@@ -50,6 +52,7 @@ from robot_identification.estimation.fitting import score_prior
 from robot_identification.estimation.fitting import torque_per_effort
 from robot_identification.estimation.fitting import Trial
 from robot_identification.estimation.identifiability import find_idle_joints
+from robot_identification.estimation.identifiability import find_silent_joints
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.observations import Observations
@@ -57,6 +60,7 @@ from robot_identification.estimation.observations import RowTreatment
 from robot_identification.estimation.observations import TIME_BLOCKS
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.prior import doubt_cad
+from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.recipe import Recipe
@@ -93,6 +97,12 @@ DICTIONARY_ESTIMATOR = 'dictionary'
 PLAIN_ESTIMATOR = 'wls'
 # Under this much motion [s] a full dictionary rests on little.
 SHORT_MOTION = 20.0
+# A recording with fewer samples in motion has none.
+FEWEST_FITTED = 50
+# Of the effort's spread, by which offsets of recordings differ noticeably.
+FAR_OFFSET = 0.05
+# Degrees of freedom that are as good as infinite.
+MANY = 1.0e6
 # A longer pause between samples is no motion [s].
 LONGEST_PAUSE = 0.5
 # The verdict names no more motions than this.
@@ -185,7 +195,15 @@ class IdentifyOptions:
                 reflected_inertia=profile.reflected_inertia,
             )
         automatic = self.friction in (None, AUTOMATIC)
-        estimator = self.estimator or (DICTIONARY_ESTIMATOR if automatic else PLAIN_ESTIMATOR)
+        has_dictionary = 'dictionary' in str(self.friction).split(',')
+        estimator = self.estimator or (
+            DICTIONARY_ESTIMATOR if automatic or has_dictionary else PLAIN_ESTIMATOR
+        )
+        if has_dictionary and estimator != DICTIONARY_ESTIMATOR:
+            raise UsageError(
+                f'the terms of friction dictionary are too many for the estimator {estimator}: '
+                f'leave out --estimator, or name plain laws ({PLAIN_FRICTION})'
+            )
         names = str(self.friction) if not automatic else (
             DICTIONARY_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
         )
@@ -203,7 +221,9 @@ class IdentifyOptions:
                 if estimator == DICTIONARY_ESTIMATOR else ESTIMATORS[estimator]()
             ),
             estimator_name=estimator,
-            kinematic_filter=self.kinematic_filter,
+            kinematic_filter=self.kinematic_filter or self.recipe.kinematic_filter,
+            effort_filter=self.recipe.effort_filter,
+            treatment=RowTreatment(self.recipe.slowest, self.recipe.decimation),
         )
 
 
@@ -330,6 +350,7 @@ def identify(
         )
         for bag in bags
     ]
+    _refuse_copies(recordings)
     notes = [check_robot_name(recording, robot.name) for recording in recordings]
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
     notes += [
@@ -337,13 +358,18 @@ def identify(
         for recording in recordings
         if (said := recording.metadata.get('effort_unit', unit)) != unit
     ]
+    if any('effort_unit' in recording.metadata for recording in recordings):
+        notes += [
+            f'{recording.source} does not say the unit of its effort: {unit} is assumed'
+            for recording in recordings if 'effort_unit' not in recording.metadata
+        ]
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
     choice = choose(robot, recordings, unit, options, with_prior=not relative_scale)
     datasets = choice.datasets
     if not np.isfinite(robot.sampling_rate):
         robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
     method = options.method
-    idle = find_idle_joints(datasets)
+    idle = find_unseen_joints(datasets)
     whole = fit_parameters(
         method.observe(
             robot, choice.friction, datasets, [dataset.fitted for dataset in datasets],
@@ -352,7 +378,7 @@ def identify(
         idle,
         choice.estimator,
     )
-    covariance = covariance_of(whole.estimate)
+    covariance = _covariance_of(whole.estimate)
     model = IdentifiedModel(
         robot=robot,
         effort_unit=unit,
@@ -384,10 +410,14 @@ def identify(
     advice = advise(robot, whole.estimate, covariance, single)
     verdict = judge(
         choice.trial.errors, unseen=False, lost=whole.lost,
+        doubts=(
+            ('unknown drive gains are taken as equal: the torques of joints may not fit together',)
+            if relative_scale else _doubts_of_cad(robot, datasets)
+        ),
         advice=tuple(str(one) for one in advice[:MOST_ADVICE]),
     )
     few = thin_rows([d.fitted for d in datasets], options.recipe.samples_in_choice)
-    wide = cross_validate(
+    wide = _try_wider_gap(
         method.observe(robot, choice.friction, datasets, few), idle, choice.estimator,
         choice.trial.name,
         Folds(options.recipe.folds, options.recipe.wide_gap),
@@ -403,10 +433,11 @@ def identify(
         cross_validation=choice.trial.errors,
         prior=score_prior(robot, datasets, few),
         lost=whole.lost,
-        idle_joints=whole.idle_joints,
+        idle_joints=tuple(robot.joint_names[joint] for joint in find_idle_joints(datasets)),
         verdict=verdict,
         notes=tuple(note for note in notes if note)
-        + choice.notes + whole.estimate.notes + covariance.notes,
+        + choice.notes + _offset_notes(robot, whole.estimate, datasets)
+        + whole.estimate.notes + covariance.notes,
         candidates=choice.candidates,
         decided_by_prior=prior_decided(whole.estimate),
         advice=advice,
@@ -458,11 +489,26 @@ def choose(
         )
 
     surveyed = survey(0.0)
-    idle = find_idle_joints(surveyed)
-    if len(idle) == robot.n:
+    moving = [
+        int(dataset.fitted.sum()) >= FEWEST_FITTED and len(find_unseen_joints([dataset])) < robot.n
+        for dataset in surveyed
+    ]
+    still = [r.source for r, moves in zip(recordings, moving, strict=True) if not moves]
+    if any(moving):
+        recordings = [r for r, moves in zip(recordings, moving, strict=True) if moves]
+        surveyed = tuple(d for d, moves in zip(surveyed, moving, strict=True) if moves)
+    else:
+        still = []
+    idle = find_unseen_joints(surveyed)
+    if len(find_idle_joints(surveyed)) == robot.n:
         raise NotIdentifiableError(
             f'{", ".join(r.source for r in recordings)}: no joint moved by more than 0.05 rad: '
             'record a motion'
+        )
+    if len(idle) == robot.n:
+        raise DataError(
+            f'{", ".join(r.source for r in recordings)}: the effort of every joint that moves is '
+            'the same throughout: record a driver that fills it'
         )
     delay = 0.0
     if options.compensate_delay:
@@ -497,7 +543,10 @@ def choose(
             replace(dataset, found_delay=seen.found_delay)
             for dataset, seen in zip(best.datasets, surveyed, strict=True)
         ),
-        notes=(*best.notes, *(note for dataset in surveyed for note in dataset.notes)),
+        notes=(
+            *(f'{source} has no motion, or no effort that changes: left out' for source in still),
+            *best.notes, *(note for dataset in surveyed for note in dataset.notes),
+        ),
     )
     if len(tried) == 1:
         return best
@@ -564,17 +613,11 @@ def _choose_prior_weight(
     assert isinstance(estimator, DictionaryFit)
     notes = []
     weights: tuple[float, ...] = (0.0,)
-    doubts = [
-        doubt for dataset in datasets
-        if (doubt := doubt_cad(robot, dataset, torque_per_effort(robot, dataset)))
-    ]
+    doubts = _doubts_of_cad(robot, datasets) if with_prior else ()
     if not with_prior:
         notes.append('the URDF is no prior: drive gains are unknown, so the scale is')
     elif doubts:
-        notes.append(
-            'the URDF is no prior: measured over expected torque of the bodies is '
-            f'{"; ".join(doubts)}; check effort unit, drive gains, signs and mounting'
-        )
+        notes.append('the URDF is no prior, for it contradicts the effort')
     else:
         # Outliers and load are judged with a light pull, whatever weight is tried.
         estimator = replace(estimator, prior=cad_prior(robot), prior_weight=1.0)
@@ -590,16 +633,31 @@ def _choose_prior_weight(
         Folds(recipe.folds, recipe.gap),
     )
     best = min(trials, key=lambda trial: trial.score)
-    limit = best.score + best.standard_error
-    at = max(i for i, trial in enumerate(trials) if trial.score <= limit)
+    at = max(
+        (i for i, trial in enumerate(trials) if trial.is_as_good_as(best)),
+        key=lambda i: weights[i],
+    )
     return Choice(
         kinematic_filter, datasets, laws, replace(estimator, prior_weight=weights[at]),
         trials[at],
         (_compare(
             'weight of the CAD prior', trials, trials[at],
-            'the largest within one standard error of the best',
+            'the largest that is no worse than the best by one standard error, block by block',
         ),) if len(trials) > 1 else (),
         tuple(notes),
+    )
+
+
+def _doubts_of_cad(robot: RobotModel, datasets: Sequence[Dataset]) -> tuple[str, ...]:
+    """Return where the effort contradicts the URDF in sign or size."""
+    found = [
+        doubt for dataset in datasets
+        if (doubt := doubt_cad(robot, dataset, torque_per_effort(robot, dataset)))
+    ]
+    return tuple(
+        f'measured over expected torque of the bodies is {doubt}: check effort unit, drive gains, '
+        'signs and mounting'
+        for doubt in found
     )
 
 
@@ -609,10 +667,23 @@ def _seconds_fitted(dataset: Dataset) -> float:
     return float(np.sum(steps[steps < LONGEST_PAUSE]))
 
 
+def _try_wider_gap(
+    observations: Observations, idle: Sequence[int], estimator: Estimator, name: str, folds: Folds
+) -> Trial | None:
+    """Return the errors with more time between the blocks, if that leaves enough to fit."""
+    try:
+        return cross_validate(observations, idle, estimator, name, folds)
+    except DataError:
+        return None
+
+
 def describe_laws(friction: Sequence[FrictionLaw]) -> str:
     """Return friction laws and their shape constants in words."""
     return ', '.join(
-        law.name + ''.join(f' {key} {value:g}' for key, value in law.constants().items())
+        law.name + ''.join(
+            f' {key} {value:g}' for key, value in law.constants().items()
+            if isinstance(value, float)
+        )
         for law in friction
     )
 
@@ -624,6 +695,52 @@ def _compare(question: str, trials: Sequence[Trial], chosen: Trial, rule: str) -
         tuple(trial.score for trial in trials),
         chosen.name,
         rule,
+    )
+
+
+def _covariance_of(estimate: Estimate) -> Covariance:
+    """Return the covariance of an estimate, of what its data tell apart."""
+    try:
+        return covariance_of(estimate)
+    except RankDeficientError:
+        b = len(estimate.theta)
+        return Covariance(
+            'residual', np.nan_to_num(estimate.covariance), np.full(b, MANY), np.zeros(b, bool),
+            notes=(
+                'friction terms act alike in this motion (a joint that never reverses, or never '
+                'changes its speed): standard errors are those of white residuals, and of little '
+                'meaning',
+            ),
+        )
+
+
+def find_unseen_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
+    """Return the joints that hardly move, or whose effort never changes, in all recordings."""
+    silent = set.intersection(*(set(find_silent_joints(dataset)) for dataset in datasets))
+    return tuple(sorted(silent | set(find_idle_joints(datasets))))
+
+
+def _offset_notes(
+    robot: RobotModel, estimate: Estimate, datasets: Sequence[Dataset]
+) -> tuple[str, ...]:
+    """Return which joints have another offset in each recording."""
+    if not estimate.nuisance.size:
+        return ()
+    others = estimate.nuisance.reshape(-1, robot.n)
+    largest = np.abs(np.vstack([-others.sum(axis=0), others])).max(axis=0)
+    per_effort = torque_per_effort(robot, datasets[0])
+    spread = np.mean(
+        [np.std(dataset.effort[dataset.fitted], axis=0) for dataset in datasets], axis=0
+    ) * np.abs(per_effort)
+    far = [
+        f'{name} by up to {value:.2g} N m'
+        for name, value, size in zip(robot.joint_names, largest, spread, strict=True)
+        if value > FAR_OFFSET * size
+    ]
+    return (
+        (f'offsets of the recordings differ from their mean, which the model keeps: '
+         f'{", ".join(far)}; a payload, a cable or a current sensor has changed between them',)
+        if far else ()
     )
 
 
@@ -663,7 +780,7 @@ def _ranges_covered(
 
 
 def _quality(
-    choice: Choice, wide: Trial, whole: Fit, verdict: Verdict, recipe: Recipe
+    choice: Choice, wide: Trial | None, whole: Fit, verdict: Verdict, recipe: Recipe
 ) -> dict[str, Any]:
     estimate = whole.estimate
     return {
@@ -674,7 +791,9 @@ def _quality(
                     f'{recipe.gap:g} s apart',
             'nrmse': [errors.nrmse for errors in choice.trial.errors],
             'nrmse_mean': choice.trial.score,
-            'wider_gap': {'seconds': recipe.wide_gap, 'nrmse_mean': wide.score},
+            'wider_gap': {
+                'seconds': recipe.wide_gap, 'nrmse_mean': None if wide is None else wide.score,
+            },
             'choices': [
                 {
                     'question': question.question,
@@ -694,6 +813,19 @@ def _quality(
         'condition_number_scaled': estimate.condition_number_scaled,
         'lost': list(whole.lost),
     }
+
+
+def _refuse_copies(recordings: Sequence[Recording]) -> None:
+    """Refuse a recording that is given twice: it would count as two."""
+    seen: dict[str, str] = {}
+    for recording in recordings:
+        digest = file_sha256(Path(recording.source))
+        if digest in seen:
+            raise UsageError(
+                f'{recording.source} holds the same bytes as {seen[digest]}: name each recording '
+                'once, or its errors would be taken for smaller than they are'
+            )
+        seen[digest] = recording.source
 
 
 def choose_effort_unit(

@@ -112,6 +112,7 @@ TESTS = {
     ),
     13: (
         'test_faults.py::test_doubtful_recordings_are_used_with_a_warning',
+        'test_faults.py::test_a_joint_with_a_dead_effort_is_not_learned_from',
         'test_faults.py::test_a_velocity_that_stands_still_costs_little',
         'cli/test_bad_input.py::test_a_joint_that_never_moves',
     ),
@@ -686,10 +687,6 @@ DOUBTFUL = {
         'effort of lift has the opposite sign of the torque of the URDF',
     ),
     # 13: signals that stand still.
-    'a constant effort': (
-        lambda ms: with_field(ms, 'effort', lambda v: np.append(v[:2], 0.7)),
-        'effort of reach is 0.7 throughout: nothing can be learned from it',
-    ),
     'a stale effort': (
         lambda ms: with_field(ms, 'effort', lambda v: ms[500].effort, range(500, 800)),
         'effort of lift stood still at ',
@@ -707,6 +704,24 @@ def test_doubtful_recordings_are_used_with_a_warning(lab, fault):
     assert found.code == 0
     assert words in found.err
     assert_no_nan(lab.folder / 'v')
+
+
+def test_a_joint_with_a_dead_effort_is_not_learned_from(lab):
+    """Exit code 3: its friction is lost, and its rows do not bend the bodies of the others."""
+    bag = lab.record(with_field(lab.messages, 'effort', lambda v: np.append(v[:2], 0.7)))
+    found = lab.identify(bag, code=3)
+    assert 'warning: effort of reach is 0.7 throughout: nothing can be learned' in found.err
+    assert re.search(r'do not determine [\w, ]*\bfv3\b', found.err)
+    whole = load_identified_model(lab.arm.model_file)
+    model = lab.model
+    for name in ('fv1', 'fv2', 'Izz1'):
+        expected, error = (
+            values[whole.reduction.names.index(name)]
+            for values in (whole.theta_base, whole.standard_errors)
+        )
+        found_value = model.theta_base[model.reduction.names.index(name)]
+        # From two joints' rows instead of three.
+        assert abs(found_value - expected) < 5.0 * error
 
 
 @pytest.mark.parametrize('field', ['name', 'effort'])

@@ -131,6 +131,11 @@ def _examination(path: Path) -> tuple[str, _Examination]:
 
 def _examine_bag(path: Path) -> tuple[list[str], list[str]]:
     joints = find_joint_names(path)
+    if not joints:
+        raise DataError(
+            f'{path} names no joint: a table needs columns time, q_JOINT, dq_JOINT, effort_JOINT, '
+            'or a mapping beside it (docs/formats/bag.md)'
+        )
     recording = read_recording(path, sorted(joints))
     steps = np.diff(recording.stamps)
     period = float(np.median(steps)) if steps.size else float('nan')

@@ -83,8 +83,8 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--compensate-delay', action='store_true',
-        help='take kinematics earlier by the delay of the effort that is found (it is always '
-        'reported)',
+        help='take kinematics earlier by the delay of the effort that is found (up to 20 ms; it '
+        'is reported in any case)',
     )
     parser.add_argument(
         '--config', type=Path, metavar='FILE',

@@ -178,7 +178,7 @@ def unit_covariance(estimate: Estimate) -> Covariance:
 def residual_covariance(estimate: Estimate) -> Covariance:
     """Return the covariance that white residuals of the size seen would have."""
     problem = problem_of(estimate)
-    freedom = float(max(problem.samples.sum() - problem.size, 1))
+    freedom = float(max(int(problem.samples.sum()) - problem.size, 1))
     return Covariance(
         'residual',
         estimate.covariance,

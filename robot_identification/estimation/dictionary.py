@@ -215,7 +215,8 @@ def torque_deviation(problem: IdentificationProblem) -> FloatArray:
         for place, column in enumerate(factor.columns):
             if column < b and int(column) in offsets:
                 ones, torque = factor.triangle[:, place], factor.triangle[:, -1]
-                squares[joint] -= (ones @ torque) ** 2 / (ones @ ones)
+                if ones.any():
+                    squares[joint] -= (ones @ torque) ** 2 / (ones @ ones)
     largest = squares.max()
     deviation: FloatArray = np.sqrt(
         np.maximum(squares, 1e-12 * largest if largest else 1.0) / problem.samples

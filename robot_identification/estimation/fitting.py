@@ -28,6 +28,7 @@ from dataclasses import replace
 import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.estimation.dictionary import DictionaryFit
+from robot_identification.estimation.identifiability import find_silent_joints
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.observations import NO_TREATMENT
 from robot_identification.estimation.observations import Observations
@@ -109,12 +110,18 @@ class Trial:
     @property
     def score(self) -> float:
         """Mean NRMSE over joints and bags; smaller is better."""
-        return float(np.mean([errors.nrmse_mean for errors in self.errors]))
+        return float(np.nanmean([errors.nrmse_mean for errors in self.errors]))
 
-    @property
-    def standard_error(self) -> float:
-        """Standard error of the score by its scatter over the blocks."""
-        return float(np.std(self.by_fold, ddof=1) / np.sqrt(len(self.by_fold)))
+    def is_as_good_as(self, best: Trial) -> bool:
+        """
+        Return whether it is no worse than the best by one standard error.
+
+        The error is that of the difference block by block: blocks are unequal, and what makes
+        one hard to predict does so for all candidates.
+        """
+        difference = self.by_fold - best.by_fold
+        error = float(np.std(difference, ddof=1) / np.sqrt(len(difference)))
+        return bool(difference.mean() <= error)
 
 
 def observe(
@@ -164,6 +171,7 @@ def observe(
                 None if effort_filter is None else with_smooth_effort(
                     dataset, effort_filter
                 ).effort,
+                find_silent_joints(dataset),
             )
             for dataset, chosen in zip(datasets, rows, strict=True)
         ],
@@ -336,6 +344,8 @@ def _try_on_folds(
         places = [rows[part.rows] for part, (_, rows) in zip(data, fold, strict=True)]
         held_out.append(places)
         for prediction, unknowns in zip(predictions, solve(left.problem), strict=True):
+            # Another recording would have an offset of its own, which no model knows.
+            unknowns[left.problem.reduction.rank:] = 0.0
             for values, torque, part, chosen in zip(
                 prediction, tested.torque(unknowns), data, places, strict=True
             ):
@@ -366,8 +376,9 @@ def _scores_by_fold(
             effort = part.dataset.effort[part.rows]
             spread = np.std(effort, axis=0)
             error = np.sqrt(np.mean((effort[chosen] - predicted[chosen]) ** 2, axis=0))
-            values.append(np.mean(error[spread > 0.0] / spread[spread > 0.0]))
-        scores.append(np.mean(values))
+            varies = spread > 0.0
+            values.append(np.mean(error[varies] / spread[varies]) if varies.any() else np.nan)
+        scores.append(np.nanmean(values))
     return np.array(scores)
 
 

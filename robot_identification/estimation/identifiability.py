@@ -68,6 +68,17 @@ def find_idle_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
     return tuple(np.flatnonzero(ranges < IDLE_RANGE).tolist())
 
 
+def find_silent_joints(dataset: Dataset) -> tuple[int, ...]:
+    """Return the joints that move while their effort stays the same to the last bit."""
+    moving = _ranges(dataset) >= IDLE_RANGE if dataset.scored.any() else np.zeros(0, dtype=bool)
+    silent = []
+    for joint in np.flatnonzero(moving):
+        effort = dataset.effort[:, joint][dataset.fitted]
+        if effort.size and effort.min() == effort.max():
+            silent.append(int(joint))
+    return tuple(silent)
+
+
 def _ranges(dataset: Dataset) -> FloatArray:
     """Return how far each joint moves in what is scored [rad], shape (n,)."""
     extremes = []

@@ -25,9 +25,11 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.errors import DataError
 from robot_identification.estimation.problem import BoolArray
 from robot_identification.estimation.problem import combine_factors
@@ -85,6 +87,8 @@ class TrainingData:
         The samples to take.
     effort : ndarray, shape (N, n), optional
         Effort to fit in the place of the recorded one, for methods that smooth it.
+    silent : tuple of int
+        Joints whose effort was not really recorded: their rows say nothing.
 
     """
 
@@ -92,6 +96,7 @@ class TrainingData:
     torque_per_effort: FloatArray
     rows: BoolArray
     effort: FloatArray | None = None
+    silent: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -275,7 +280,7 @@ class Observations:
         part = Observations.__new__(Observations)
         part.robot, part.reduction = self.robot, self.reduction
         part.data = tuple(
-            TrainingData(one.dataset, one.torque_per_effort, chosen, one.effort)
+            replace(one, rows=chosen)
             for one, chosen in zip(self.data, rows, strict=True)
         )
         part.offset_by_recording = self.offset_by_recording
@@ -295,7 +300,7 @@ class Observations:
             return self
         return Observations(
             self.robot, self.reduction,
-            [TrainingData(p.dataset, p.torque_per_effort, p.rows) for p in self.data],
+            [replace(part, effort=None) for part in self.data],
             offset_by_recording=self.offset_by_recording,
         )
 
@@ -436,14 +441,15 @@ class Observations:
                 torques[block.bag][places, joint] = matrix @ theta[self.columns(joint)]
         return torques
 
-    def _parts(self) -> tuple[list[IntArray], int]:
+    def _parts(self) -> tuple[list[NDArray[np.int16]], int]:
         """Return the contiguous part of time that every sample is in, and their number."""
         sizes = [int(part.rows.sum()) for part in self.data]
         duration = sum(
             size / part.dataset.rate for size, part in zip(sizes, self.data, strict=True)
         )
         count = int(np.clip(duration / SHORTEST_BLOCK, 1, self.time_blocks))
-        parts, before = [], 0
+        parts: list[NDArray[np.int16]] = []
+        before = 0
         for size, part in zip(sizes, self.data, strict=True):
             rank = before + np.maximum(np.cumsum(part.rows) - 1, 0)
             parts.append((rank * count // max(sum(sizes), 1)).astype(np.int16))
@@ -497,6 +503,10 @@ class Observations:
                 )
                 for joint in range(self.robot.n)
             ]
+            for joint in part.silent:
+                joints[joint] = replace(
+                    joints[joint], table=np.zeros_like(joints[joint].table)
+                )
             if self.treatment.slowest is not None:
                 fast = fast_enough(motion.dq, self.treatment.slowest)
                 joints = [of_joint.select(fast[:, j]) for j, of_joint in enumerate(joints)]

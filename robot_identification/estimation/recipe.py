@@ -29,6 +29,8 @@ from robot_identification.files import check_schema_version
 from robot_identification.files import read_yaml
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import check_between
+from robot_identification.model.kinematic_filter import kinematic_filter_from_options
+from robot_identification.model.kinematic_filter import KinematicFilter
 
 SCHEMA_VERSION = 1
 MOST_CANDIDATES = 20
@@ -52,8 +54,8 @@ class Recipe:
     order : int
         Of one pass of the kinematic filter.
     prior_weights : tuple of float
-        Weights of the CAD prior to try; the largest within one standard error of the best is
-        taken.
+        Weights of the CAD prior to try; the largest that is no worse than the best by one
+        standard error of their difference is taken.
     dictionary : DictionaryFriction
         Friction terms to choose from.
     passes : int
@@ -70,6 +72,15 @@ class Recipe:
         A wider one, by which the chosen fit is judged once more [s].
     samples_in_choice : int
         Choices are made on at most so many samples, evenly spread; the fit takes all.
+    kinematic_filter : KinematicFilter, optional
+        Of any kind, in the place of the cut-offs; by default they are tried.
+    effort_filter : KinematicFilter, optional
+        Smoothing of the effort that is fitted, for comparison with publications; by default none.
+    slowest : float, optional
+        Rows of joints slower than this are left out of the fit [rad/s]; by default none are.
+    decimation : float, optional
+        Cut-off of a low-pass that columns and effort go through together before rows are left
+        out [Hz]; by default they do not.
 
     """
 
@@ -86,6 +97,10 @@ class Recipe:
     gap: float = 0.3
     wide_gap: float = 1.0
     samples_in_choice: int = 20_000
+    kinematic_filter: KinematicFilter | None = None
+    effort_filter: KinematicFilter | None = None
+    slowest: float | None = None
+    decimation: float | None = None
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -106,6 +121,9 @@ class Recipe:
             ('gap', 0.0, 60.0), ('wide_gap', 0.0, 60.0), ('samples_in_choice', 500, 10**7),
         ):
             check_between(getattr(self, name), low, high, f'{name} of the recipe')
+        for name, low, high in (('slowest', 0.0, 10.0), ('decimation', 0.1, 1000.0)):
+            if getattr(self, name) is not None:
+                check_between(getattr(self, name), low, high, f'{name} of the recipe')
         for name in ('order', 'passes', 'folds', 'samples_in_choice'):
             if not isinstance(getattr(self, name), int):
                 raise DescriptionError(
@@ -125,6 +143,7 @@ class Recipe:
             content[entry.name] = (
                 {name: list(values) for name, values in value.constants().items()}
                 if isinstance(value, DictionaryFriction)
+                else value.options() if isinstance(value, KinematicFilter)
                 else list(value) if isinstance(value, tuple)
                 else value
             )
@@ -156,6 +175,11 @@ def load_recipe(path: Path) -> Recipe:
                 raise DescriptionError(f'dictionary is {terms!r}, it must map kinds to constants')
             check_keys(terms, 'dictionary', set(), kinds)
             given['dictionary'] = DictionaryFriction(**terms)
+        for name in ('kinematic_filter', 'effort_filter'):
+            if given.get(name) is not None:
+                if not isinstance(given[name], dict):
+                    raise DescriptionError(f'{name} is {given[name]!r}, it must be a mapping')
+                given[name] = kinematic_filter_from_options(given[name])
         return Recipe(**given)
     except DescriptionError as error:
         raise DescriptionError(f'{source}: {error}') from error

@@ -211,6 +211,8 @@ class JointColumns:
 
     def _prefixes(self, names: Sequence[str]) -> set[str]:
         """Return what can be put before all joints of the model to get names of a message."""
+        if not self._joint_names:
+            return set()
         first, known = self._joint_names[0], set(names)
         return {
             prefix for name in names if name.endswith(first)

@@ -89,12 +89,13 @@ def judge(
     unseen: bool,
     lost: Sequence[str] = (),
     advice: Sequence[str] = (),
+    doubts: Sequence[str] = (),
 ) -> Verdict:
     """
     Return a verdict on errors.
 
-    A joint whose effort is mostly noise is named, and has no part in the level: no model
-    predicts it.
+    A joint whose effort is mostly noise is named, and has no part in the mean that is judged: no
+    model predicts it. With such a joint a model is not good, however well the others do.
 
     Parameters
     ----------
@@ -106,6 +107,8 @@ def judge(
         Parameters that the training data do not determine.
     advice : sequence of str
         What would show them, most important first.
+    doubts : sequence of str
+        What contradicts the model although it predicts; with any it is not good.
 
     """
     errors = [
@@ -116,11 +119,16 @@ def judge(
     ]
     noisy = [error for error in errors if error.is_noise]
     judged = [error for error in errors if not error.is_noise]
-    mean = float(np.mean([bag.nrmse_mean for bag in bags]))
+    known = [bag.nrmse_mean for bag in bags if math.isfinite(bag.nrmse_mean)]
+    mean = float(np.mean(known)) if known else math.nan
     worst = max(judged, key=lambda error: error.value, default=None)
-    level = _level(bags, judged, bool(noisy), mean, worst, lost)
+    level = _level(bags, judged, bool(noisy), mean, worst, lost, doubts)
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
-    reasons = [f'mean NRMSE {mean:.3f} on {where}']
+    reasons = [
+        *doubts,
+        f'mean NRMSE {mean:.3f} on {where}' if known
+        else f'the effort of no joint varies on {where}: nothing can be judged by it',
+    ]
     if lost:
         reasons.insert(0, f'the data do not determine {", ".join(lost)}')
     missed = worst is not None and worst.value > JOINT_NRMSE
@@ -151,6 +159,7 @@ def _level(
     mean: float,
     worst: _JointError | None,
     lost: Sequence[str],
+    doubts: Sequence[str],
 ) -> str:
     if some_noisy:
         of_bags = [[e.value for e in judged if e.bag is bag] for bag in bags]
@@ -158,7 +167,8 @@ def _level(
         mean = float(np.mean(means)) if means else math.nan
     if lost or not mean <= USABLE_NRMSE:
         return BAD
-    if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and not _is_beaten(bags):
+    is_clear = not some_noisy and not doubts and not _is_beaten(bags)
+    if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and is_clear:
         return GOOD
     return USABLE
 

@@ -26,11 +26,14 @@ from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.files import dump_yaml
 from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model.kinematic_filter import KinematicFilter
 
 OTHER = Recipe(
     cutoffs=(3.5, 1.0 / 3.0), preferred_cutoff=3.5, tie=0.02, order=3, prior_weights=(0.0,),
     dictionary=DictionaryFriction(sliding=(0.05,), stribeck=(), presliding=(1e-5,)), passes=2,
     huber=2.0, shrinkage=0.0, folds=3, gap=0.0, wide_gap=2.5, samples_in_choice=600,
+    kinematic_filter=KinematicFilter(kind='fourier', period=8.0, harmonics=5),
+    effort_filter=KinematicFilter(kind='rloess', span=0.2), slowest=0.02, decimation=20.0,
 )
 
 
@@ -78,6 +81,8 @@ def test_what_a_file_leaves_out_has_its_default(file):
     ('schema_version: 1\ndictionary: {sliding: [-0.1]}\n', 'sliding of dictionary .* positive'),
     ('schema_version: 1\npasses: four\n', "passes of the recipe is 'four'"),
     ('- 1\n', 'mapping'),
+    ('schema_version: 1\nkinematic_filter: 9\n', 'kinematic_filter is 9, it must be a mapping'),
+    ('schema_version: 1\neffort_filter: {kind: wavelet}\n', "filter 'wavelet' is unknown"),
 ])
 def test_files_that_are_wrong_are_refused_with_file_and_key(file, text, message):
     """Exit code 4."""
@@ -100,12 +105,26 @@ RANGES = {
     'shrinkage': (0.0, 1.0), 'folds': (2, 20), 'gap': (0.0, 60.0), 'wide_gap': (0.0, 60.0),
     'samples_in_choice': (500, 10**7),
 }
+OPTIONAL = {'slowest': (0.0, 10.0), 'decimation': (0.1, 1000.0)}
 LISTS = {'cutoffs', 'prior_weights'}
 WHOLE = {'order', 'passes', 'folds', 'samples_in_choice'}
 
 
 def test_every_field_has_its_range_here():
-    assert set(RANGES) | {'dictionary'} == {entry.name for entry in fields(Recipe)}
+    assert set(RANGES) | set(OPTIONAL) | {'dictionary', 'kinematic_filter', 'effort_filter'} == {
+        entry.name for entry in fields(Recipe)
+    }
+
+
+@pytest.mark.parametrize('name', OPTIONAL)
+def test_what_may_be_left_alone_has_a_range_too(name):
+    """None is no treatment."""
+    low, high = OPTIONAL[name]
+    for value in (None, low, high):
+        assert getattr(Recipe(**{name: value}), name) == value
+    for value in (low - 1e-6, high + 1e-6, np.nan, 'much', True):
+        with pytest.raises(DescriptionError, match=f'^{name} of the recipe'):
+            Recipe(**{name: value})
 
 
 @pytest.mark.parametrize('name', RANGES)

@@ -75,6 +75,8 @@ def test_a_joint_of_noise_is_not_blamed(unseen):
     """
     Its NRMSE is 0.9 and most of that is noise: the others decide, and it is named all the same.
 
+    But no model is good that leaves a joint out, whoever is to blame.
+
     The mean that is stated stays the mean of all.
     """
     rng = np.random.default_rng(0)
@@ -86,7 +88,7 @@ def test_a_joint_of_noise_is_not_blamed(unseen):
     bag = errors(residual, effort)
     assert bag.nrmse[2] > 0.8
     verdict = judge([bag], unseen=unseen)
-    assert verdict.level == GOOD
+    assert verdict.level == USABLE
     assert verdict.reasons[0].startswith(f'mean NRMSE {bag.nrmse_mean:.3f}')
     assert 'three is predicted as well as its effort allows' in text_of(verdict)
     assert 'three is worst' not in text_of(verdict)
