@@ -724,6 +724,33 @@ def test_a_joint_with_a_dead_effort_is_not_learned_from(lab):
         assert abs(found_value - expected) < 5.0 * error
 
 
+def test_a_recording_is_not_counted_twice(lab):
+    """Errors would come out smaller than they are."""
+    bag = lab.arm.bags[0]
+    assert 'holds the same bytes as' in lab.identify(bag, bag, code=2).err
+
+
+def test_a_recording_without_motion_is_left_out_of_several(lab):
+    """By name, and the model is that of the others."""
+    still = with_field(lab.messages, 'position', lambda values: 0.0 * values + 0.3)
+    still = with_field(still, 'velocity', lambda values: 0.0 * values)
+    bag = lab.record(still, name='still')
+    found = lab.identify(lab.arm.bags[0], bag)
+    assert f'warning: {bag} has no motion, or no effort that changes: left out' in found.err
+    np.testing.assert_array_equal(
+        lab.model.theta_base, load_identified_model(lab.arm.model_file).theta_base
+    )
+
+
+def test_dictionary_friction_is_not_for_other_estimators(lab):
+    """Its terms are dependent by design; alone it brings its own estimator."""
+    bag = lab.arm.bags[0]
+    refused = lab.identify(bag, code=2, options=('--friction', 'dictionary', '--estimator', 'wls'))
+    assert 'too many for the estimator wls' in refused.err
+    lab.identify(bag, options=('--friction', 'dictionary,offset'))
+    assert lab.model.provenance['options']['estimator'] == 'dictionary'
+
+
 @pytest.mark.parametrize('field', ['name', 'effort'])
 def test_efforts_of_exchanged_joints_make_no_good_model(lab, field):
     """
