@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
@@ -186,12 +187,8 @@ class TheirArm:
 
 def measure(repeats: int) -> list[Figure]:
     """Return the ratios of FIGAROH's times and errors to ours, for the same samples."""
-    try:
-        from figaroh.tools import regressor  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError(
-            'FIGAROH', 'the comparison with it', 'pip install figaroh'
-        ) from None
+    if find_spec('figaroh') is None:
+        raise MissingDependencyError('FIGAROH', 'the comparison with it', 'pip install figaroh')
     release = version('figaroh')
     return [*_compare_matrices(release, repeats), *_compare_identification(release, repeats)]
 

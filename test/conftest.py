@@ -28,6 +28,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 import numpy as np
 import pytest
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
@@ -40,7 +41,6 @@ from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors
 

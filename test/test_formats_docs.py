@@ -36,6 +36,7 @@ from robot_identification.cli.predict import comparison_csv
 from robot_identification.cli.predict import write_comparison_mcap
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import IdentificationError
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import load_recipe
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.excitation.criteria import CRITERIA
@@ -61,7 +62,6 @@ from robot_identification.model.link_table import read_link_table
 from robot_identification.model.model_file import dump_identified_model
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.pipeline import validate_model
 from robot_identification.prediction.comparison import compare_effort
 from robot_identification.simulation.truth import draw_truth

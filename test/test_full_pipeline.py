@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.estimation.identifiability import reference_scale
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.law import JointMotion
@@ -34,7 +35,6 @@ from robot_identification.model.model_file import load_identified_model
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.pipeline import validate_model
 from robot_identification.simulation.twin import true_inertial_parameters
 from robot_identification.validation.validation import predict_effort

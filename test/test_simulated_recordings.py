@@ -38,9 +38,9 @@ from recordings import Recorded
 from recordings import true_base_parameters
 from robot_identification.estimation.covariance import covariance_of
 from robot_identification.estimation.identifiability import reference_scale
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.catalogue import load_robot
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.pipeline import validate_model
 from robot_identification.simulation.truth import draw_truth
 

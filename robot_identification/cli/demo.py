@@ -38,12 +38,12 @@ from robot_identification.errors import DataError
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import UsageError
 from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.files import write_atomically
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.pipeline import validate_model
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.results_text import results_text

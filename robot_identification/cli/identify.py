@@ -31,6 +31,7 @@ from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.profiles import PROFILES
 from robot_identification.estimation.recipe import load_recipe
 from robot_identification.estimation.recipe import Recipe
@@ -38,7 +39,6 @@ from robot_identification.files import check_writable
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.robot_model import EFFORT_UNITS
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.report.results_text import results_text
 from robot_identification.report.save import RESULT_FILES
 from robot_identification.report.save import save_identification

@@ -79,6 +79,12 @@ def find_silent_joints(dataset: Dataset) -> tuple[int, ...]:
     return tuple(silent)
 
 
+def find_unseen_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
+    """Return the joints that hardly move, or whose effort never changes, in all recordings."""
+    silent = set.intersection(*(set(find_silent_joints(dataset)) for dataset in datasets))
+    return tuple(sorted(silent | set(find_idle_joints(datasets))))
+
+
 def _ranges(dataset: Dataset) -> FloatArray:
     """Return how far each joint moves in what is scored [rad], shape (n,)."""
     extremes = []

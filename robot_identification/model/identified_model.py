@@ -31,6 +31,9 @@ from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import standard_torque
 from robot_identification.model.robot_model import RobotModel
 
+# Longer delays of the effort are mistakes of a unit [s].
+LONGEST_DELAY = 0.5
+
 
 @dataclass(frozen=True)
 class SignalSource:

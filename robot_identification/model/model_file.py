@@ -37,6 +37,7 @@ from robot_identification.model.base_parameters import COEFFICIENT_TOLERANCE
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import LONGEST_DELAY
 from robot_identification.model.identified_model import SignalSource
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
 from robot_identification.model.parameters import FrictionTerm
@@ -50,8 +51,6 @@ from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import parse_urdf
 
 SCHEMA_VERSION = 3
-# Of the effort behind position [s].
-LONGEST_DELAY = 0.5
 _KEYS = {
     'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',
     'standard_parameters', 'reflected_inertia', 'kinematics', 'temperature', 'payload',

@@ -25,15 +25,15 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import UsageError
+from robot_identification.estimation.method import AUTOMATIC
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.robot import RobotDescription
-from robot_identification.pipeline import AUTOMATIC
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.report.save import save_identification
 from std_msgs.msg import String
 from std_srvs.srv import Trigger

@@ -31,6 +31,7 @@ from robot_identification.errors import DataError
 from robot_identification.experiment.recording import Recording
 from robot_identification.experiment.storage import allocate
 from robot_identification.experiment.storage import release
+from robot_identification.model.identified_model import LONGEST_DELAY
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
@@ -69,8 +70,6 @@ MINIMUM_SAMPLES = 50
 MAXIMUM_NAN_SHARE = 0.01
 # Gaps that are named one by one.
 MOST_NAMED_GAPS = 10
-# Delays beyond this are mistakes of a unit [s].
-LONGEST_DELAY = 0.5
 
 
 def describe_damage(recording: Recording) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
@@ -27,7 +28,6 @@ from robot_identification.experiment.simulated_run import simulate
 from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.model.catalogue import load_robot
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.processing.loading import load_for_model
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors

@@ -15,6 +15,7 @@
 """What the tests of the nodes share: a graph each, a short certified motion, a bag and a model."""
 
 import pytest
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
@@ -24,7 +25,6 @@ from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.catalogue import share_directory
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.report.save import save_identification
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors

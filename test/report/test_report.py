@@ -28,6 +28,7 @@ from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.observations import build_problem
 from robot_identification.estimation.observations import TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
@@ -42,7 +43,6 @@ from robot_identification.model.regressor import standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.pipeline import identify
-from robot_identification.pipeline import IdentifyOptions
 from robot_identification.pipeline import validate_model
 from robot_identification.processing.dataset import Dataset
 from robot_identification.report.figures import choose_resolution

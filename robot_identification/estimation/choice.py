@@ -1,0 +1,249 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Shape constants of friction laws and the weight of the prior, chosen on held-out blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.estimation.dictionary import DictionaryFit
+from robot_identification.estimation.fitting import cross_validate
+from robot_identification.estimation.fitting import cross_validate_prior_weights
+from robot_identification.estimation.fitting import Folds
+from robot_identification.estimation.fitting import torque_per_effort
+from robot_identification.estimation.fitting import Trial
+from robot_identification.estimation.identification import Candidates
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.prior import cad_prior
+from robot_identification.estimation.prior import doubt_cad
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.recipe import thin_rows
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import Dataset
+
+# Under this much motion [s] a full dictionary rests on little.
+SHORT_MOTION = 20.0
+# A longer pause between samples is no motion [s].
+LONGEST_PAUSE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """
+    What was chosen inside the training data, and what it was chosen from.
+
+    Attributes
+    ----------
+    kinematic_filter : KinematicFilter
+        Smoothing of the kinematics.
+    datasets : tuple of Dataset
+        The recordings, processed with it.
+    friction : tuple of FrictionLaw
+        Laws of every joint.
+    estimator : Estimator
+        With its options.
+    trial : Trial
+        How the choice did on held-out blocks.
+    candidates : tuple of Candidates
+        The questions, in the order they were decided.
+    notes : tuple of str
+        What a reader should know.
+    delay : float
+        Of the effort, compensated [s].
+
+    """
+
+    kinematic_filter: KinematicFilter
+    datasets: tuple[Dataset, ...]
+    friction: tuple[FrictionLaw, ...]
+    estimator: Estimator
+    trial: Trial
+    candidates: tuple[Candidates, ...]
+    notes: tuple[str, ...] = ()
+    delay: float = 0.0
+
+
+def choose_laws(
+    robot: RobotModel,
+    datasets: tuple[Dataset, ...],
+    options: IdentifyOptions,
+    kinematic_filter: KinematicFilter,
+    idle: Sequence[int],
+) -> Choice:
+    """
+    Choose the shape constants of plain laws.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with its drive gains where effort is in ampere.
+    datasets : tuple of Dataset
+        Training data.
+    options : IdentifyOptions
+        Method and recipe.
+    kinematic_filter : KinematicFilter
+        What the datasets were smoothed with.
+    idle : sequence of int
+        Joints whose friction and reflected inertia the data cannot show.
+
+    """
+    recipe, method = options.recipe, options.method
+    rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
+    trials = [
+        cross_validate(
+            method.observe(robot, friction, datasets, rows), idle, method.estimator,
+            describe_laws(friction), Folds(recipe.folds, recipe.gap),
+        )
+        for friction in method.laws
+    ]
+    at = int(np.argmin([trial.score for trial in trials]))
+    return Choice(
+        kinematic_filter, datasets, method.laws[at], method.estimator, trials[at],
+        (_compare('friction', trials, trials[at], 'the best score'),) if len(trials) > 1 else (),
+    )
+
+
+def choose_prior_weight(
+    robot: RobotModel,
+    datasets: tuple[Dataset, ...],
+    options: IdentifyOptions,
+    kinematic_filter: KinematicFilter,
+    idle: Sequence[int],
+    with_prior: bool,
+) -> Choice:
+    """
+    Choose the weight of the CAD prior of a dictionary fit.
+
+    Parameters
+    ----------
+    robot, datasets, options, kinematic_filter, idle
+        As in `choose_laws`.
+    with_prior : bool
+        Whether the URDF may be a prior: not if the scale of the effort is unknown.
+
+    """
+    recipe, method = options.recipe, options.method
+    estimator, laws = method.estimator, method.laws[0]
+    assert isinstance(estimator, DictionaryFit)
+    notes = []
+    weights: tuple[float, ...] = (0.0,)
+    doubts = find_doubts(robot, datasets) if with_prior else ()
+    if not with_prior:
+        notes.append('the URDF is no prior: drive gains are unknown, so the scale is')
+    elif doubts:
+        notes.append('the URDF is no prior, for it contradicts the effort')
+    else:
+        # Outliers and load are judged with a light pull, whatever weight is tried.
+        estimator = replace(estimator, prior=cad_prior(robot), prior_weight=1.0)
+        weights = recipe.prior_weights
+    motion = sum(_seconds_fitted(dataset) for dataset in datasets)
+    if motion < SHORT_MOTION:
+        notes.append(
+            f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the friction terms rest on little'
+        )
+    rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
+    trials = cross_validate_prior_weights(
+        method.observe(robot, laws, datasets, rows), idle, estimator, weights,
+        Folds(recipe.folds, recipe.gap),
+    )
+    best = min(trials, key=lambda trial: trial.score)
+    at = max(
+        (i for i, trial in enumerate(trials) if trial is best or trial.is_as_good_as(best)),
+        key=lambda i: weights[i],
+    )
+    return Choice(
+        kinematic_filter, datasets, laws, replace(estimator, prior_weight=weights[at]),
+        trials[at],
+        (_compare(
+            'weight of the CAD prior', trials, trials[at],
+            'the largest that is no worse than the best by one standard error, block by block',
+        ),) if len(trials) > 1 else (),
+        tuple(notes),
+    )
+
+
+def find_doubts(robot: RobotModel, datasets: Sequence[Dataset]) -> tuple[str, ...]:
+    """
+    Return where the effort contradicts the URDF in sign or size, in words.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    datasets : sequence of Dataset
+        Training data.
+
+    """
+    found = [
+        doubt for dataset in datasets
+        if (doubt := doubt_cad(robot, dataset, torque_per_effort(robot, dataset)))
+    ]
+    return tuple(
+        f'measured over expected torque of the bodies is {doubt}: check effort unit, drive gains, '
+        'signs and mounting'
+        for doubt in found
+    )
+
+
+def _seconds_fitted(dataset: Dataset) -> float:
+    """Return how long the motion is that parameters are estimated from, without gaps [s]."""
+    steps = np.diff(dataset.stamps[dataset.fitted])
+    return float(np.sum(steps[steps < LONGEST_PAUSE]))
+
+
+def try_wider_gap(
+    observations: Observations, idle: Sequence[int], estimator: Estimator, name: str, folds: Folds
+) -> Trial | None:
+    """
+    Return the errors with more time between the blocks, if that leaves enough to fit.
+
+    Parameters
+    ----------
+    observations, idle, estimator, name, folds
+        As in `cross_validate`.
+
+    """
+    try:
+        return cross_validate(observations, idle, estimator, name, folds)
+    except DataError:
+        return None
+
+
+def describe_laws(friction: Sequence[FrictionLaw]) -> str:
+    """Return friction laws and their shape constants in words."""
+    return ', '.join(
+        law.name + ''.join(
+            f' {key} {value:g}' for key, value in law.constants().items()
+            if isinstance(value, float)
+        )
+        for law in friction
+    )
+
+
+def _compare(question: str, trials: Sequence[Trial], chosen: Trial, rule: str) -> Candidates:
+    return Candidates(
+        question,
+        tuple(trial.name for trial in trials),
+        tuple(trial.score for trial in trials),
+        chosen.name,
+        rule,
+    )

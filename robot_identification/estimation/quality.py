@@ -1,0 +1,212 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a model file says of errors, of the data, and of how the model was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import RankDeficientError
+from robot_identification.estimation.choice import Choice
+from robot_identification.estimation.covariance import Covariance
+from robot_identification.estimation.covariance import covariance_of
+from robot_identification.estimation.fitting import Fit
+from robot_identification.estimation.fitting import torque_per_effort
+from robot_identification.estimation.fitting import Trial
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.recipe import Recipe
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.regressor import standard_torque
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.validation.validation import Verdict
+
+# Of the effort's spread, by which offsets of recordings differ noticeably.
+FAR_OFFSET = 0.05
+# Degrees of freedom that are as good as infinite.
+MANY = 1.0e6
+
+
+def find_covariance(estimate: Estimate) -> Covariance:
+    """
+    Return the covariance of an estimate.
+
+    Where friction terms act alike, it is that of white residuals, with a note.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With its problem.
+
+    """
+    try:
+        return covariance_of(estimate)
+    except RankDeficientError:
+        b = len(estimate.theta)
+        return Covariance(
+            'residual', np.nan_to_num(estimate.covariance), np.full(b, MANY), np.zeros(b, bool),
+            notes=(
+                'friction terms act alike in this motion (a joint that never reverses, or never '
+                'changes its speed): standard errors are those of white residuals, and of little '
+                'meaning',
+            ),
+        )
+
+
+def offset_notes(
+    robot: RobotModel, estimate: Estimate, datasets: Sequence[Dataset]
+) -> tuple[str, ...]:
+    """
+    Return which joints have another offset in each recording, in words.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with n joints.
+    estimate : Estimate
+        Whose nuisance holds the offsets of the recordings after the first, less their mean [N m].
+    datasets : sequence of Dataset
+        The recordings.
+
+    """
+    if not estimate.nuisance.size:
+        return ()
+    others = estimate.nuisance.reshape(-1, robot.n)
+    largest = np.abs(np.vstack([-others.sum(axis=0), others])).max(axis=0)
+    per_effort = torque_per_effort(robot, datasets[0])
+    spread = np.mean(
+        [np.std(dataset.effort[dataset.fitted], axis=0) for dataset in datasets], axis=0
+    ) * np.abs(per_effort)
+    far = [
+        f'{name} by up to {value:.2g} N m'
+        for name, value, size in zip(robot.joint_names, largest, spread, strict=True)
+        if value > FAR_OFFSET * size
+    ]
+    return (
+        (f'offsets of the recordings differ from their mean, which the model keeps: '
+         f'{", ".join(far)}; a payload, a cable or a current sensor has changed between them',)
+        if far else ()
+    )
+
+
+def mean_temperature(datasets: Sequence[Dataset]) -> FloatArray | None:
+    """Return the mean temperature of each joint while it was fitted [deg C], if recorded."""
+    seen = [
+        dataset.motion.temperature[dataset.fitted]
+        for dataset in datasets if dataset.motion.temperature is not None
+    ]
+    if not seen or not np.all(np.isfinite(values := np.concatenate(seen))):
+        return None
+    mean: FloatArray = values.mean(axis=0)
+    return mean
+
+
+def ranges_covered(
+    model: IdentifiedModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
+) -> dict[str, Any]:
+    """
+    Return for what speeds and loads of each joint the model's friction was found.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of n joints.
+    datasets : sequence of Dataset
+        Training data.
+    rows : sequence of ndarray of bool, shape (N,)
+        Samples to look at.
+
+    Returns
+    -------
+    dict
+        'speeds': largest [rad/s], shape (n,); 'loads': mean size of the torque of bodies and
+        rotor [N m], shape (n,).
+
+    """
+    rigid = StandardParameters(model.robot.n, (), model.parameters.reflected_inertia)
+    theta = np.concatenate([
+        model.theta_lifted[: 10 * rigid.n],
+        model.theta_lifted[model.parameters.reflected_inertia_slice],
+    ])
+    motions = [
+        dataset.motion.rows(np.flatnonzero(chosen))
+        for dataset, chosen in zip(datasets, rows, strict=True)
+    ]
+    loads = [
+        np.abs(standard_torque(model.robot, rigid, theta, motion))
+        for motion in motions
+    ]
+    return {
+        'speeds': np.max([np.abs(motion.dq).max(axis=0) for motion in motions], axis=0),
+        'loads': np.concatenate(loads).mean(axis=0),
+    }
+
+
+def quality_figures(
+    choice: Choice, wide: Trial | None, whole: Fit, verdict: Verdict, recipe: Recipe
+) -> dict[str, Any]:
+    """
+    Return the quality figures of a model file (docs/formats/model.md).
+
+    Parameters
+    ----------
+    choice : Choice
+        How the method was chosen.
+    wide : Trial, optional
+        The errors with more time between the blocks.
+    whole : Fit
+        The fit to all samples.
+    verdict : Verdict
+        In words.
+    recipe : Recipe
+        Folds and gaps.
+
+    """
+    estimate = whole.estimate
+    return {
+        'verdict': verdict.level,
+        'reasons': list(verdict.reasons),
+        'cross_validation': {
+            'kind': f'{recipe.folds} contiguous blocks of the training recording, '
+                    f'{recipe.gap:g} s apart',
+            'nrmse': [errors.nrmse for errors in choice.trial.errors],
+            'nrmse_mean': choice.trial.score,
+            'wider_gap': {
+                'seconds': recipe.wide_gap, 'nrmse_mean': None if wide is None else wide.score,
+            },
+            'choices': [
+                {
+                    'question': question.question,
+                    'rule': question.rule,
+                    'chosen': question.chosen,
+                    'candidates': [
+                        {'name': name, 'nrmse_mean': score}
+                        for name, score in zip(question.names, question.scores, strict=True)
+                    ],
+                }
+                for question in choice.candidates
+            ],
+        },
+        'passes': estimate.passes,
+        'residual_standard_deviation': estimate.sigma,
+        'condition_number': estimate.condition_number,
+        'condition_number_scaled': estimate.condition_number_scaled,
+        'lost': list(whole.lost),
+    }
