@@ -17,9 +17,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.options import add_robot_options
@@ -28,9 +30,14 @@ from robot_identification.cli.options import seed
 from robot_identification.cli.output import print_json
 from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.experiment.simulated_run import simulate
+from robot_identification.experiment.simulated_run import simulate_repeats
 from robot_identification.experiment.simulated_run import write_simulated_bag
+from robot_identification.model.robot_model import RobotModel
 from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.truth import with_elastic_joints
+from robot_identification.simulation.truth import with_static_friction
+from robot_identification.simulation.truth import with_warming
 from robot_identification.simulation.twin import NOISE_FREE
 from robot_identification.simulation.twin import Sensors
 
@@ -52,6 +59,27 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('--noise-free', action='store_true', help='perfect sensors')
     parser.add_argument(
+        '--static-friction', action='store_true',
+        help='joints that stick: break-away, Stribeck and load-dependent friction',
+    )
+    parser.add_argument(
+        '--stiffness', type=float, metavar='K',
+        help='elastic joints of K N m/rad; the rotors are recorded as /rotor_states',
+    )
+    parser.add_argument(
+        '--warm-up', type=float, nargs='?', const=1.0, metavar='FACTOR',
+        help='joints warm up, FACTOR times faster than real ones (default: 1), and their viscous '
+             'friction falls; temperatures are recorded as /joint_temperatures',
+    )
+    parser.add_argument(
+        '--repeat', type=int, default=1, metavar='N',
+        help='execute the trajectory N times, and go on being warm (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--separate-bags', action='store_true',
+        help='write each repetition to a bag of its own: BAG_1, BAG_2, ..',
+    )
+    parser.add_argument(
         '-o', '--output', type=Path, required=True, metavar='BAG', help='rosbag2 folder (MCAP)'
     )
     add_json_option(parser)
@@ -59,8 +87,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Simulate and write the bag."""
-    if args.output.exists():
-        raise UsageError(f'{args.output} exists already: name another bag')
+    bags = _bags(args)
     robot = robot_from_options(args)
     trajectory = load_trajectory(args.trajectory)
     if (trajectory.robot, trajectory.joint_names) != (robot.name, robot.joint_names):
@@ -71,14 +98,55 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.gravity is None and args.mounting is None and 'gravity' in trajectory.certificate:
         robot = robot.with_gravity(trajectory.certificate['gravity'])
-    result = simulate(
-        robot, trajectory, draw_truth(robot, args.truth_seed),
-        NOISE_FREE if args.noise_free else Sensors(), seed=args.seed,
+    whole, runs = simulate_repeats(
+        robot, trajectory, _truth(robot, args),
+        NOISE_FREE if args.noise_free else Sensors(), args.repeat, seed=args.seed,
     )
-    write_simulated_bag(args.output, robot, result, trajectory)
+    written = runs if args.separate_bags else [whole]
+    for bag, result in zip(bags, written, strict=True):
+        write_simulated_bag(bag, robot, result, trajectory)
+    samples = sum(len(result.stamps) for result in written)
     if args.json:
-        print_json({'bag': args.output, 'samples': len(result.stamps),
-                    'duration': trajectory.duration})
+        content = {'bag': bags[0], 'bags': bags, 'samples': samples,
+                   'duration': trajectory.duration, 'repeats': args.repeat}
+        if whole.temperature is not None:
+            content['temperatures'] = whole.temperature[-1]
+        print_json(content)
     else:
-        print(f'{args.output}: {len(result.stamps)} joint states, {trajectory.duration:g} s')
+        print(_summary(bags, samples, trajectory.duration, args.repeat))
+        if whole.temperature is not None:
+            print(f'joints end at {np.array2string(whole.temperature[-1], precision=1)} deg C')
     return 0
+
+
+def _bags(args: argparse.Namespace) -> list[Path]:
+    """Return the bags to write, none of which exists."""
+    if args.repeat < 1:
+        raise UsageError(f'--repeat is {args.repeat}, it must be at least 1')
+    bags = [args.output]
+    if args.separate_bags:
+        bags = [
+            args.output.with_name(f'{args.output.name}_{number}')
+            for number in range(1, args.repeat + 1)
+        ]
+    for bag in bags:
+        if bag.exists():
+            raise UsageError(f'{bag} exists already: name another bag')
+    return bags
+
+
+def _truth(robot: RobotModel, args: argparse.Namespace) -> Truth:
+    truth = draw_truth(robot, args.truth_seed)
+    if args.static_friction:
+        truth = with_static_friction(truth)
+    if args.warm_up is not None:
+        truth = with_warming(truth, acceleration=args.warm_up)
+    if args.stiffness is not None:
+        truth = with_elastic_joints(truth, args.stiffness)
+    return truth
+
+
+def _summary(bags: Sequence[Path], samples: int, duration: float, repeats: int) -> str:
+    names = ', '.join(str(bag) for bag in bags)
+    times = '' if repeats == 1 else f'{repeats} times '
+    return f'{names}: {samples} joint states, {times}{duration:g} s'

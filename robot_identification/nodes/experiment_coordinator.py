@@ -35,6 +35,8 @@ from rclpy.parameter import Parameter
 from robot_identification.errors import DataError
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.model.catalogue import known_robots
+from robot_identification.model.catalogue import load_robot
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
@@ -54,7 +56,9 @@ class ExperimentCoordinator(Node):
         self.finished: int | None = None
         declare(self, 'output', '', 'folder for trajectories, bags and the result')
         declare(self, 'robot', 'ur5', 'name noted in the bags')
-        declare(self, 'effort_unit', 'A', 'unit noted in the bags')
+        declare(
+            self, 'effort_unit', '', "unit noted in the bags, A or Nm; empty: the robot's"
+        )
         declare(self, 'experiment', 'demo', 'experiment file, or name of a shipped one')
         declare(self, 'seeds', [1, 2], 'one trajectory each; the first one is identified from')
         declare(self, 'max_evaluations', 300, 'for each trajectory', minimum=1,
@@ -107,6 +111,14 @@ class ExperimentCoordinator(Node):
         self._call('trajectory_generator/generate', LONG_SERVICE_TIMEOUT)
         return path
 
+    def _effort_unit(self) -> str:
+        """Return the unit of the effort, empty where neither user nor robot's YAML says it."""
+        said = str(self.get_parameter('effort_unit').value)
+        name = self.get_parameter('robot').value
+        if said or name not in {known.name for known in known_robots()}:
+            return said
+        return load_robot(name).effort_unit or ''
+
     def _execute(self, path: Path, bag: Path) -> None:
         sha256 = load_trajectory(path).sha256
         self._set('experiment_runner', {'trajectory_file': str(path), 'arm.sha256': sha256})
@@ -115,7 +127,7 @@ class ExperimentCoordinator(Node):
             'start.output': str(bag),
             'start.topics': self.get_parameter('topics').value,
             'start.robot': self.get_parameter('robot').value,
-            'start.effort_unit': self.get_parameter('effort_unit').value,
+            'start.effort_unit': self._effort_unit(),
             'start.trajectory_sha256': sha256,
         })
         self._runner_state = {}

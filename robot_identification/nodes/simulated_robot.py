@@ -15,7 +15,8 @@
 """
 A simulated robot that stands where ur_robot_driver stands.
 
-Same topics, joint names in alphabetical order, effort in ampere. It leaves (exit code 5) as soon
+Same topics, joint names in alphabetical order, effort in ampere, or in N m for an arm whose YAML
+says so. It leaves (exit code 5) as soon
 as anybody else publishes joint states or listens to commands: it must not share a graph with a
 real arm.
 """
@@ -31,7 +32,6 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.experiment.simulated_run import DEFAULT_RATE
 from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.common import declare
@@ -45,15 +45,22 @@ from robot_identification.nodes.graph import foreign_participants
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.trajectory_action import TrajectoryAction
 from robot_identification.simulation.controller import TrajectoryController
+from robot_identification.simulation.run import driver_period
+from robot_identification.simulation.run import published_effort
 from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.truth import with_elastic_joints
+from robot_identification.simulation.truth import with_static_friction
+from robot_identification.simulation.truth import with_warming
 from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Sample
 from robot_identification.simulation.twin import Sensors
 from robot_identification.simulation.twin import Twin
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_msgs.msg import Float64
+from std_msgs.msg import Float64MultiArray
 from std_msgs.msg import Header
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
@@ -64,6 +71,8 @@ FOREIGN_CHECK_PERIOD = 0.5
 # A faster clock would keep every listener busy with nothing but the time [Hz, wall clock].
 CLOCK_RATE = 100.0
 SPEED_SCALING_RATE = 10.0
+# Simulated time between two messages of the joints' temperatures [s].
+TEMPERATURE_PERIOD = 1.0
 
 
 class SimulatedRobot(Node):
@@ -102,14 +111,12 @@ class SimulatedRobot(Node):
         )
         self._prefix = declare(self, 'tf_prefix', '', 'put before every joint name')
         self._robot = robot_from_parameters(self)
-        rate = self._robot.sampling_rate
-        rate = rate if np.isfinite(rate) else DEFAULT_RATE
-        self._period = max(round(1.0 / rate / PHYSICS_STEP), 1) * PHYSICS_STEP
+        self._period = driver_period(self._robot)
         limits = self._robot.limits
         q = np.clip(
             np.resize(np.asarray(start, dtype=float), self._robot.n), limits.lower, limits.upper
         )
-        truth = draw_truth(self._robot, truth_seed)
+        truth = self._declare_truth(truth_seed)
         sensors = Sensors() if noise else NOISE_FREE
         self._twin = Twin(self._robot, truth, sensors, q, noise_seed)
         self._controller = TrajectoryController(q)
@@ -119,6 +126,7 @@ class SimulatedRobot(Node):
         cycles_per_second = factor / self._period
         self._clock_cycles = max(round(cycles_per_second / CLOCK_RATE), 1)
         self._speed_scaling_cycles = max(round(cycles_per_second / SPEED_SCALING_RATE), 1)
+        self._temperature_cycles = max(round(TEMPERATURE_PERIOD / self._period), 1)
         self._wait_alone(discovery_time)
         # The epoch of wall-clock time, so that stamps look like a driver's; simulated time
         # starts near zero.
@@ -126,6 +134,32 @@ class SimulatedRobot(Node):
             self.get_clock().now().nanoseconds * 1e-9 if factor == 1.0 else SIMULATED_EPOCH
         )
         self._create_interfaces(factor, publish_truth, token)
+
+    def _declare_truth(self, truth_seed: int) -> Truth:
+        """Return the hidden robot; temperatures always change, friction with them when asked."""
+        static = declare(
+            self, 'static_friction', False,
+            'joints that stick: break-away, Stribeck and load-dependent friction',
+        )
+        stiffness = declare(
+            self, 'stiffness', 0.0,
+            'of elastic joints [N m/rad], whose rotors are published as rotor_states; 0: rigid',
+            minimum=0.0, maximum=1e9,
+        )
+        warm_up = declare(
+            self, 'warm_up', 0.0,
+            'how many times faster than real joints these warm up and lose viscous friction; '
+            '0: they warm up as real ones, and friction stays as it is',
+            minimum=0.0, maximum=1e4,
+        )
+        truth = draw_truth(self._robot, truth_seed)
+        if static:
+            truth = with_static_friction(truth)
+        truth = (
+            with_warming(truth, acceleration=warm_up) if warm_up
+            else with_warming(truth, viscous_slope=0.0)
+        )
+        return with_elastic_joints(truth, stiffness) if stiffness else truth
 
     def _wait_alone(self, duration: float) -> None:
         """
@@ -149,6 +183,13 @@ class SimulatedRobot(Node):
     def _create_interfaces(self, factor: float, publish_truth: bool, token: str) -> None:
         self._joint_states = self.create_publisher(
             JointState, 'joint_states', QoSProfile(depth=10)
+        )
+        self._temperatures = self.create_publisher(
+            Float64MultiArray, 'joint_temperatures', QoSProfile(depth=10)
+        )
+        self._rotor_states = (
+            self.create_publisher(JointState, 'rotor_states', QoSProfile(depth=10))
+            if self._twin.is_elastic else None
         )
         self._truth = (
             self.create_publisher(JointState, '~/noise_free_joint_states', QoSProfile(depth=10))
@@ -193,6 +234,10 @@ class SimulatedRobot(Node):
         stamp = self._stamp()
         header = Header(stamp=stamp, frame_id='base_link')
         self._joint_states.publish(self._message(header, measured))
+        if self._rotor_states is not None:
+            self._rotor_states.publish(self._rotor_message(header, measured))
+        if self._cycles % self._temperature_cycles == 0:
+            self._temperatures.publish(Float64MultiArray(data=measured.temperature.tolist()))
         if self._truth is not None:
             self._truth.publish(self._message(header, true))
         if self._clock_publisher is not None and self._cycles % self._clock_cycles == 0:
@@ -209,12 +254,22 @@ class SimulatedRobot(Node):
         nanoseconds = round((self._epoch + self._now()) * 1e9)
         return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
-    def _message(self, header: Header, sample) -> JointState:
+    def _message(self, header: Header, sample: Sample) -> JointState:
         order, encoders = self._order, self._robot.encoders
         readings = encoders.to_reading(sample.q)
-        speeds, efforts = encoders.sign * sample.dq, encoders.sign * sample.effort
+        effort = published_effort(self._robot, sample.effort)
+        speeds, efforts = encoders.sign * sample.dq, encoders.sign * effort
         return joint_state(
             header, self._names, readings[order], speeds[order], efforts[order]
+        )
+
+    def _rotor_message(self, header: Header, sample: Sample) -> JointState:
+        """Return the rotors' states, on the joints' side, in the order of the joint states."""
+        order, encoders = self._order, self._robot.encoders
+        readings, speeds = encoders.to_reading(sample.rotor_q), encoders.sign * sample.rotor_dq
+        return JointState(
+            header=header, name=self._names, position=readings[order].tolist(),
+            velocity=speeds[order].tolist(),
         )
 
     def _on_trajectory(self, message: JointTrajectory) -> None:

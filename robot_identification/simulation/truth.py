@@ -22,11 +22,17 @@ the demo's report may look at it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import UsageError
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.simulation.joint_friction import JointFriction
+from robot_identification.simulation.thermal import AMBIENT
+from robot_identification.simulation.thermal import make_thermal_model
+from robot_identification.simulation.thermal import ThermalModel
+from robot_identification.simulation.thermal import VISCOUS_SLOPE
 
 FloatArray = NDArray[np.float64]
 
@@ -38,6 +44,9 @@ CENTRE_ERROR = 0.01
 COULOMB_SHARE = (0.04, 0.07)
 VISCOUS_SHARE = (0.04, 0.08)
 REFLECTED_INERTIA_SHARE = (0.004, 0.008)
+# Static friction over Coulomb friction, and what a strain-wave gear adds per torque it passes on.
+STATIC_RATIO = 1.3
+LOAD_SHARE = 0.05
 # Where a URDF states no torque limit.
 UNKNOWN_EFFORT = 50.0
 
@@ -61,6 +70,23 @@ class Truth:
         Rotor inertia on the joint's side [kg m^2].
     velocity_width : float
         Of the smooth Coulomb friction [rad/s].
+    static : ndarray, shape (n,), optional
+        Break-away torque without load [N m]. With it joints stick, see `JointFriction`; without,
+        friction is the smooth one above.
+    stribeck_velocity, travel : float
+        Of joints that stick [rad/s], [rad]; see `JointFriction`.
+    load_share : ndarray, shape (n,), optional
+        Dry friction per torque that a joint passes on to its link [1].
+    viscous_slope : ndarray, shape (n,), optional
+        Change of viscous friction per temperature, as a share [1/K].
+    reference_temperature : float
+        Where `viscous` holds [deg C].
+    thermal : ThermalModel, optional
+        How joints warm up; without it they stay at the reference temperature.
+    stiffness : ndarray, shape (n,), optional
+        Of elastic joints [N m/rad]; without it they are rigid.
+    joint_damping : ndarray, shape (n,), optional
+        Of elastic joints, in parallel with the stiffness [N m s/rad].
 
     """
 
@@ -71,11 +97,68 @@ class Truth:
     viscous: FloatArray
     reflected_inertia: FloatArray
     velocity_width: float = 0.02
+    static: FloatArray | None = None
+    stribeck_velocity: float = 0.03
+    travel: float = 1.0e-4
+    load_share: FloatArray | None = None
+    viscous_slope: FloatArray | None = None
+    reference_temperature: float = AMBIENT
+    thermal: ThermalModel | None = None
+    stiffness: FloatArray | None = None
+    joint_damping: FloatArray | None = None
 
-    def friction(self, dq: FloatArray) -> FloatArray:
-        """Return the friction torque [N m] at velocities `dq` [rad/s], shape (..., n)."""
-        torque: FloatArray = self.coulomb * np.tanh(dq / self.velocity_width) + self.viscous * dq
+    def friction(
+        self,
+        dq: FloatArray,
+        joint_torque: FloatArray | None = None,
+        temperature: FloatArray | float | None = None,
+    ) -> FloatArray:
+        """
+        Return the friction torque of joints that do not stick, or slide steadily.
+
+        Parameters
+        ----------
+        dq : ndarray, shape (..., n)
+            Velocities [rad/s]; of the rotors, where joints are elastic.
+        joint_torque : ndarray, shape (..., n), optional
+            What the joints pass on to their links [N m]; by default nothing.
+        temperature : ndarray or float, optional
+            Of the joints [deg C]; by default the reference temperature.
+
+        Returns
+        -------
+        ndarray, shape (..., n)
+            Torques against the motion [N m]; the step at zero velocity is smooth, by
+            `velocity_width`.
+
+        """
+        dry, viscous = self.coulomb, self.viscous
+        if self.static is not None:
+            width = self.stribeck_velocity
+            dry = dry + (self.static - dry) * np.exp(-(np.asarray(dq) / width) ** 2)
+        if self.load_share is not None and joint_torque is not None:
+            dry = dry + self.load_share * np.abs(joint_torque)
+        if self.viscous_slope is not None and temperature is not None:
+            warming = temperature - self.reference_temperature
+            viscous = viscous * np.maximum(1.0 + self.viscous_slope * warming, 0.0)
+        torque: FloatArray = dry * np.tanh(dq / self.velocity_width) + viscous * dq
         return torque
+
+    def sticking_friction(self) -> JointFriction | None:
+        """Return the friction of joints that stick; None where they do not."""
+        if self.static is None:
+            return None
+        zeros = np.zeros(len(self.coulomb))
+        return JointFriction(
+            self.coulomb,
+            self.viscous,
+            self.static,
+            zeros if self.load_share is None else self.load_share,
+            zeros if self.viscous_slope is None else self.viscous_slope,
+            self.stribeck_velocity,
+            self.travel,
+            reference_temperature=self.reference_temperature,
+        )
 
 
 def draw_truth(robot: RobotModel, seed: int) -> Truth:
@@ -126,4 +209,95 @@ def prior_truth(robot: RobotModel) -> Truth:
         coulomb=np.zeros(n),
         viscous=np.zeros(n),
         reflected_inertia=np.zeros(n),
+    )
+
+
+def with_static_friction(
+    truth: Truth, *, ratio: float = STATIC_RATIO, load_share: float = LOAD_SHARE
+) -> Truth:
+    """
+    Return a truth whose joints stick.
+
+    Parameters
+    ----------
+    truth : Truth
+        All else.
+    ratio : float
+        Break-away torque over Coulomb friction.
+    load_share : float
+        Dry friction per torque passed on [1]; 0.05 is of the size measured on strain-wave gears.
+
+    Raises
+    ------
+    UsageError
+        If `ratio` is below 1 or `load_share` negative.
+
+    """
+    if not ratio >= 1.0 or not load_share >= 0.0:
+        raise UsageError(
+            f'static over Coulomb friction is {ratio:g}, the share of the load {load_share:g}: '
+            'needed are at least 1 and 0'
+        )
+    share = np.where(truth.coulomb > 0.0, load_share, 0.0)
+    return replace(truth, static=ratio * truth.coulomb, load_share=share)
+
+
+def with_warming(
+    truth: Truth, *, acceleration: float = 1.0, viscous_slope: float = VISCOUS_SLOPE
+) -> Truth:
+    """
+    Return a truth whose joints warm up as they move, and whose viscous friction changes with it.
+
+    Parameters
+    ----------
+    truth : Truth
+        All else.
+    acceleration : float
+        How many times faster than in reality joints warm up.
+    viscous_slope : float
+        Change of viscous friction per temperature, as a share [1/K].
+
+    Raises
+    ------
+    UsageError
+        If `acceleration` is not positive.
+
+    """
+    return replace(
+        truth,
+        viscous_slope=np.full(len(truth.viscous), viscous_slope),
+        thermal=make_thermal_model(
+            truth.coulomb, truth.viscous, ambient=truth.reference_temperature,
+            acceleration=acceleration,
+        ),
+    )
+
+
+def with_elastic_joints(truth: Truth, stiffness: float, *, damping: float = 0.0) -> Truth:
+    """
+    Return a truth whose joints are elastic, all alike.
+
+    Parameters
+    ----------
+    truth : Truth
+        All else.
+    stiffness, damping : float
+        Of every joint [N m/rad], [N m s/rad].
+
+    Raises
+    ------
+    UsageError
+        If a joint has no rotor inertia, or the stiffness is not positive.
+
+    """
+    n = len(truth.coulomb)
+    if not (np.isfinite(stiffness) and stiffness > 0.0 and damping >= 0.0):
+        raise UsageError(
+            f'elastic joints have stiffness {stiffness:g} N m/rad and damping {damping:g} N m '
+            's/rad: needed are more than 0 and at least 0'
+        )
+    if np.any(truth.reflected_inertia <= 0.0):
+        raise UsageError('elastic joints have rotors: their reflected inertia must be > 0')
+    return replace(
+        truth, stiffness=np.full(n, float(stiffness)), joint_damping=np.full(n, float(damping))
     )

@@ -18,6 +18,12 @@ The MuJoCo twin: rigid body by MuJoCo, friction, drives, sensors and position se
 MuJoCo's own frictionloss is a soft constraint and not sign(dq); friction is therefore computed
 here and applied as a generalised force, which makes the truth exact. Pinocchio takes no part, so
 that a twin used to test an estimator shares no code with it.
+
+Elastic joints are linear springs between MuJoCo's links and rotors that are ours. The springs'
+torque at the end of a step acts throughout it (implicit Euler in the spring alone), which is
+stable for any stiffness and any light link, and becomes the rigid arm as stiffness grows.
+Implicit steps damp free oscillations as a damper of h K beside the spring would, 5 N m s/rad at
+1e4 N m/rad; at the instants that are recorded the torque is K (theta - q) all the same.
 """
 
 from __future__ import annotations
@@ -31,6 +37,8 @@ from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UsageError
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf_variants import for_simulation
+from robot_identification.simulation.joint_friction import smallest_stable_inertia
+from robot_identification.simulation.joint_friction import step_friction
 from robot_identification.simulation.truth import Truth
 
 FloatArray = NDArray[np.float64]
@@ -55,6 +63,11 @@ class Sensors:
         Resolution of the encoder [rad].
     effort_noise : float
         Standard deviation as a share of the effort limit.
+    rotor_share : float
+        Noise and resolution of the encoders on elastic joints' rotors, seen on the joint's side,
+        over those of the links' encoders: the gear divides them.
+    temperature_noise : float
+        Standard deviation [K].
 
     """
 
@@ -62,6 +75,8 @@ class Sensors:
     velocity_noise: float = 1.0e-3
     position_quantum: float = 1.0e-6
     effort_noise: float = 0.004
+    rotor_share: float = 0.1
+    temperature_noise: float = 0.0
 
 
 NOISE_FREE = Sensors(0.0, 0.0, 0.0, 0.0)
@@ -78,12 +93,50 @@ class Sample:
         Position [rad], velocity [rad/s].
     effort : ndarray, shape (n,)
         Motor current [A].
+    temperature : ndarray, shape (n,)
+        Of the joints [deg C].
+    rotor_q, rotor_dq : ndarray, shape (n,), optional
+        Of the rotors of elastic joints, on the joint's side [rad], [rad/s].
 
     """
 
     q: FloatArray
     dq: FloatArray
     effort: FloatArray
+    temperature: FloatArray
+    rotor_q: FloatArray | None = None
+    rotor_dq: FloatArray | None = None
+
+
+class _Rotors:
+    """Rotors behind springs: B theta'' = motor - tau, tau = K (theta - q) + D (theta' - q')."""
+
+    def __init__(self, truth: Truth, stiffness: FloatArray, q: FloatArray, torque: FloatArray):
+        h = PHYSICS_STEP
+        damping = np.zeros(len(q)) if truth.joint_damping is None else truth.joint_damping
+        self.inertia = truth.reflected_inertia
+        self._stiffness = stiffness
+        self._momentum = self.inertia / h
+        self._impedance = h * stiffness + damping
+        self._share = self._impedance / (self._momentum + self._impedance)
+        # What acts on a link against its velocity at the end of the step.
+        self.link_damping = self._share * self._momentum
+        self.q = q + torque / stiffness
+        self.dq = np.zeros(len(q))
+
+    def push(self, motor: FloatArray, link_q: FloatArray) -> FloatArray:
+        """Return what acts on the links in this step apart from their damping."""
+        self._spring = self._stiffness * (self.q - link_q)
+        self._drive = self._momentum * self.dq + motor - self._spring
+        force: FloatArray = self._spring + self._share * self._drive
+        return force
+
+    def finish(self, link_dq: FloatArray) -> FloatArray:
+        """Move the rotors, with the links' velocity after the step; return the joint torque."""
+        self.dq = (self._drive + self._impedance * link_dq) / (self._momentum + self._impedance)
+        self.q = self.q + PHYSICS_STEP * self.dq
+        torque: FloatArray = self._spring + self._impedance * (self.dq - link_dq)
+        return torque
 
 
 class Twin:
@@ -102,11 +155,15 @@ class Twin:
         Position at the start [rad].
     seed : int
         Of the sensor noise.
+    temperature : ndarray, shape (n,), optional
+        Of the joints at the start [deg C]; by default that of the air around them.
 
     Raises
     ------
     MissingDependencyError
         If MuJoCo is not installed.
+    UsageError
+        If the physics step is too long for what the joints are.
 
     """
 
@@ -117,9 +174,13 @@ class Twin:
         sensors: Sensors,
         q: FloatArray,
         seed: int = 0,
+        *,
+        temperature: FloatArray | None = None,
     ) -> None:
         self._mujoco = _import_mujoco()
-        self._model = _build_model(self._mujoco, robot, truth)
+        self._model = _build_model(
+            self._mujoco, robot, truth, with_rotors=truth.stiffness is None
+        )
         self._data = self._mujoco.MjData(self._model)
         self._data.qpos[:] = q
         self._truth = truth
@@ -132,12 +193,64 @@ class Twin:
         self._torque = np.zeros(robot.n)
         stiffness = 2.0 * np.pi * SERVO_FREQUENCY
         self._gains = (stiffness**2, 2.0 * SERVO_DAMPING * stiffness)
+        start = truth.reference_temperature if truth.thermal is None else truth.thermal.ambient
+        self._temperature = np.full(robot.n, start) if temperature is None else temperature.copy()
+        self._sticking = truth.sticking_friction()
+        self._bend = np.zeros(robot.n)
+        self._joint_torque = np.zeros(robot.n)
+        self._mujoco.mj_forward(self._model, self._data)
+        self._check_step(robot)
+        self._rotors = None
+        if truth.stiffness is not None:
+            self._rotors = self._mount_rotors(truth, truth.stiffness, np.asarray(q, dtype=float))
         self.advance(q, np.zeros(robot.n), np.zeros(robot.n), PHYSICS_STEP)
+
+    def _check_step(self, robot: RobotModel) -> None:
+        """Refuse joints that are too light for the stiffness of their friction."""
+        if self._sticking is None:
+            return
+        inertia = np.zeros((robot.n, robot.n))
+        for column, unit in zip(inertia, np.eye(robot.n), strict=True):
+            self._mujoco.mj_mulM(self._model, self._data, column, unit)
+        felt = 1.0 / np.diag(np.linalg.inv(inertia))
+        if self._truth.stiffness is not None:
+            felt = self._truth.reflected_inertia
+        needed = smallest_stable_inertia(self._sticking, PHYSICS_STEP)
+        for joint, has, needs in zip(robot.joint_names, felt, needed, strict=True):
+            if has <= needs:
+                raise UsageError(
+                    f'{joint}: friction that sticks needs an inertia above {needs:.2g} kg m^2, '
+                    f'the joint has {has:.2g}: choose a longer travel or a larger rotor inertia'
+                )
+
+    def _mount_rotors(self, truth: Truth, stiffness: FloatArray, q: FloatArray) -> _Rotors:
+        """Let the links sag until the springs hold them, with the rotors at `q`."""
+        for _ in range(20):
+            self._data.qpos[:] = q - self._data.qfrc_bias / stiffness
+            self._mujoco.mj_forward(self._model, self._data)
+        rotors = _Rotors(truth, stiffness, self._data.qpos.copy(), self._data.qfrc_bias.copy())
+        self._model.dof_damping[:] = rotors.link_damping
+        return rotors
 
     @property
     def time(self) -> float:
         """Simulated time [s]."""
         return float(self._data.time)
+
+    @property
+    def warms_up(self) -> bool:
+        """Whether the temperatures of the joints change."""
+        return self._truth.thermal is not None
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether the joints are elastic."""
+        return self._rotors is not None
+
+    @property
+    def temperature(self) -> FloatArray:
+        """Temperatures of the joints [deg C], shape (n,)."""
+        return self._temperature.copy()
 
     def advance(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, duration: float) -> None:
         """
@@ -147,24 +260,56 @@ class Twin:
         ----------
         q, dq, ddq : ndarray, shape (n,)
             Reference at the start of that time [rad], [rad/s], [rad/s^2]; the acceleration is
-            held.
+            held. Where joints are elastic, it is that of the rotors, whose encoders a drive has.
         duration : float
             How long [s], a multiple of the physics step.
 
         """
-        mujoco, model, data = self._mujoco, self._model, self._data
+        mujoco, model, data, rotors = self._mujoco, self._model, self._data, self._rotors
         stiffness, damping = self._gains
         inertial = np.zeros_like(q)
-        for step in range(round(duration / PHYSICS_STEP)):
+        heat = np.zeros_like(q)
+        steps = round(duration / PHYSICS_STEP)
+        for step in range(steps):
             elapsed = step * PHYSICS_STEP
-            error = q + elapsed * dq + 0.5 * elapsed**2 * ddq - data.qpos
-            error_rate = dq + elapsed * ddq - data.qvel
+            position, speed = (
+                (data.qpos, data.qvel) if rotors is None else (rotors.q, rotors.dq)
+            )
+            error = q + elapsed * dq + 0.5 * elapsed**2 * ddq - position
+            error_rate = dq + elapsed * ddq - speed
             mujoco.mj_step1(model, data)
             wanted = ddq + damping * error_rate + stiffness * error
             mujoco.mj_mulM(model, data, inertial, wanted)
+            if rotors is not None:
+                inertial += rotors.inertia * wanted
             self._torque = np.clip(inertial + data.qfrc_bias, -self._limit, self._limit)
-            data.qfrc_applied[:] = self._torque - self._truth.friction(data.qvel)
-            mujoco.mj_step2(model, data)
+            friction = self._friction(speed)
+            heat += friction * speed
+            if rotors is None:
+                data.qfrc_applied[:] = self._torque - friction
+                mujoco.mj_step2(model, data)
+                self._joint_torque = data.qfrc_applied - model.dof_armature * data.qacc
+            else:
+                data.qfrc_applied[:] = rotors.push(self._torque - friction, data.qpos)
+                mujoco.mj_step2(model, data)
+                self._joint_torque = rotors.finish(data.qvel)
+        self._warm(heat / max(steps, 1), steps * PHYSICS_STEP)
+
+    def _friction(self, speed: FloatArray) -> FloatArray:
+        if self._sticking is None:
+            return self._truth.friction(speed, self._joint_torque, self._temperature)
+        # The torque passed on is that of the step before: it is not known before friction is.
+        torque, self._bend = step_friction(
+            self._sticking, speed, self._joint_torque, self._temperature, self._bend,
+            PHYSICS_STEP,
+        )
+        return torque
+
+    def _warm(self, heat: FloatArray, duration: float) -> None:
+        thermal = self._truth.thermal
+        if thermal is not None:
+            loss = thermal.winding * (self._torque / self._truth.drive_gain) ** 2
+            self._temperature = thermal.step(self._temperature, heat + loss, duration)
 
     def true_sample(self) -> Sample:
         """
@@ -172,9 +317,14 @@ class Twin:
 
         The current is that of the physics step that led to the state, half a millisecond old.
         """
-        data = self._data
+        data, rotors = self._data, self._rotors
         return Sample(
-            data.qpos.copy(), data.qvel.copy(), self._torque / self._truth.drive_gain
+            data.qpos.copy(),
+            data.qvel.copy(),
+            self._torque / self._truth.drive_gain,
+            self._temperature.copy(),
+            None if rotors is None else rotors.q.copy(),
+            None if rotors is None else rotors.dq.copy(),
         )
 
     def measure(self) -> tuple[Sample, Sample]:
@@ -182,12 +332,24 @@ class Twin:
         true = self.true_sample()
         sensors, rng = self._sensors, self._rng
         n = true.q.size
-        q = true.q + sensors.position_noise * rng.standard_normal(n)
-        if sensors.position_quantum > 0.0:
-            q = np.round(q / sensors.position_quantum) * sensors.position_quantum
-        dq = true.dq + sensors.velocity_noise * rng.standard_normal(n)
+        q, dq = self._read_encoder(true.q, true.dq, 1.0)
         noise = self._noise_scale / self._truth.drive_gain * rng.standard_normal(n)
-        return Sample(q, dq, true.effort + noise), true
+        temperature, rotor_q, rotor_dq = true.temperature, true.rotor_q, true.rotor_dq
+        if sensors.temperature_noise > 0.0:
+            temperature = temperature + sensors.temperature_noise * rng.standard_normal(n)
+        if rotor_q is not None and rotor_dq is not None:
+            rotor_q, rotor_dq = self._read_encoder(rotor_q, rotor_dq, sensors.rotor_share)
+        return Sample(q, dq, true.effort + noise, temperature, rotor_q, rotor_dq), true
+
+    def _read_encoder(
+        self, q: FloatArray, dq: FloatArray, share: float
+    ) -> tuple[FloatArray, FloatArray]:
+        sensors, rng = self._sensors, self._rng
+        quantum = share * sensors.position_quantum
+        q = q + share * sensors.position_noise * rng.standard_normal(q.size)
+        if quantum > 0.0:
+            q = np.round(q / quantum) * quantum
+        return q, dq + share * sensors.velocity_noise * rng.standard_normal(q.size)
 
 
 def _import_mujoco() -> Any:
@@ -200,7 +362,9 @@ def _import_mujoco() -> Any:
     return mujoco
 
 
-def _build_model(mujoco: Any, robot: RobotModel, truth: Truth) -> Any:
+def _build_model(
+    mujoco: Any, robot: RobotModel, truth: Truth, *, with_rotors: bool = True
+) -> Any:
     text = for_simulation(robot.urdf.text, robot.locked)
     try:
         model = mujoco.MjModel.from_xml_string(text)
@@ -219,7 +383,7 @@ def _build_model(mujoco: Any, robot: RobotModel, truth: Truth) -> Any:
     model.body_inertia[bodies] *= truth.mass_factor[:, None]
     for body, shift in zip(bodies, truth.centre_shift, strict=True):
         model.body_ipos[body] += shift
-    model.dof_armature[:] = truth.reflected_inertia
+    model.dof_armature[:] = truth.reflected_inertia if with_rotors else 0.0
     model.dof_damping[:] = 0.0
     model.dof_frictionloss[:] = 0.0
     # Without this, inverse weights stay those of the model as loaded.
@@ -227,11 +391,55 @@ def _build_model(mujoco: Any, robot: RobotModel, truth: Truth) -> Any:
     return model
 
 
+def rigid_inverse_dynamics(
+    robot: RobotModel,
+    truth: Truth,
+    q: FloatArray,
+    dq: FloatArray,
+    ddq: FloatArray,
+    *,
+    with_rotors: bool = True,
+) -> FloatArray:
+    """
+    Return the true torques along a motion without friction, by MuJoCo.
+
+    Parameters
+    ----------
+    robot, truth, q, dq, ddq
+        As for `inverse_dynamics`.
+    with_rotors : bool
+        Whether rotors are accelerated as well; without, these are the torques on the links.
+
+    Returns
+    -------
+    ndarray, shape (N, n)
+        Torques [N m].
+
+    """
+    mujoco = _import_mujoco()
+    model = _build_model(mujoco, robot, truth, with_rotors=with_rotors)
+    data = mujoco.MjData(model)
+    torque = np.empty(q.shape)
+    for k in range(len(q)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q[k], dq[k], ddq[k]
+        mujoco.mj_inverse(model, data)
+        torque[k] = data.qfrc_inverse
+    return torque
+
+
 def inverse_dynamics(
-    robot: RobotModel, truth: Truth, q: FloatArray, dq: FloatArray, ddq: FloatArray
+    robot: RobotModel,
+    truth: Truth,
+    q: FloatArray,
+    dq: FloatArray,
+    ddq: FloatArray,
+    *,
+    temperature: FloatArray | float | None = None,
 ) -> FloatArray:
     """
     Return the true joint torques along a motion, friction and rotors included, by MuJoCo.
+
+    Joints are rigid and do not stick here; see `elastic.inverse_elastic` for elastic ones.
 
     Parameters
     ----------
@@ -241,6 +449,8 @@ def inverse_dynamics(
         What the arm really is.
     q, dq, ddq : ndarray, shape (N, n)
         Position [rad], velocity [rad/s], acceleration [rad/s^2].
+    temperature : ndarray, shape (N, n) or (n,), or float, optional
+        Of the joints [deg C]; by default the reference temperature.
 
     Returns
     -------
@@ -248,15 +458,9 @@ def inverse_dynamics(
         Joint torques [N m].
 
     """
-    mujoco = _import_mujoco()
-    model = _build_model(mujoco, robot, truth)
-    data = mujoco.MjData(model)
-    torque = np.empty(q.shape)
-    for k in range(len(q)):
-        data.qpos[:], data.qvel[:], data.qacc[:] = q[k], dq[k], ddq[k]
-        mujoco.mj_inverse(model, data)
-        torque[k] = data.qfrc_inverse
-    return torque + truth.friction(dq)
+    torque = rigid_inverse_dynamics(robot, truth, q, dq, ddq)
+    passed_on = torque - truth.reflected_inertia * ddq
+    return torque + truth.friction(dq, passed_on, temperature)
 
 
 def true_inertial_parameters(robot: RobotModel, truth: Truth) -> FloatArray:

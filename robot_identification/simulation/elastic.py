@@ -1,0 +1,139 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Arms with elastic joints, exactly: rotor motion and motor torque of a given periodic link motion.
+
+``tau = M(q) ddq + h(q, dq)``, ``tau = K (theta - q) + D (dtheta - dq)`` and
+``motor = B ddtheta + friction(dtheta, tau, T) + tau`` are solved for the rotors theta and the
+motors, with tau by MuJoCo and derivatives by the Fourier transform of one period. Nothing is
+integrated, so that an estimator can be tested to rounding; `Twin` integrates the same arm.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.twin import rigid_inverse_dynamics
+
+FloatArray = NDArray[np.float64]
+
+# Share of the amplitude that may lie in the upper half of the frequencies a grid can hold.
+LARGEST_TAIL = 1.0e-6
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticMotion:
+    """
+    The drives' side of a motion of an arm with elastic joints.
+
+    Attributes
+    ----------
+    rotor_q, rotor_dq, rotor_ddq : ndarray, shape (N, n)
+        Rotors on the joint's side [rad], [rad/s], [rad/s^2].
+    joint_torque : ndarray, shape (N, n)
+        What the joints pass on to their links [N m].
+    motor_torque : ndarray, shape (N, n)
+        On the joint's side [N m].
+    current : ndarray, shape (N, n)
+        Of the motors [A].
+
+    """
+
+    rotor_q: FloatArray
+    rotor_dq: FloatArray
+    rotor_ddq: FloatArray
+    joint_torque: FloatArray
+    motor_torque: FloatArray
+    current: FloatArray
+
+
+def inverse_elastic(
+    robot: RobotModel,
+    truth: Truth,
+    q: FloatArray,
+    dq: FloatArray,
+    ddq: FloatArray,
+    period: float,
+    *,
+    temperature: FloatArray | float | None = None,
+) -> ElasticMotion:
+    """
+    Return rotors and motor torques of a periodic motion of the links.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        Description and mounting.
+    truth : Truth
+        What the arm really is, with a stiffness; friction is that of `Truth.friction`, which does
+        not stick.
+    q, dq, ddq : ndarray, shape (N, n)
+        One period of the links' motion [rad], [rad/s], [rad/s^2], evenly spaced, without the last
+        instant, which is the first one again.
+    period : float
+        Its length [s].
+    temperature : ndarray, shape (N, n) or (n,), or float, optional
+        Of the joints [deg C]; by default the reference temperature.
+
+    Raises
+    ------
+    UsageError
+        If the truth has no stiffness, or the motion is not periodic or its grid too coarse.
+
+    """
+    if truth.stiffness is None:
+        raise UsageError('the joints are rigid: give the truth a stiffness (with_elastic_joints)')
+    joint_torque = rigid_inverse_dynamics(robot, truth, q, dq, ddq, with_rotors=False)
+    damping = np.zeros(robot.n) if truth.joint_damping is None else truth.joint_damping
+    bend, bend_rate, bend_acceleration = _solve_springs(
+        joint_torque, truth.stiffness, damping, period
+    )
+    rotor_dq, rotor_ddq = dq + bend_rate, ddq + bend_acceleration
+    friction = truth.friction(rotor_dq, joint_torque, temperature)
+    motor = truth.reflected_inertia * rotor_ddq + friction + joint_torque
+    return ElasticMotion(
+        q + bend, rotor_dq, rotor_ddq, joint_torque, motor, motor / truth.drive_gain
+    )
+
+
+def _solve_springs(
+    torque: FloatArray, stiffness: FloatArray, damping: FloatArray, period: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return theta - q and its derivatives, shape (N, n) each, of ``K x + D x' = torque``."""
+    N = len(torque)
+    spectrum = np.fft.rfft(torque, axis=0)
+    amplitude = np.abs(spectrum)
+    tail = amplitude[len(spectrum) // 2:].max(axis=0, initial=0.0)
+    if np.any(tail > LARGEST_TAIL * np.maximum(amplitude.max(axis=0), N * 1.0e-6)):
+        joint = int(np.argmax(tail))
+        raise UsageError(
+            f'the torque of joint {joint + 1} does not fade out below the highest frequency of '
+            f'{N} samples in {period:g} s: give more samples, and exactly one period'
+        )
+    s = 2j * np.pi * np.arange(len(spectrum))[:, None] / period
+    bend = spectrum / (stiffness + s * damping)
+    rate = s * bend
+    if N % 2 == 0:
+        # The highest frequency of an even number of samples has no phase to turn.
+        rate[-1] = 0.0
+    found, speed, acceleration = (
+        np.fft.irfft(values, n=N, axis=0) for values in (bend, rate, s**2 * bend)
+    )
+    return found, speed, acceleration

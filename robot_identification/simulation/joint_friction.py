@@ -1,0 +1,189 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Joint friction that sticks: a bristle that bends before it slips, Stribeck, load and temperature.
+
+Below break-away the bristle is a plain spring, so that a joint at rest does not creep; beyond, it
+slips at the torque of the Stribeck curve. Nothing of it is shared with the friction laws of the
+model, which it tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import fields
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointFriction:
+    """
+    Constants of friction, on the joint's side.
+
+    At a steady velocity the torque is
+    ``(coulomb + (static - coulomb) exp(-(dq / stribeck_velocity)^2) + load_share |tau|) sign(dq)
+    + viscous (1 + viscous_slope (T - reference_temperature)) dq``, where tau is the torque that
+    the joint passes on to its link.
+
+    Attributes
+    ----------
+    coulomb : ndarray, shape (n,)
+        Kinetic dry friction without load [N m].
+    viscous : ndarray, shape (n,)
+        At the reference temperature [N m s/rad].
+    static : ndarray, shape (n,)
+        Break-away torque without load [N m], not below `coulomb`.
+    load_share : ndarray, shape (n,)
+        Dry friction per torque passed on [1].
+    viscous_slope : ndarray, shape (n,)
+        Change of viscous friction per temperature, as a share [1/K]; negative where grease thins.
+    stribeck_velocity : float
+        Width of the passage from static to kinetic friction [rad/s].
+    travel : float
+        How far a joint yields before it breaks away [rad].
+    damping_time : float
+        Damping of the sticking bristle over its stiffness [s].
+    reference_temperature : float
+        Where `viscous` holds [deg C].
+
+    """
+
+    coulomb: FloatArray
+    viscous: FloatArray
+    static: FloatArray
+    load_share: FloatArray
+    viscous_slope: FloatArray
+    stribeck_velocity: float = 0.03
+    travel: float = 1.0e-4
+    damping_time: float = 1.0e-3
+    reference_temperature: float = 24.0
+
+    def __post_init__(self) -> None:
+        n = np.shape(self.coulomb)
+        for item in fields(self):
+            value = np.asarray(getattr(self, item.name), dtype=float)
+            if not np.all(np.isfinite(value)):
+                raise UsageError(f'friction: {item.name} is {value.tolist()}, not finite')
+            if value.ndim and value.shape != n:
+                raise UsageError(
+                    f'friction: {item.name} has shape {value.shape}, needed is one for each of '
+                    f'the joints of coulomb, {n}'
+                )
+        for name in ('coulomb', 'viscous', 'load_share', 'damping_time'):
+            if np.any(np.asarray(getattr(self, name)) < 0.0):
+                raise UsageError(f'friction: {name} is negative')
+        for name in ('stribeck_velocity', 'travel'):
+            if getattr(self, name) <= 0.0:
+                raise UsageError(f'friction: {name} is {getattr(self, name):g}, it must be > 0')
+        if np.any(self.static < self.coulomb):
+            raise UsageError(
+                f'friction: the static one {self.static.tolist()} is below the kinetic one '
+                f'{self.coulomb.tolist()}'
+            )
+        if np.any((self.load_share > 0.0) & (self.static <= 0.0)):
+            raise UsageError('friction: a joint that sticks under load needs a static one > 0')
+
+    @property
+    def stiffness(self) -> FloatArray:
+        """Torque of the sticking bristle per angle [N m/rad], shape (n,)."""
+        return self.static / self.travel
+
+    def level(self, dq: FloatArray, joint_torque: FloatArray) -> FloatArray:
+        """Return the dry friction [N m] at which a joint slips, shape (..., n)."""
+        excess = (self.static - self.coulomb) * np.exp(-(dq / self.stribeck_velocity) ** 2)
+        level: FloatArray = self.coulomb + excess + self.load_share * np.abs(joint_torque)
+        return level
+
+    def viscous_torque(self, dq: FloatArray, temperature: FloatArray) -> FloatArray:
+        """Return viscous friction [N m]; it does not turn around however hot the joint is."""
+        factor = 1.0 + self.viscous_slope * (temperature - self.reference_temperature)
+        torque: FloatArray = self.viscous * np.maximum(factor, 0.0) * dq
+        return torque
+
+
+def step_friction(
+    friction: JointFriction,
+    dq: FloatArray,
+    joint_torque: FloatArray,
+    temperature: FloatArray,
+    bend: FloatArray,
+    dt: float,
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return the friction torque of one step of time, and the bristles after it.
+
+    Parameters
+    ----------
+    friction : JointFriction
+        The constants.
+    dq : ndarray, shape (n,)
+        Velocities at the start of the step [rad/s].
+    joint_torque : ndarray, shape (n,)
+        What the joints pass on to their links [N m].
+    temperature : ndarray, shape (n,)
+        Of the joints [deg C].
+    bend : ndarray, shape (n,)
+        How far each bristle is bent [rad]; zeros at first.
+    dt : float
+        Length of the step [s].
+
+    Returns
+    -------
+    torque : ndarray, shape (n,)
+        Against the motion [N m].
+    bend : ndarray, shape (n,)
+        After the step.
+
+    """
+    stiffness = friction.stiffness
+    level = friction.level(dq, joint_torque)
+    trial = stiffness * (bend + dq * dt)
+    dry = np.minimum(np.maximum(trial, -level), level)
+    # A bristle that slips does not bend any more, and has nothing to damp.
+    sticks = dry == trial
+    damping = np.where(sticks, friction.damping_time * stiffness * dq, 0.0)
+    after = np.divide(dry, stiffness, out=np.zeros_like(dry), where=stiffness > 0.0)
+    return dry + damping + friction.viscous_torque(dq, temperature), after
+
+
+def smallest_stable_inertia(friction: JointFriction, dt: float) -> FloatArray:
+    """
+    Return the smallest inertia that explicit steps of friction are stable on, shape (n,).
+
+    For ``v' = v - (k x + c v) dt / m, x' = x + v' dt`` (Jury's conditions): ``k dt^2 + 2 c dt <
+    4 m``.
+
+    Parameters
+    ----------
+    friction : JointFriction
+        The constants.
+    dt : float
+        Length of the step [s].
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Inertias [kg m^2].
+
+    """
+    stiffness = friction.stiffness
+    damping = friction.damping_time * stiffness + friction.viscous
+    smallest: FloatArray = (stiffness * dt**2 + 2.0 * damping * dt) / 4.0
+    return smallest

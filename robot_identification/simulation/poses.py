@@ -1,0 +1,189 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Static poses reached from below and from above, with what the controller asked for in them.
+
+Friction holds an arm in a pose by another torque from below than from above; their mean is the
+gravity torque, which the controller's own model knows (Tika et al. 2020, eq. 32, and both
+directions of approach).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.simulation.controller import quintic
+from robot_identification.simulation.run import driver_period
+from robot_identification.simulation.run import record_motion
+from robot_identification.simulation.run import SimulatedRun
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.twin import rigid_inverse_dynamics
+from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.twin import Twin
+
+FloatArray = NDArray[np.float64]
+
+# Of a quintic from rest to rest, largest over mean velocity.
+PEAK_SPEED = 1.875
+
+
+@dataclass(frozen=True)
+class PoseOptions:
+    """
+    How poses are visited.
+
+    Attributes
+    ----------
+    dwell : float
+        Stay in a pose [s].
+    approach : float
+        Way of every joint in one direction before the stay [rad].
+    approach_time : float
+        For that way [s].
+    travel_speed : float
+        Largest velocity on the way from pose to pose [rad/s].
+    torque_error : float
+        By what share the controller's own model is wrong.
+
+    """
+
+    dwell: float = 2.0
+    approach: float = 0.05
+    approach_time: float = 1.0
+    travel_speed: float = 1.5
+    torque_error: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ('dwell', 'approach', 'approach_time', 'travel_speed'):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise UsageError(f'poses: {name} is {value:g}, it must be finite and > 0')
+
+
+def simulate_poses(
+    robot: RobotModel,
+    truth: Truth,
+    sensors: Sensors,
+    poses: FloatArray,
+    options: PoseOptions | None = None,
+    *,
+    seed: int = 0,
+) -> SimulatedRun:
+    """
+    Visit poses on a simulated robot, each from below and from above, and record everything.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        Description, mounting and limits.
+    truth : Truth
+        What the robot really is; `with_static_friction` makes its joints stick.
+    sensors : Sensors
+        Noise of the measurement.
+    poses : ndarray, shape (P, n)
+        Joint positions [rad].
+    options : PoseOptions, optional
+        How they are visited.
+    seed : int
+        Of the noise.
+
+    Returns
+    -------
+    SimulatedRun
+        At the driver's rate, with target torques and currents; ``dwells[p]`` are start and end of
+        the stays in pose p, reached from below and from above.
+
+    Raises
+    ------
+    UsageError
+        If poses are not finite or not of this robot's joints.
+
+    """
+    options = PoseOptions() if options is None else options
+    poses = np.asarray(poses, dtype=float)
+    if poses.ndim != 2 or poses.shape[1] != robot.n or not len(poses):
+        raise UsageError(
+            f'poses have shape {poses.shape}, needed is one row of {robot.n} joints for each'
+        )
+    if not np.all(np.isfinite(poses)):
+        raise UsageError('poses are not all finite')
+    period = driver_period(robot)
+    reference, dwells = plan_poses(poses, options, period)
+    stamps = period * np.arange(len(reference.q), dtype=np.float64)
+    twin = Twin(robot, truth, sensors, reference.q[0], seed)
+    run = record_motion(robot, twin, reference, stamps, period)
+    target = (1.0 + options.torque_error) * rigid_inverse_dynamics(
+        robot, truth, reference.q, reference.dq, reference.ddq
+    )
+    return replace(
+        run, target_torque=target, target_current=target / truth.drive_gain, dwells=dwells
+    )
+
+
+def plan_poses(
+    poses: FloatArray, options: PoseOptions, period: float
+) -> tuple[Motion, FloatArray]:
+    """
+    Return the motion through all poses, and when it stays.
+
+    Parameters
+    ----------
+    poses : ndarray, shape (P, n)
+        Joint positions [rad].
+    options : PoseOptions
+        How they are visited.
+    period : float
+        Between two samples [s].
+
+    Returns
+    -------
+    reference : Motion
+        N samples.
+    dwells : ndarray, shape (P, 2, 2)
+        Start and end of the stays [s]; first index the pose, second from below and from above.
+
+    """
+    rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+    zero = np.zeros(poses.shape[1])
+    here = poses[0] - options.approach
+
+    def go(target: FloatArray, duration: float) -> None:
+        count = max(round(duration / period), 1)
+        rows.extend(
+            quintic((here, zero, zero), (target, zero, zero), count * period, k * period)
+            for k in range(count)
+        )
+
+    dwells = np.empty((len(poses), 2, 2))
+    for index, pose in enumerate(poses):
+        for side, direction in enumerate((1.0, -1.0)):
+            start = pose - direction * options.approach
+            way = float(np.abs(start - here).max())
+            if way > 0.0:
+                go(start, max(PEAK_SPEED * way / options.travel_speed, 0.5))
+            here = start
+            go(pose, options.approach_time)
+            here = pose
+            dwells[index, side, 0] = len(rows) * period
+            rows.extend([(pose, zero, zero)] * max(round(options.dwell / period), 1))
+            dwells[index, side, 1] = len(rows) * period
+    q, dq, ddq = (np.array(column) for column in zip(*rows, strict=True))
+    return Motion(q, dq, ddq), dwells

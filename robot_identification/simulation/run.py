@@ -1,0 +1,174 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Joint states of a simulated arm at its driver's rate, with what a robot records beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Twin
+
+FloatArray = NDArray[np.float64]
+
+# Rate of a simulated driver whose robot's YAML names none [Hz].
+DEFAULT_RATE = 500.0
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRun:
+    """
+    Joint states of a simulated robot, at its driver's rate, kinematic order.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (N,)
+        Seconds from the start of the motion.
+    measured, true : tuple of ndarray, shape (N, n)
+        Position [rad], velocity [rad/s] and effort in the driver's unit, with and without sensor
+        noise.
+    rotors, true_rotors : tuple of ndarray, shape (N, n), optional
+        Position [rad] and velocity [rad/s] of the rotors of elastic joints, on the joint's side,
+        with and without sensor noise.
+    temperature : ndarray, shape (N, n), optional
+        Of the joints [deg C], where they warm up.
+    target_torque, target_current : ndarray, shape (N, n), optional
+        What the controller's own model asks of the joints [N m] and of the motors [A].
+    dwells : ndarray, shape (P, 2, 2), optional
+        Start and end of the stay in each of P poses, reached from below and from above [s].
+    unit : {'A', 'Nm'}
+        Of the effort, see `published_effort`.
+
+    """
+
+    stamps: FloatArray
+    measured: tuple[FloatArray, FloatArray, FloatArray]
+    true: tuple[FloatArray, FloatArray, FloatArray]
+    rotors: tuple[FloatArray, FloatArray] | None = None
+    true_rotors: tuple[FloatArray, FloatArray] | None = None
+    temperature: FloatArray | None = None
+    target_torque: FloatArray | None = None
+    target_current: FloatArray | None = None
+    dwells: FloatArray | None = None
+    unit: str = 'A'
+
+    def rows(self, kept: slice) -> SimulatedRun:
+        """Return some of the joint states, without the dwells; stamps remain."""
+        def cut(value: FloatArray | None) -> FloatArray | None:
+            return None if value is None else value[kept]
+
+        def cut_pair(
+            pair: tuple[FloatArray, FloatArray] | None
+        ) -> tuple[FloatArray, FloatArray] | None:
+            return None if pair is None else (pair[0][kept], pair[1][kept])
+
+        (q, dq, effort), (true_q, true_dq, true_effort) = self.measured, self.true
+        return SimulatedRun(
+            self.stamps[kept],
+            (q[kept], dq[kept], effort[kept]),
+            (true_q[kept], true_dq[kept], true_effort[kept]),
+            cut_pair(self.rotors),
+            cut_pair(self.true_rotors),
+            cut(self.temperature),
+            cut(self.target_torque),
+            cut(self.target_current),
+            unit=self.unit,
+        )
+
+
+def driver_period(robot: RobotModel) -> float:
+    """Return the time between two joint states [s], a multiple of the physics step."""
+    rate = robot.sampling_rate if np.isfinite(robot.sampling_rate) else DEFAULT_RATE
+    return max(round(1.0 / rate / PHYSICS_STEP), 1) * PHYSICS_STEP
+
+
+def published_effort(robot: RobotModel, current: FloatArray) -> FloatArray:
+    """
+    Return what a driver puts into `effort`.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        Its effort unit and nominal drive gains: a driver that publishes torque has nothing else
+        to make it of, and does not know the true gains either.
+    current : ndarray, shape (..., n)
+        Motor currents [A].
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+        Effort in `published_unit`.
+
+    """
+    return robot.drives.to_torque(current) if published_unit(robot) == 'Nm' else current
+
+
+def published_unit(robot: RobotModel) -> str:
+    """Return 'Nm' for an arm whose YAML says so and whose drive gains are known, else 'A'."""
+    known = bool(np.all(np.isfinite(robot.drives.drive_gain)))
+    return 'Nm' if robot.effort_unit == 'Nm' and known else 'A'
+
+
+def record_motion(
+    robot: RobotModel, twin: Twin, reference: Motion, stamps: FloatArray, period: float
+) -> SimulatedRun:
+    """
+    Let an arm follow a motion, and record it.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        What the driver knows of the arm.
+    twin : Twin
+        The arm, near the motion's start.
+    reference : Motion
+        N samples of it.
+    stamps : ndarray, shape (N,)
+        Their times [s].
+    period : float
+        Between two of them [s], a multiple of the physics step.
+
+    """
+    samples = []
+    for q, dq, ddq in zip(reference.q, reference.dq, reference.ddq, strict=True):
+        samples.append(twin.measure())
+        twin.advance(q, dq, ddq, period)
+
+    measured, true = zip(*samples, strict=True)
+    rotors = tuple(
+        None if measured[0].rotor_q is None else (
+            np.array([sample.rotor_q for sample in side]),
+            np.array([sample.rotor_dq for sample in side]),
+        )
+        for side in (measured, true)
+    )
+    states = [
+        (
+            np.array([sample.q for sample in side]),
+            np.array([sample.dq for sample in side]),
+            published_effort(robot, np.array([sample.effort for sample in side])),
+        )
+        for side in (measured, true)
+    ]
+    temperature = np.array([sample.temperature for sample in measured])
+    return SimulatedRun(
+        stamps, states[0], states[1], rotors[0], rotors[1],
+        temperature=temperature if twin.warms_up else None,
+        unit=published_unit(robot),
+    )

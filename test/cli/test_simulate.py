@@ -1,0 +1,116 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`simulate`: arms that stick, give way and warm up, once or again and again."""
+
+import json
+
+import numpy as np
+import pytest
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.experiment.bag import read_recording
+from robot_identification.experiment.rosbags_backend import RosbagsBackend
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+
+@pytest.fixture(scope='module')
+def trajectory(ur5, tmp_path_factory):
+    """Return the file of a motion of two seconds."""
+    form = FourierParametrization(harmonics=4, base_period=2.0)
+    coefficients = np.random.default_rng(2).normal(0.0, 0.02, (6, form.n_coefficients))
+    path = tmp_path_factory.mktemp('trajectory') / 'trajectory.yaml'
+    path.write_text(dump_trajectory(
+        Trajectory('ur5', ur5.joint_names, form, coefficients, 1, {})
+    ))
+    return path
+
+
+@pytest.fixture
+def simulate(command, trajectory):
+    """Return a function that simulates with some options."""
+    def run(*options):
+        return command('simulate', '--robot', 'ur5', '--trajectory', trajectory, *options)
+
+    return run
+
+
+def test_all_options_in_one_bag_each(ur5, simulate, tmp_path):
+    """The temperature goes on from bag to bag, and so do the stamps."""
+    found = simulate(
+        '--static-friction', '--stiffness', '1e4', '--warm-up', '300', '--repeat', '2',
+        '--separate-bags', '-o', tmp_path / 'bag', '--json',
+    )
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    assert content['bags'] == [str(tmp_path / 'bag_1'), str(tmp_path / 'bag_2')]
+    assert (content['repeats'], content['samples']) == (2, 500)
+    recordings = [
+        read_recording(tmp_path / name, ur5.joint_names) for name in ('bag_1', 'bag_2')
+    ]
+    first, second = (recording.channels['temperature'].values for recording in recordings)
+    assert np.all(first[0] < first[-1])
+    # At rest a joint cools, 300 times faster than in reality, by a few hundredths in 8 ms.
+    np.testing.assert_allclose(second[0], first[-1], atol=0.1)
+    np.testing.assert_allclose(second[-1], content['temperatures'], atol=1e-9)
+    assert recordings[1].start - recordings[0].start == 2_000_000_000
+    for bag in content['bags']:
+        assert set(RosbagsBackend().topics(tmp_path / bag)) == {
+            '/joint_states', '/rotor_states', '/joint_temperatures',
+        }
+
+
+def test_repeats_in_one_bag(ur5, simulate, tmp_path):
+    found = simulate('--repeat', '3', '--warm-up', '-o', tmp_path / 'bag')
+    assert found.code == 0, found.err
+    assert '750 joint states, 3 times 2 s' in found.out
+    assert 'joints end at' in found.out
+    recording = read_recording(tmp_path / 'bag', ur5.joint_names)
+    assert len(recording.stamps) == 750
+    np.testing.assert_allclose(np.diff(recording.stamps), 0.008, atol=1e-6)
+    # Six seconds at the pace of a real arm.
+    assert np.all(recording.channels['temperature'].values < 24.5)
+
+
+def test_a_plain_arm_is_what_it_was(simulate, tmp_path):
+    found = simulate('-o', tmp_path / 'bag', '--json')
+    content = json.loads(found.out)
+    assert content['bag'] == str(tmp_path / 'bag')
+    assert (content['samples'], content['duration']) == (250, 2.0)
+    assert 'temperatures' not in content
+    assert list(RosbagsBackend().topics(tmp_path / 'bag')) == ['/joint_states']
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    (('--repeat', '0'), '--repeat is 0, it must be at least 1'),
+    (('--stiffness', '-5'), 'elastic joints have stiffness -5'),
+    (('--stiffness', 'nan'), 'elastic joints have stiffness nan'),
+    (('--warm-up', '0'), 'acceleration is 0, it must be > 0'),
+])
+def test_refuses_what_is_no_arm(simulate, tmp_path, options, message):
+    found = simulate(*options, '-o', tmp_path / 'bag')
+    assert found.code == 2
+    assert message in found.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_bag_is_written_over(simulate, tmp_path):
+    """Seen before anything is simulated, also for the second of two."""
+    (tmp_path / 'bag_2').mkdir()
+    found = simulate('--repeat', '2', '--separate-bags', '-o', tmp_path / 'bag')
+    assert found.code == 2
+    assert 'bag_2 exists already' in found.err
+    assert not (tmp_path / 'bag_1').exists()

@@ -1,0 +1,275 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Elastic joints obey their equations step by step, become rigid, and agree with the inverse."""
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from recordings import fourier_motion
+from robot_identification.errors import UsageError
+from robot_identification.simulation.elastic import inverse_elastic
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import prior_truth
+from robot_identification.simulation.truth import with_elastic_joints
+from robot_identification.simulation.truth import with_static_friction
+from robot_identification.simulation.truth import with_warming
+from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.twin import Twin
+
+STIFFNESS = 1.0e4
+PERIOD = 4.0
+
+
+@pytest.fixture(scope='module')
+def truth(ur5):
+    """Return a UR5 with the drives' inertia and friction of seed 3."""
+    return draw_truth(ur5, 3)
+
+
+@pytest.fixture(scope='module')
+def motion(ur5):
+    """One period of links' motion every 2 ms, up to 1.2 rad/s."""
+    times = np.arange(2000) * PERIOD / 2000
+    return fourier_motion(ur5.n, 1, times, period=PERIOD, speed=1.2)
+
+
+def link_model(robot, truth):
+    """Return Pinocchio's model of the true links, without rotors."""
+    model = robot.pinocchio.copy()
+    for index in range(robot.n):
+        body, factor = model.inertias[index + 1], truth.mass_factor[index]
+        model.inertias[index + 1] = pin.Inertia(
+            factor * body.mass, body.lever + truth.centre_shift[index], factor * body.inertia
+        )
+    model.armature = np.zeros(robot.n)
+    return model
+
+
+@pytest.mark.parametrize('name', ['ur5', 'youbot'])
+@pytest.mark.parametrize('damping', [0.0, 3.0])
+def test_every_step_obeys_both_equations(robots, motion, name, damping):
+    """
+    Links by Pinocchio, rotors by hand, joined by the spring at the end of the step.
+
+    Accelerations are differences of velocities over 0.5 ms: 1e-16 / 5e-4 times inertias below
+    20 kg m^2. The spring multiplies the rounding of angles, 1e-16, by 1e4.
+    """
+    robot = robots[name]
+    n = robot.n
+    truth = with_elastic_joints(draw_truth(robot, 3), STIFFNESS, damping=damping)
+    model = link_model(robot, truth)
+    data = model.createData()
+    twin = Twin(robot, truth, NOISE_FREE, motion.q[0, :n])
+    largest = 0.0
+    for k in range(200):
+        before = twin.true_sample()
+        twin.advance(motion.q[k, :n], motion.dq[k, :n], motion.ddq[k, :n], PHYSICS_STEP)
+        after = twin.true_sample()
+        spring = STIFFNESS * (after.rotor_q - after.q) + damping * (after.rotor_dq - after.dq)
+        link = pin.rnea(model, data, before.q, before.dq, (after.dq - before.dq) / PHYSICS_STEP)
+        rotor = truth.reflected_inertia * (after.rotor_dq - before.rotor_dq) / PHYSICS_STEP
+        motor = rotor + truth.friction(before.rotor_dq) + spring
+        np.testing.assert_allclose(spring, link, rtol=1e-8, atol=1e-8)
+        np.testing.assert_allclose(after.effort * truth.drive_gain, motor, rtol=1e-8, atol=1e-8)
+        largest = max(largest, np.abs(after.rotor_q - after.q).max())
+    assert largest > 1e-4, 'and the joints gave way'
+
+
+def test_stiffer_and_stiffer_it_becomes_the_rigid_arm(ur5, truth, motion):
+    """
+    The deviation falls with the stiffness, down to rounding.
+
+    At 1e7, 1e9 and 1e11 N m/rad: by a hundred each time, 20 % allowed for second-order terms.
+    """
+    deviations = []
+    for stiffness in (1e7, 1e9, 1e11):
+        arms = [
+            Twin(ur5, arm, NOISE_FREE, motion.q[0])
+            for arm in (truth, with_elastic_joints(truth, stiffness))
+        ]
+        largest = 0.0
+        for q, dq, ddq in zip(motion.q[:200], motion.dq, motion.ddq, strict=False):
+            for arm in arms:
+                arm.advance(q, dq, ddq, 0.002)
+            rigid, elastic = (arm.true_sample() for arm in arms)
+            largest = max(largest, np.abs(rigid.q - elastic.q).max())
+        deviations.append(largest)
+    np.testing.assert_allclose(np.divide(deviations[:-1], deviations[1:]), 100.0, rtol=0.2)
+    assert deviations[-1] < 1e-8
+    torques = [arm.true_sample().effort * truth.drive_gain for arm in arms]
+    np.testing.assert_allclose(*torques, atol=1e-5)
+
+
+@pytest.mark.parametrize('stiffness', [2.0e3, 1.0e4, 1.0e6])
+def test_light_wrists_are_stable(ur5, truth, stiffness):
+    """
+    The last link of a UR5 has 1e-4 kg m^2: at 1e4 N m/rad it would swing at 1.6 kHz.
+
+    Thrown out of balance and held, the swinging of springs without damping dies, if slowly.
+    """
+    q = np.array([0.2, -1.0, 0.9, -0.4, 0.6, 0.1])
+    twin = Twin(ur5, with_elastic_joints(truth, stiffness), NOISE_FREE, q)
+    still = np.zeros(6)
+    twin.advance(q + 0.05, still, still, 0.1)
+    fastest = []
+    for _ in range(2):
+        speeds = []
+        for _ in range(300):
+            twin.advance(q, still, still, 0.005)
+            speeds.append(np.abs(twin.true_sample().dq))
+        fastest.append(np.max(speeds[150:], axis=0))
+    assert np.all(fastest[1] < 0.8 * fastest[0] + 1e-12)
+    assert np.all(fastest[0] < 2.0)
+
+
+def test_links_sag_by_their_weight(ur5, truth):
+    """At rest the rotors stand where they were told, and the springs carry gravity's torque."""
+    q = np.array([0.2, -1.0, 0.9, -0.4, 0.6, 0.1])
+    still = replace(truth, coulomb=np.zeros(6))
+    twin = Twin(ur5, with_elastic_joints(still, STIFFNESS), NOISE_FREE, q)
+    first = twin.true_sample()
+    model = link_model(ur5, truth)
+    gravity = pin.computeGeneralizedGravity(model, model.createData(), first.q)
+    # The sag is found by iteration to rounding; one step of 0.5 ms has passed since.
+    np.testing.assert_allclose(STIFFNESS * (first.rotor_q - first.q), gravity, atol=1e-6)
+    np.testing.assert_allclose(first.rotor_q, q, atol=1e-12)
+    np.testing.assert_allclose(first.effort * truth.drive_gain, gravity, atol=1e-6)
+
+
+def test_inverse_obeys_the_equations(ur5, truth, motion):
+    """
+    Spring and rotor by hand, the link by Pinocchio, derivatives by central differences.
+
+    These err by h^2 / 6 of the third derivative, 1e-4 of bends that follow up to 30 rad/s.
+    """
+    arm = with_elastic_joints(with_warming(truth), STIFFNESS, damping=5.0)
+    found = inverse_elastic(ur5, arm, *arrays(motion), PERIOD, temperature=30.0)
+    model = link_model(ur5, truth)
+    data = model.createData()
+    link = np.array([
+        pin.rnea(model, data, q, dq, ddq) for q, dq, ddq in zip(*arrays(motion), strict=True)
+    ])
+    np.testing.assert_allclose(found.joint_torque, link, atol=1e-9)
+    bend, rate = found.rotor_q - motion.q, found.rotor_dq - motion.dq
+    np.testing.assert_allclose(STIFFNESS * bend + 5.0 * rate, link, atol=1e-8)
+    friction = arm.friction(found.rotor_dq, found.joint_torque, 30.0)
+    np.testing.assert_allclose(
+        found.motor_torque, arm.reflected_inertia * found.rotor_ddq + friction + link, atol=1e-12
+    )
+    np.testing.assert_allclose(found.current * arm.drive_gain, found.motor_torque, atol=1e-12)
+    step = PERIOD / len(bend)
+    for values, derivative in (
+        (bend, rate), (rate, found.rotor_ddq - motion.ddq),
+    ):
+        difference = (np.roll(values, -1, axis=0) - np.roll(values, 1, axis=0)) / (2.0 * step)
+        np.testing.assert_allclose(
+            difference, derivative, atol=3e-3 * np.abs(derivative).max()
+        )
+
+
+def test_inverse_of_stiff_joints_is_that_of_rigid_ones(ur5, truth, motion):
+    """At 1e10 N m/rad: bends of 1e-8 rad, whose accelerations times the rotors are 1e-6 N m."""
+    found = inverse_elastic(ur5, with_elastic_joints(truth, 1e10), *arrays(motion), PERIOD)
+    rigid = inverse_dynamics(ur5, truth, *arrays(motion))
+    np.testing.assert_allclose(found.motor_torque, rigid, atol=1e-5)
+
+
+def test_forward_and_inverse_agree(ur5, truth, motion):
+    """
+    A period that the twin has settled into, inverted: rotors and torques are the twin's.
+
+    Its steps of 0.5 ms shift velocities against positions by half a step, which is 0.25 ms of
+    motions up to 8 rad/s (0.2 %), and more of the torques, which hold higher frequencies: 1 % of
+    their size. Smooth friction only: dry friction turns around within one step.
+    """
+    arm = with_elastic_joints(replace(truth, coulomb=np.zeros(6)), STIFFNESS)
+    per_row = round(PERIOD / len(motion.q) / PHYSICS_STEP)
+    twin = Twin(ur5, arm, NOISE_FREE, motion.q[0])
+    rows = []
+    for q, dq, ddq in list(zip(*arrays(motion), strict=True)) * 2:
+        rows.append(twin.true_sample())
+        twin.advance(q, dq, ddq, per_row * PHYSICS_STEP)
+    rows = rows[len(motion.q):]
+    q, rotor_q, effort = (
+        np.array([getattr(row, name) for row in rows]) for name in ('q', 'rotor_q', 'effort')
+    )
+    frequencies = 2j * np.pi * np.fft.rfftfreq(len(q), PERIOD / len(q))[:, None]
+    # Beyond the 60th harmonic there is nothing but what is left of settling in.
+    spectrum = np.fft.rfft(q, axis=0) * (np.arange(len(frequencies)) <= 60)[:, None]
+    dq, ddq = (
+        np.fft.irfft(frequencies**order * spectrum, n=len(q), axis=0) for order in (1, 2)
+    )
+    q = np.fft.irfft(spectrum, n=len(q), axis=0)
+    found = inverse_elastic(ur5, arm, q, dq, ddq, PERIOD)
+    bend = rotor_q - q
+    assert np.all(size(found.rotor_q - q - bend) < 0.01 * size(bend))
+    torque = effort * arm.drive_gain
+    assert np.all(size(found.motor_torque - torque) < 0.01 * size(torque))
+
+
+def test_rotors_have_encoders_of_their_own(ur5, truth):
+    """With a tenth of the noise and of the resolution, 2000 measurements; five sigma allowed."""
+    sensors = Sensors(1e-4, 1e-3, 0.0, 0.0)
+    twin = Twin(ur5, with_elastic_joints(truth, STIFFNESS), sensors, np.zeros(6))
+    pairs = [twin.measure() for _ in range(2000)]
+    for name, expected in (('q', 1e-4), ('rotor_q', 1e-5), ('rotor_dq', 1e-4)):
+        noise = np.array([getattr(a, name) - getattr(b, name) for a, b in pairs])
+        np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.08)
+
+
+def test_everything_at_once_stays_finite(ur5, truth, motion):
+    """Elastic, sticking and warming joints follow the motion of the rotors."""
+    arm = with_elastic_joints(
+        with_warming(with_static_friction(truth), acceleration=200.0), STIFFNESS
+    )
+    twin = Twin(ur5, arm, NOISE_FREE, motion.q[0])
+    errors = []
+    for q, dq, ddq in zip(*arrays(motion), strict=True):
+        twin.advance(q, dq, ddq, 0.002)
+        errors.append(twin.true_sample().rotor_q - q - 0.002 * dq)
+    # As the rigid arm's servo; see test_twin.
+    assert np.abs(errors).max() < 0.05
+    assert np.all(twin.temperature > 25.0)
+
+
+def test_refuses_what_it_cannot_invert(ur5, truth, motion):
+    arm = with_elastic_joints(truth, STIFFNESS)
+    with pytest.raises(UsageError, match='rigid: give the truth a stiffness'):
+        inverse_elastic(ur5, truth, *arrays(motion), PERIOD)
+    part = [values[:1500] for values in arrays(motion)]
+    with pytest.raises(UsageError, match=r'does not fade out .* exactly one period'):
+        inverse_elastic(ur5, arm, *part, 0.75 * PERIOD)
+
+
+def test_refuses_what_is_no_elastic_joint(ur5, truth):
+    with pytest.raises(UsageError, match='stiffness 0 N m/rad'):
+        with_elastic_joints(truth, 0.0)
+    with pytest.raises(UsageError, match='reflected inertia must be > 0'):
+        with_elastic_joints(prior_truth(ur5), STIFFNESS)
+
+
+def arrays(motion):
+    """Return position, velocity and acceleration."""
+    return motion.q, motion.dq, motion.ddq
+
+
+def size(values):
+    """Return the root mean square of each joint, shape (n,)."""
+    return np.sqrt(np.mean(values**2, axis=0))

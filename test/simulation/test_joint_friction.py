@@ -1,0 +1,171 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Joints stick up to the set torque, do not creep, slide as stated, and never give energy."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.simulation.joint_friction import JointFriction
+from robot_identification.simulation.joint_friction import smallest_stable_inertia
+from robot_identification.simulation.joint_friction import step_friction
+
+STEP = 0.0005
+NOTHING = np.zeros(1)
+
+
+def make_friction(**changes):
+    """Return the friction of one joint of the size of a wrist."""
+    constants = {
+        'coulomb': np.array([2.0]), 'viscous': np.array([1.5]), 'static': np.array([2.6]),
+        'load_share': np.array([0.05]), 'viscous_slope': np.array([-0.014]),
+    }
+    return JointFriction(**{**constants, **changes})
+
+
+def push(friction, torques, inertia=0.15, load=0.0):
+    """Return the positions of a joint that is pushed, step by step, shape (N,)."""
+    q, dq, bend = np.zeros(1), np.zeros(1), np.zeros(1)
+    cold = np.full(1, friction.reference_temperature)
+    positions = []
+    for torque in torques:
+        resistance, bend = step_friction(friction, dq, np.full(1, load), cold, bend, STEP)
+        dq = dq + STEP * (torque - resistance) / inertia
+        q = q + STEP * dq
+        positions.append(q[0])
+    return np.array(positions)
+
+
+@pytest.mark.parametrize('load', [0.0, 20.0, -20.0])
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_breaks_away_at_the_set_torque(load, sign):
+    """
+    Pushed ever harder, 2 to 4 N m in two seconds: within the travel below break-away, then away.
+
+    At this pace the joint swings by rate / (stiffness x 420 rad/s), 0.2 % of the travel.
+    """
+    friction = make_friction()
+    break_away = 2.6 + 0.05 * abs(load)
+    travel = friction.travel * break_away / 2.6
+    torques = np.linspace(0.0, 1.1 * break_away, 4000)
+    positions = sign * push(friction, sign * torques, load=load)
+    below, above = torques < 0.995 * break_away, torques > 1.06 * break_away
+    assert np.abs(positions[below]).max() < 1.001 * travel
+    assert positions[above].min() > 10.0 * travel
+
+
+def test_does_not_creep():
+    """
+    Ten seconds at 95 % of break-away: still to the last bits once the oscillation has died.
+
+    The bristle swings at 65 Hz, damped by 1 ms of its stiffness: 0.4 s to one part in 1e13.
+    """
+    positions = push(make_friction(), 0.95 * 2.6 * np.minimum(np.arange(22000) / 2000.0, 1.0))
+    assert np.ptp(positions[4000:]) < 1e-15
+    assert positions[-1] == pytest.approx(0.95e-4, rel=1e-9)
+
+
+def test_does_not_creep_under_vibration():
+    """
+    A torque that swings between 0 and 90 % of break-away moves it to and fro, and no further.
+
+    This is where a LuGre bristle drifts.
+    """
+    times = STEP * np.arange(20000)
+    positions = push(make_friction(), 0.45 * 2.6 * (1.0 - np.cos(2.0 * np.pi * 20.0 * times)))
+    assert np.abs(positions[-4000:].mean() - positions[4000:8000].mean()) < 1e-12
+
+
+@given(speed=st.floats(1e-3, 3.0), load=st.floats(-50.0, 50.0), warming=st.floats(-10.0, 60.0))
+def test_slides_as_stated(speed, load, warming):
+    """At a steady velocity the Stribeck curve, load and temperature, written out by hand."""
+    friction = make_friction()
+    bend = np.zeros(1)
+    velocity, temperature = np.full(1, speed), np.full(1, 24.0 + warming)
+    for _ in range(2):
+        # Steps long enough to bend the bristle all the way.
+        torque, bend = step_friction(
+            friction, velocity, np.full(1, load), temperature, bend, 10.0
+        )
+    expected = 2.0 + 0.6 * np.exp(-(speed / 0.03) ** 2) + 0.05 * abs(load)
+    expected += 1.5 * (1.0 - 0.014 * warming) * speed
+    assert torque[0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_viscous_friction_does_not_turn_around():
+    """Linear in temperature down to nothing, at 95 deg C here, and nothing beyond."""
+    friction = make_friction()
+    at = [friction.viscous_torque(np.ones(1), np.full(1, T))[0] for T in (24.0, 54.0, 200.0)]
+    np.testing.assert_allclose(at, [1.5, 1.5 * (1.0 - 0.42), 0.0], atol=1e-14)
+
+
+@settings(max_examples=50)
+@given(
+    speeds=st.lists(st.floats(-2.0, 2.0), min_size=5, max_size=60),
+    load=st.floats(-30.0, 30.0), dt=st.floats(1e-5, 1e-2),
+)
+def test_never_gives_energy(speeds, load, dt):
+    """
+    Work done against friction is never less than what the bristle stores, in any step.
+
+    Both round at 1e-16 of their size.
+    """
+    friction, bend = make_friction(), np.zeros(1)
+    cold = np.full(1, 24.0)
+    for speed in speeds:
+        before = 0.5 * friction.stiffness * bend**2
+        torque, bend = step_friction(
+            friction, np.full(1, speed), np.full(1, load), cold, bend, dt
+        )
+        work = torque * speed * dt
+        stored = 0.5 * friction.stiffness * bend**2 - before
+        assert work[0] >= stored[0] - 1e-12 * (1.0 + abs(work[0]))
+
+
+def test_steps_are_stable_down_to_the_stated_inertia():
+    """Pushed at half of break-away: rest a little above the bound, growth a little below it."""
+    friction = make_friction(load_share=NOTHING)
+    bound = smallest_stable_inertia(friction, STEP)[0]
+    torques = np.full(4000, 1.3)
+    assert np.ptp(push(friction, torques, inertia=1.1 * bound)[-500:]) < 1e-9
+    assert np.ptp(push(friction, torques, inertia=0.9 * bound)[-500:]) > 1e-6
+
+
+def test_a_joint_without_friction_has_none():
+    friction = make_friction(
+        coulomb=NOTHING, static=NOTHING, viscous=NOTHING, load_share=NOTHING
+    )
+    torque, bend = step_friction(
+        friction, np.ones(1), np.ones(1), np.full(1, 24.0), np.zeros(1), STEP
+    )
+    np.testing.assert_array_equal([torque, bend], np.zeros((2, 1)))
+
+
+@pytest.mark.parametrize(('changes', 'message'), [
+    ({'static': np.array([1.9])}, r'static one \[1.9\] is below the kinetic one \[2.0\]'),
+    ({'viscous': np.array([-1.0])}, 'viscous is negative'),
+    ({'coulomb': np.array([np.nan])}, 'coulomb is .*not finite'),
+    ({'travel': 0.0}, 'travel is 0, it must be > 0'),
+    ({'stribeck_velocity': -0.1}, 'stribeck_velocity is -0.1'),
+    ({'load_share': np.zeros(2)}, 'load_share has shape'),
+    ({'coulomb': NOTHING, 'static': NOTHING}, 'needs a static one > 0'),
+])
+def test_refuses_what_is_no_friction(changes, message):
+    with pytest.raises(UsageError, match=message):
+        replace(make_friction(), **changes)

@@ -1,0 +1,165 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Friction holds a pose by another torque from below than from above; gravity is their mean."""
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.simulation.poses import plan_poses
+from robot_identification.simulation.poses import PoseOptions
+from robot_identification.simulation.poses import simulate_poses
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import prior_truth
+from robot_identification.simulation.truth import with_static_friction
+from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.twin import Twin
+
+POSES = np.array([
+    [0.1, -1.2, 0.9, -0.4, 0.3, 0.2],
+    [0.6, -0.3, 0.4, 0.8, -0.5, 0.1],
+])
+OPTIONS = PoseOptions(dwell=1.0, approach_time=0.8)
+
+
+@pytest.fixture(scope='module')
+def truth(ur5):
+    """Return a UR5 whose joints stick."""
+    return with_static_friction(draw_truth(ur5, 3))
+
+
+@pytest.fixture(scope='module')
+def run(ur5, truth):
+    """Both poses, from below and from above, without noise."""
+    return simulate_poses(ur5, truth, NOISE_FREE, POSES, OPTIONS)
+
+
+def settled(run, pose, side):
+    """Return the rows of the second half of a stay."""
+    start, end = run.dwells[pose, side]
+    return (run.stamps >= 0.5 * (start + end)) & (run.stamps < end)
+
+
+def held(run, truth, pose, side):
+    """Return the mean torque of a stay [N m], shape (n,)."""
+    return (run.true[2][settled(run, pose, side)] * truth.drive_gain).mean(axis=0)
+
+
+def gravity(robot, truth, q):
+    """Return the true gravity torque, by Pinocchio."""
+    model = robot.pinocchio.copy()
+    for index in range(robot.n):
+        body = model.inertias[index + 1]
+        model.inertias[index + 1] = pin.Inertia(
+            truth.mass_factor[index] * body.mass, body.lever + truth.centre_shift[index],
+            truth.mass_factor[index] * body.inertia,
+        )
+    return pin.computeGeneralizedGravity(model, model.createData(), q)
+
+
+@pytest.mark.parametrize('pose', range(len(POSES)))
+def test_mean_of_both_directions_is_gravity(ur5, truth, run, pose):
+    """
+    Joints hang behind by up to 4 mrad, below and above alike: what is left is 0.01 N m.
+
+    Half of the difference is friction: between the kinetic one and break-away, load included.
+    """
+    below, above = (held(run, truth, pose, side) for side in (0, 1))
+    expected = gravity(ur5, truth, POSES[pose])
+    np.testing.assert_allclose(0.5 * (below + above), expected, atol=0.01)
+    friction = 0.5 * (below - above)
+    load = truth.load_share * np.abs(expected)
+    assert np.all(friction > truth.coulomb)
+    assert np.all(friction < 1.01 * (truth.static + load) + 0.1)
+
+
+@pytest.mark.parametrize('pose', range(len(POSES)))
+@pytest.mark.parametrize('side', [0, 1])
+def test_a_held_arm_does_not_creep(run, pose, side):
+    """Half a second of a stay: less than 1e-9 rad, though the servo goes on pulling."""
+    rows = settled(run, pose, side)
+    assert np.ptp(run.true[0][rows], axis=0).max() < 1e-9
+    assert np.abs(run.true[1][rows]).max() < 1e-7
+
+
+def test_targets_are_the_controllers_own_model(ur5, truth, run):
+    """In the stays gravity's torque of the true arm, and the current that makes it."""
+    for pose, q in enumerate(POSES):
+        rows = settled(run, pose, 0)
+        np.testing.assert_allclose(
+            run.target_torque[rows], np.tile(gravity(ur5, truth, q), (rows.sum(), 1)), atol=1e-9
+        )
+    np.testing.assert_allclose(run.target_current * truth.drive_gain, run.target_torque)
+
+
+def test_a_controller_may_be_wrong_about_its_arm(ur5, truth):
+    """By the stated share, in torque and current, so that their ratio is still the gain."""
+    options = replace(OPTIONS, dwell=0.1, approach_time=0.2, torque_error=0.03)
+    wrong = simulate_poses(ur5, truth, NOISE_FREE, POSES[:1], options)
+    right = simulate_poses(ur5, truth, NOISE_FREE, POSES[:1], replace(options, torque_error=0.0))
+    np.testing.assert_allclose(wrong.target_torque, 1.03 * right.target_torque, rtol=1e-12)
+    np.testing.assert_allclose(wrong.target_current, 1.03 * right.target_current, rtol=1e-12)
+    np.testing.assert_array_equal(wrong.true[2], right.true[2])
+
+
+def test_poses_are_approached_from_below_and_from_above():
+    """All joints in one direction on the way in, and still during the stay."""
+    reference, dwells = plan_poses(POSES, OPTIONS, 0.008)
+    assert dwells.shape == (2, 2, 2)
+    times = 0.008 * np.arange(len(reference.q))
+    for pose, q in enumerate(POSES):
+        for side, direction in enumerate((1.0, -1.0)):
+            start, end = dwells[pose, side]
+            assert end - start == pytest.approx(1.0)
+            stay = (times > start - 1e-9) & (times < end - 1e-9)
+            np.testing.assert_array_equal(reference.q[stay], np.tile(q, (stay.sum(), 1)))
+            way = (times > start - 0.8 + 0.01) & (times < start - 0.01)
+            assert np.all(direction * reference.dq[way] > 0.0)
+    steps = np.diff(reference.q, axis=0)
+    assert np.abs(steps).max() < 1.01 * OPTIONS.travel_speed * 0.008, 'and without a jump'
+
+
+def test_without_friction_both_directions_are_gravity(ur5):
+    """Nothing holds the arm but the drives: 0.2 mN m after a second of settling."""
+    truth = prior_truth(ur5)
+    found = simulate_poses(ur5, truth, NOISE_FREE, POSES[:1], OPTIONS)
+    for side in (0, 1):
+        np.testing.assert_allclose(
+            held(found, truth, 0, side), gravity(ur5, truth, POSES[0]), atol=2e-4
+        )
+
+
+@pytest.mark.parametrize(('poses', 'message'), [
+    (POSES[0], 'poses have shape'),
+    (POSES[:, :5], 'one row of 6 joints'),
+    (np.full((1, 6), np.nan), 'poses are not all finite'),
+])
+def test_refuses_what_are_no_poses(ur5, truth, poses, message):
+    with pytest.raises(UsageError, match=message):
+        simulate_poses(ur5, truth, NOISE_FREE, poses)
+
+
+def test_refuses_what_are_no_options():
+    with pytest.raises(UsageError, match='dwell is 0, it must be finite and > 0'):
+        PoseOptions(dwell=0.0)
+
+
+def test_a_joint_too_light_for_its_friction_is_refused(ur5, truth):
+    """A wrist without its rotor: steps of half a millisecond would make it swing up."""
+    light = replace(truth, reflected_inertia=np.zeros(6))
+    with pytest.raises(UsageError, match=r'wrist_._joint: friction that sticks needs'):
+        Twin(ur5, light, NOISE_FREE, POSES[0])

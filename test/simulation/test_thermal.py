@@ -1,0 +1,136 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Joints warm up exactly as one heat capacity and one resistance each do."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.simulation.thermal import AMBIENT
+from robot_identification.simulation.thermal import make_thermal_model
+from robot_identification.simulation.thermal import ThermalModel
+from robot_identification.simulation.thermal import TYPICAL_SPEED
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import with_warming
+from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Twin
+
+HEATS = st.floats(0.0, 50.0)
+TIMES = st.floats(1e-3, 1e4)
+
+
+def one_joint(**changes):
+    """Return a joint with a time constant of 1200 s."""
+    return replace(
+        ThermalModel(np.array([400.0]), np.array([3.0]), np.array([0.0])), **changes
+    )
+
+
+@given(start=st.floats(0.0, 80.0), heat=HEATS, time=TIMES)
+def test_step_is_the_exact_solution(start, heat, time):
+    """T = T_end + (T_0 - T_end) exp(-t / R C), to rounding of 100 deg C."""
+    found = one_joint().step(np.full(1, start), np.full(1, heat), time)
+    end = AMBIENT + 3.0 * heat
+    assert found[0] == pytest.approx(end + (start - end) * np.exp(-time / 1200.0), abs=1e-11)
+
+
+@given(heat=HEATS, time=TIMES, share=st.floats(0.1, 0.9))
+def test_two_steps_are_one(heat, time, share):
+    """However a time of constant heat is cut."""
+    joint, power, start = one_joint(), np.full(1, heat), np.full(1, 30.0)
+    halfway = joint.step(start, power, share * time)
+    np.testing.assert_allclose(
+        joint.step(halfway, power, (1.0 - share) * time), joint.step(start, power, time),
+        rtol=1e-12,
+    )
+
+
+def test_heat_is_kept_or_goes_into_the_air():
+    """C dT = (heat - (T - T_air) / R) dt in steps of 10 ms: central difference, error 1e-12."""
+    joint, heat, dt = one_joint(), np.array([7.0]), 0.01
+    before = np.array([31.0])
+    after = joint.step(before, heat, dt)
+    middle = joint.step(before, heat, 0.5 * dt)
+    kept = 400.0 * (after - before)
+    np.testing.assert_allclose(kept, (heat - (middle - AMBIENT) / 3.0) * dt, rtol=1e-9)
+
+
+@pytest.mark.parametrize('acceleration', [1.0, 300.0])
+def test_a_typical_motion_warms_by_fourteen_degrees_in_half_an_hour(acceleration):
+    """24 to 38 deg C, of the size that Raviola et al. 2021 measured; or all of it faster."""
+    coulomb, viscous = np.array([8.0, 1.5]), np.array([9.0, 1.6])
+    thermal = make_thermal_model(coulomb, viscous, acceleration=acceleration)
+    power = coulomb * np.sqrt(2.0 / np.pi) * TYPICAL_SPEED + viscous * TYPICAL_SPEED**2
+    found = thermal.step(np.full(2, AMBIENT), power, 1800.0 / acceleration)
+    np.testing.assert_allclose(found, 38.0, rtol=1e-12)
+
+
+def test_a_robot_is_heated_by_its_friction(ur5):
+    """Step by step, with friction and copper loss written out; temperatures round at 1e-14."""
+    truth = with_warming(draw_truth(ur5, 3), acceleration=1000.0)
+    winding = np.full(6, 0.2)
+    truth = replace(truth, thermal=replace(truth.thermal, winding=winding))
+    q, dq = np.array([0.1, -1.2, 0.9, -0.4, 0.3, 0.2]), np.full(6, 0.8)
+    twin = Twin(ur5, truth, NOISE_FREE, q)
+    for step in range(400):
+        before = twin.true_sample()
+        twin.advance(q + step * PHYSICS_STEP * dq, dq, np.zeros(6), PHYSICS_STEP)
+        after = twin.true_sample()
+        warming = before.temperature - truth.reference_temperature
+        friction = truth.coulomb * np.tanh(before.dq / truth.velocity_width)
+        friction += truth.viscous * (1.0 + truth.viscous_slope * warming) * before.dq
+        heat = friction * before.dq + winding * after.effort**2
+        np.testing.assert_allclose(
+            after.temperature, truth.thermal.step(before.temperature, heat, PHYSICS_STEP),
+            rtol=1e-13,
+        )
+    assert np.all(after.temperature > 24.5)
+
+
+def test_a_warm_robot_needs_less_current(ur5):
+    """By the slope of viscous friction alone: the difference of two torques rounds at 1e-13."""
+    truth = with_warming(draw_truth(ur5, 3), viscous_slope=-0.02)
+    rng = np.random.default_rng(0)
+    q, dq, ddq = rng.normal(size=(3, 20, 6))
+    cold = inverse_dynamics(ur5, truth, q, dq, ddq)
+    warm = inverse_dynamics(ur5, truth, q, dq, ddq, temperature=34.0)
+    np.testing.assert_allclose(warm - cold, -0.2 * truth.viscous * dq, atol=1e-11)
+
+
+def test_temperature_is_carried_on(ur5):
+    """A new simulation of a robot that is warm starts where the old one ended."""
+    truth = with_warming(draw_truth(ur5, 3))
+    warm = np.linspace(30.0, 35.0, 6)
+    twin = Twin(ur5, truth, NOISE_FREE, np.zeros(6), temperature=warm)
+    # One physics step has passed, of a time constant of 1200 s.
+    np.testing.assert_allclose(twin.temperature, warm, rtol=1e-6)
+    assert Twin(ur5, truth, NOISE_FREE, np.zeros(6)).warms_up
+    assert not Twin(ur5, draw_truth(ur5, 3), NOISE_FREE, np.zeros(6)).warms_up
+
+
+@pytest.mark.parametrize(('changes', 'message'), [
+    ({'capacity': np.array([0.0])}, 'capacity is .* it must be finite and > 0'),
+    ({'resistance': np.array([np.inf])}, 'resistance is'),
+    ({'winding': np.array([-1.0])}, 'winding must be finite and not negative'),
+    ({'acceleration': 0.0}, 'acceleration is 0, it must be > 0'),
+])
+def test_refuses_what_is_no_thermal_model(changes, message):
+    with pytest.raises(UsageError, match=message):
+        one_joint(**changes)
