@@ -37,6 +37,7 @@ from robot_identification.experiment.bag_writer import write_joint_states
 from robot_identification.experiment.cdr import group_by_layout
 from robot_identification.experiment.channels import make_channel_tables
 from robot_identification.experiment.joint_states import DYNAMIC_JOINT_STATE
+from robot_identification.experiment.joint_states import is_of_rotors
 from robot_identification.experiment.joint_states import JOINT_STATE
 from robot_identification.experiment.joint_states import JOINT_STATE_WALKS
 from robot_identification.experiment.joint_states import JointColumns
@@ -49,6 +50,7 @@ from robot_identification.experiment.recording import Channel
 from robot_identification.experiment.recording import Completeness
 from robot_identification.experiment.recording import FloatArray
 from robot_identification.experiment.recording import Recording
+from robot_identification.experiment.recording import ROTOR_CHANNEL
 from robot_identification.experiment.rosbags_backend import JointStateMessage
 from robot_identification.experiment.rosbags_backend import RosbagsBackend
 from robot_identification.experiment.tables import is_table
@@ -139,7 +141,10 @@ def _choose_topic(bag: OpenBag, path: Path, topic: str | None) -> str:
     topics = bag.topics
     if not any(found.count for found in topics.values()):
         raise BagError(f'{path} holds no message: the recording is empty{_cause(bag)}')
-    candidates = [name for name, found in topics.items() if found.kind == JOINT_STATE]
+    candidates = [
+        name for name, found in topics.items()
+        if found.kind == JOINT_STATE and (name == topic or not is_of_rotors(name))
+    ]
     others = [name for name, found in topics.items() if found.kind == DYNAMIC_JOINT_STATE]
     chosen = topic or ('/joint_states' if '/joint_states' in candidates else None)
     if chosen is None and len(candidates or others) == 1:
@@ -262,7 +267,7 @@ class _Reading:
             start=int(times[0]),
             stamps_from=stamps_from,
             metadata=self._bag.metadata,
-            channels=self._make_channels(log_times, times, values),
+            channels=self._make_channels(log_times, times, stamps_from, values),
             notes=self._make_notes(),
         )
         expected, duration = self._bag.expected, recording.duration
@@ -284,18 +289,33 @@ class _Reading:
         return None
 
     def _make_channels(
-        self, log_times: IntegerTimes, times: IntegerTimes, values: Mapping[str, FloatArray]
+        self,
+        log_times: IntegerTimes,
+        times: IntegerTimes,
+        stamps_from: str,
+        values: Mapping[str, FloatArray],
     ) -> dict[str, Channel]:
-        """Return the channels, whose messages have no stamps, in the time base of the rows."""
+        """
+        Return the channels in the time base of the rows.
+
+        Where that is the header stamps, messages without get the usual difference between both.
+        """
         offsets = times - log_times
         offset = int(np.partition(offsets, len(offsets) // 2)[len(offsets) // 2])
+        has_stamps = stamps_from == 'header'
         channels = {}
         for table in self._channels.values():
-            when, rows = table.finish()
-            if len(when):
-                channels[table.channel] = Channel((when + offset - times[0]) * 1e-9, rows)
-        if 'temperature' in self._joints.seen:
-            channels['temperature'] = Channel((times - times[0]) * 1e-9, values['temperature'])
+            for channel, found in table.finish().items():
+                when = (
+                    found.stamps
+                    if has_stamps and found.stamps is not None and not _are_broken(found.stamps)
+                    else found.log_times + offset
+                )
+                if len(when):
+                    channels[channel] = Channel((when - times[0]) * 1e-9, found.values)
+        for channel in ('temperature', ROTOR_CHANNEL):
+            if channel in self._joints.seen:
+                channels[channel] = Channel((times - times[0]) * 1e-9, values[channel])
         return channels
 
     def _make_notes(self) -> tuple[str, ...]:

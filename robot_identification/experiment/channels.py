@@ -26,11 +26,14 @@ from robot_identification.experiment.cdr import group_by_layout
 from robot_identification.experiment.cdr import IntArray
 from robot_identification.experiment.cdr import Walker
 from robot_identification.experiment.joint_states import DYNAMIC_JOINT_STATE
+from robot_identification.experiment.joint_states import is_of_rotors
+from robot_identification.experiment.joint_states import JOINT_STATE
 from robot_identification.experiment.joint_states import JointColumns
 from robot_identification.experiment.joint_states import JointTable
 from robot_identification.experiment.raw_bag import RawBlock
 from robot_identification.experiment.raw_bag import Topic
 from robot_identification.experiment.recording import FloatArray
+from robot_identification.experiment.recording import ROTOR_CHANNEL
 from robot_identification.experiment.storage import GrowingArray
 from robot_identification.model.robot_model import JointEncoders
 
@@ -120,6 +123,27 @@ def _walk_array(walker: Walker) -> IntArray:
     return walker.numbers()
 
 
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """
+    What was read of a channel.
+
+    Attributes
+    ----------
+    log_times : ndarray of int, shape (M,)
+        When the messages were recorded [ns].
+    stamps : ndarray of int, shape (M,), optional
+        Header stamps [ns]; None of messages without.
+    values : ndarray, shape (M, k)
+        One column for each joint, or a single one.
+
+    """
+
+    log_times: NDArray[np.int64]
+    stamps: NDArray[np.int64] | None
+    values: FloatArray
+
+
 class ChannelTable:
     """
     Rows of one channel, added block by block.
@@ -173,10 +197,10 @@ class ChannelTable:
             return _walk_array(walker)
         return np.array([walker.number(np.dtype(_SCALARS[self._kind]).itemsize)])
 
-    def finish(self) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return log times [ns], shape (M,), and values, shape (M, k)."""
+    def finish(self) -> dict[str, Readings]:
+        """Return what was read, by the name of the channel."""
         times = np.concatenate(self._times) if self._times else np.empty(0, dtype=np.int64)
-        return times, self._rows.finish()
+        return {self.channel: Readings(times, None, self._rows.finish())}
 
     @property
     def notes(self) -> list[str]:
@@ -192,12 +216,20 @@ class ChannelTable:
         return found
 
 
-class TemperatureTable:
+class StateTable:
     """
-    Rows of joint temperatures from dynamic joint states, if they hold any.
+    Rows of channels from joint states other than those that are read, as far as these hold any.
+
+    What is wrong with them does not harm the rest: it is said, and they are left out.
 
     Parameters
     ----------
+    topic : str
+        Where they come from, for notes.
+    kind : str
+        Type of the messages.
+    channels : mapping of str to str
+        Name of the channel by the quantity of the joint states.
     columns : JointColumns
         Where the joints are in them.
     encoders : JointEncoders
@@ -205,12 +237,19 @@ class TemperatureTable:
 
     """
 
-    channel = 'temperature'
-
-    def __init__(self, columns: JointColumns, encoders: JointEncoders) -> None:
-        self._table = JointTable(DYNAMIC_JOINT_STATE, columns, encoders, [self.channel])
+    def __init__(
+        self,
+        topic: str,
+        kind: str,
+        channels: Mapping[str, str],
+        columns: JointColumns,
+        encoders: JointEncoders,
+    ) -> None:
+        self.channels = channels
+        self._topic, self._kind = topic, kind
+        self._table = JointTable(kind, columns, encoders, list(channels))
         self._done = False
-        self.notes: list[str] = []
+        self._problem = ''
 
     def add(self, block: RawBlock) -> None:
         """Add the messages of a block; most robots have none, as the first block shows."""
@@ -218,16 +257,29 @@ class TemperatureTable:
             return
         try:
             self._table.add(block)
-        except DataError:
-            # Of other joints, or damaged: where it matters, the joint states say so.
-            self._done = True
-        self._done |= self.channel not in self._table.seen
+        except DataError as error:
+            self._done, self._problem = True, str(error)
+        self._done |= self._kind == DYNAMIC_JOINT_STATE and not self._table.seen
 
-    def finish(self) -> tuple[NDArray[np.int64], FloatArray]:
-        """Return log times [ns], shape (M,), and temperatures [deg C], shape (M, n)."""
-        log_times, _, values = self._table.finish()
-        count = len(log_times) if self.channel in self._table.seen else 0
-        return log_times[:count], values[self.channel][:count]
+    def finish(self) -> dict[str, Readings]:
+        """Return what was read, by the name of the channel."""
+        log_times, stamps, values = self._table.finish()
+        return {
+            self.channels[quantity]: Readings(log_times, stamps, values[quantity])
+            for quantity in self._table.seen
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be used."""
+        if not is_of_rotors(self._topic):
+            # Where it matters, the joint states say so.
+            return []
+        if self._problem:
+            return [f'{ROTOR_CHANNEL}: {self._topic} is read no further: {self._problem}']
+        if not self._table.seen:
+            return [f'{ROTOR_CHANNEL}: {self._topic} has no position of the joints: left out']
+        return []
 
 
 def make_channel_tables(
@@ -235,7 +287,7 @@ def make_channel_tables(
     joint_state_topic: str,
     columns: JointColumns,
     encoders: JointEncoders,
-) -> tuple[dict[str, ChannelTable | TemperatureTable], list[str]]:
+) -> tuple[dict[str, ChannelTable | StateTable], list[str]]:
     """
     Find the topics of a bag that channels come from, and make a table for each.
 
@@ -261,8 +313,9 @@ def make_channel_tables(
         Where several topics would have fitted.
 
     """
-    tables: dict[str, ChannelTable | TemperatureTable] = {}
+    tables: dict[str, ChannelTable | StateTable] = {}
     notes = []
+    wanted = {'temperature', ROTOR_CHANNEL}
     for channel in dict.fromkeys(source.channel for source in SOURCES):
         found = sorted(
             (-_common_namespace(name, joint_state_topic), rank, name)
@@ -274,15 +327,29 @@ def make_channel_tables(
             tables[chosen] = ChannelTable(
                 chosen, topics[chosen].kind, SOURCES[rank], encoders.sign
             )
+            wanted.discard(channel)
         if len(found) > 1:
             others = ', '.join(name for _, _, name in found[1:])
             notes.append(f'{channel} is read from {chosen}, not from {others}')
-    if 'temperature' not in {table.channel for table in tables.values()}:
-        beside = sorted(
+
+    def nearest(of_rotors: bool, kind: str) -> str:
+        """Return the other topic of joint states nearest to those that are read, if any."""
+        found = sorted(
             (-_common_namespace(name, joint_state_topic), name)
             for name, topic in topics.items()
-            if topic.kind == DYNAMIC_JOINT_STATE and topic.count and name != joint_state_topic
+            if topic.kind == kind and topic.count and name != joint_state_topic
+            and is_of_rotors(name) == of_rotors
         )
-        if beside:
-            tables[beside[0][1]] = TemperatureTable(columns, encoders)
+        return found[0][1] if found else ''
+
+    if chosen := nearest(True, JOINT_STATE):
+        tables[chosen] = StateTable(
+            chosen, JOINT_STATE, {'position': ROTOR_CHANNEL}, columns.anew(), encoders
+        )
+        wanted.discard(ROTOR_CHANNEL)
+    beside = nearest(False, DYNAMIC_JOINT_STATE)
+    if beside and wanted:
+        tables[beside] = StateTable(
+            beside, DYNAMIC_JOINT_STATE, {name: name for name in sorted(wanted)}, columns, encoders
+        )
     return tables, notes

@@ -34,7 +34,9 @@ from robot_identification.model.robot_model import JointEncoders
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 DYNAMIC_JOINT_STATE = 'control_msgs/msg/DynamicJointState'
-QUANTITIES = ('position', 'velocity', 'effort', 'temperature')
+QUANTITIES = ('position', 'velocity', 'effort', 'temperature', 'rotor_position')
+# How the name of a topic ends whose positions are those of rotors.
+ROTOR_TOPIC = 'rotor_states'
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +101,11 @@ JOINT_STATE_WALKS: Mapping[str, Callable[[Walker], JointFields]] = {
     JOINT_STATE: walk_joint_state,
     DYNAMIC_JOINT_STATE: walk_dynamic_joint_state,
 }
+
+
+def is_of_rotors(topic: str) -> bool:
+    """Return whether the joint states of a topic are those of rotors, by its name."""
+    return topic.endswith(ROTOR_TOPIC)
 
 
 def quantities_of(kind: str) -> tuple[str, ...]:
@@ -169,6 +176,10 @@ class JointColumns:
             f'{self._source}: the names of all joints begin with {self.prefix!r}, which the '
             'model does not have',
         )
+
+    def anew(self) -> JointColumns:
+        """Return one for another topic, which has its own prefix."""
+        return JointColumns(self._source, self._joint_names, self._names)
 
     def check_found(self) -> None:
         """
@@ -303,7 +314,7 @@ class JointTable:
             raise damage
 
     def _to_model(self, quantity: str, readings: FloatArray) -> FloatArray:
-        if quantity == 'position':
+        if quantity in ('position', 'rotor_position'):
             return self._encoders.to_model(readings)
         return readings if quantity == 'temperature' else self._encoders.sign * readings
 

@@ -28,6 +28,9 @@ from robot_identification.experiment.storage import select
 
 FloatArray = NDArray[np.float64]
 
+# Name of the channel with the angles of the rotors, of a second encoder.
+ROTOR_CHANNEL = 'rotor_position'
+
 
 @dataclass(frozen=True)
 class Completeness:
@@ -117,7 +120,8 @@ class Recording:
         Whether all of the bag could be read.
     channels : mapping of str to Channel
         What was recorded besides, as far as it is there: 'temperature' [deg C],
-        'target_current', 'actual_current' [A], 'target_torque' [N m], of shape (M, n);
+        'target_current', 'actual_current' [A], 'target_torque' [N m], 'rotor_position' [rad, on
+        the joint's side of the gear], of shape (M, n);
         'speed_scaling' [0 to 1], 'safety_mode', 'robot_mode', 'program_running', of shape (M, 1).
     notes : tuple of str
         What a reader should know.

@@ -43,6 +43,7 @@ from robot_identification.experiment.recording import Channel
 from robot_identification.experiment.recording import Completeness
 from robot_identification.experiment.recording import FloatArray
 from robot_identification.experiment.recording import Recording
+from robot_identification.experiment.recording import ROTOR_CHANNEL
 from robot_identification.experiment.storage import GrowingArray
 from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
@@ -61,8 +62,11 @@ UNITS: Mapping[str, Mapping[str, float]] = {
     'dq': {'rad/s': 1.0, 'deg/s': np.pi / 180.0},
     'effort': {'A': 1.0, 'mA': 1e-3, 'Nm': 1.0},
     'temperature': {'deg C': 1.0},
+    'rotor_position': {'rad': 1.0, 'deg': np.pi / 180.0},
 }
-QUANTITIES = ('q', 'dq', 'effort', 'temperature')
+QUANTITIES = tuple(quantity for quantity in UNITS if quantity != 'time')
+# What becomes a channel of the recording, of the same name.
+CHANNELS = ('temperature', ROTOR_CHANNEL)
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class TableMapping:
     time : Columns
         One column.
     quantities : mapping of str to Columns
-        'q', and what there is of 'dq', 'effort' and 'temperature'.
+        'q', and what there is of 'dq', 'effort', 'temperature' and 'rotor_position'.
     optional : bool
         Whether columns of all but time and q may be absent.
     joints : tuple of str
@@ -180,7 +184,7 @@ def load_mapping(path: Path) -> TableMapping:
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(
         content, source, {'schema_version', 'time', 'q'},
-        {'dq', 'effort', 'temperature', 'joints', 'delimiter', 'robot'},
+        {*QUANTITIES, 'joints', 'delimiter', 'robot'} - {'q'},
     )
     delimiter = content.get('delimiter', ',')
     if not (isinstance(delimiter, str) and len(delimiter) == 1 and delimiter not in '"\r\n'):
@@ -308,7 +312,7 @@ def read_table(
         raise BagError(f'{path} holds no row{table.cut_off and f": {table.cut_off}"}')
     values = {quantity: array.finish() for quantity, array in arrays.items()}
     stamps = times - times[0]
-    channels = {'temperature': Channel(stamps, values['temperature'])}
+    channels = {name: Channel(stamps, values[name]) for name in CHANNELS if places[name]}
     duration = float(np.ptp(stamps))
     return Recording(
         source=str(path),
@@ -323,13 +327,13 @@ def read_table(
         completeness=Completeness(
             'recovered' if table.cut_off else 'complete', duration, None, table.cut_off
         ),
-        channels=channels if places['temperature'] else {},
-        notes=columns.notes,
+        channels=channels,
+        notes=(*columns.notes, *table.notes),
     )
 
 
 def _to_model(quantity: str, readings: FloatArray, encoders: JointEncoders) -> FloatArray:
-    if quantity == 'q':
+    if quantity in ('q', ROTOR_CHANNEL):
         return encoders.to_model(readings)
     return readings if quantity == 'temperature' else encoders.sign * readings
 
@@ -346,6 +350,8 @@ class _Table:
         In the order of the columns; empty where nothing names them.
     cut_off : str
         What is wrong with the last line, known when all were read.
+    notes : list of str
+        What a reader should know of the columns.
 
     """
 
@@ -357,6 +363,7 @@ class _Table:
         self._path = path
         self.mapping = mapping
         self.cut_off = ''
+        self.notes: list[str] = []
         self.header = next((tuple(row) for _, row in self._rows()), ())
         if len(self.header) < 2:
             raise BagError(
@@ -410,6 +417,14 @@ class _Table:
             optional = quantity not in self.mapping.quantities or (
                 self.mapping.optional and quantity != 'q'
             )
+            lacking = [name for name in wanted if name not in self.header]
+            if quantity == ROTOR_CHANNEL and optional and lacking and not absent:
+                # A second encoder that cannot be used does not harm the first one.
+                self.notes.append(
+                    f'{self._path} has no column {", ".join(lacking)}: rotor positions are left '
+                    'out'
+                )
+                absent = True
             found[quantity] = [] if absent and optional else self._place(wanted)
         return found
 

@@ -44,6 +44,27 @@ BLOCK_SAMPLES = 1024
 
 
 @dataclass(frozen=True)
+class RotorMotion:
+    """
+    The rotors of the arm, their angles divided by the gear ratio.
+
+    Attributes
+    ----------
+    q, dq, ddq : ndarray, shape (N, n)
+        Position [rad], velocity [rad/s], acceleration [rad/s^2].
+
+    """
+
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+
+    def rows(self, chosen: slice | NDArray[np.int64] | BoolArray) -> RotorMotion:
+        """Return some of the samples."""
+        return RotorMotion(self.q[chosen], self.dq[chosen], self.ddq[chosen])
+
+
+@dataclass(frozen=True)
 class Motion:
     """
     Consecutive samples of the whole arm.
@@ -51,9 +72,12 @@ class Motion:
     Attributes
     ----------
     q, dq, ddq : ndarray, shape (N, n)
-        Position [rad], velocity [rad/s], acceleration [rad/s^2].
+        Position [rad], velocity [rad/s], acceleration [rad/s^2] of the links.
     temperature : ndarray, shape (N, n), optional
         Joint temperatures [deg C].
+    rotor : RotorMotion, optional
+        The other side of elastic joints, which friction and rotor inertia act on; where it is not
+        given, the rotors turn as the links do.
     starts : tuple of int
         Rows at which friction begins anew because what was before them is not known: the first
         one of a recording, and the first one after each gap.
@@ -64,10 +88,13 @@ class Motion:
     dq: FloatArray
     ddq: FloatArray
     temperature: FloatArray | None = None
+    rotor: RotorMotion | None = field(default=None, kw_only=True)
     starts: tuple[int, ...] = field(default=(0,), kw_only=True)
 
     def __post_init__(self) -> None:
         shapes = {self.q.shape, self.dq.shape, self.ddq.shape}
+        if self.rotor is not None:
+            shapes |= {self.rotor.q.shape, self.rotor.dq.shape, self.rotor.ddq.shape}
         if len(shapes) != 1 or self.q.ndim != 2:
             raise ValueError(f'q, dq and ddq must have one shape (N, n), got {sorted(shapes)}')
 
@@ -79,14 +106,23 @@ class Motion:
         temperature = None if self.temperature is None else self.temperature[rows]
         first, last, _ = rows.indices(len(self))
         starts = tuple(start - first for start in self.starts if first <= start < last)
+        rotor = None if self.rotor is None else self.rotor.rows(rows)
         return Motion(
-            self.q[rows], self.dq[rows], self.ddq[rows], temperature, starts=starts
+            self.q[rows], self.dq[rows], self.ddq[rows], temperature, rotor=rotor, starts=starts
         )
 
     def rows(self, chosen: NDArray[np.int64] | BoolArray) -> Motion:
         """Return samples that need not follow each other, for what has no memory."""
         temperature = None if self.temperature is None else self.temperature[chosen]
-        return Motion(self.q[chosen], self.dq[chosen], self.ddq[chosen], temperature)
+        rotor = None if self.rotor is None else self.rotor.rows(chosen)
+        return Motion(
+            self.q[chosen], self.dq[chosen], self.ddq[chosen], temperature, rotor=rotor
+        )
+
+    @property
+    def drive_side(self) -> Motion | RotorMotion:
+        """What friction and rotor inertia act on: the rotors where they are given."""
+        return self if self.rotor is None else self.rotor
 
 
 def inertial_regressor(
@@ -222,7 +258,7 @@ def observation_matrix(
     if parameters.reflected_inertia:
         start = parameters.reflected_inertia_slice.start
         for joint in range(n):
-            W[:, joint, start + joint] = motion.ddq[:, joint]
+            W[:, joint, start + joint] = motion.drive_side.ddq[:, joint]
     return W.reshape(N * n, parameters.size)
 
 
@@ -253,8 +289,8 @@ def friction_motion(
     if term.law.needs_temperature:
         _check_temperature(robot.joint_names[joint], motion, joint, term.law.name)
     return JointMotion(
-        q=motion.q[:, joint],
-        dq=motion.dq[:, joint],
+        q=motion.drive_side.q[:, joint],
+        dq=motion.drive_side.dq[:, joint],
         tau_rigid=np.zeros(N) if tau_rigid is None else tau_rigid[:, joint],
         temperature=(
             np.full(N, np.nan) if motion.temperature is None else motion.temperature[:, joint]
@@ -369,7 +405,9 @@ def standard_torque(
     Returns
     -------
     ndarray, shape (N, n)
-        Joint torques [N m]; friction that depends on the load takes that of `theta`.
+        Joint torques [N m]; friction that depends on the load takes that of `theta`: of the bodies
+        and rotors, or of the bodies alone where the rotors' own motion is given, because the
+        gears then transmit just that.
 
     """
     tau = np.empty(motion.q.shape)
@@ -407,10 +445,11 @@ def continue_torque(
     """
     n = robot.n
     W = inertial_regressor(robot, motion)
-    tau: FloatArray = (W @ theta[: 10 * n]).reshape(-1, n)
+    bodies: FloatArray = (W @ theta[: 10 * n]).reshape(-1, n)
+    tau = bodies.copy()
     if parameters.reflected_inertia:
-        tau += motion.ddq * theta[parameters.reflected_inertia_slice]
-    tau_rigid = tau.copy()
+        tau += motion.drive_side.ddq * theta[parameters.reflected_inertia_slice]
+    tau_rigid = tau.copy() if motion.rotor is None else bodies
     for index, (term, columns) in enumerate(
         zip(parameters.friction, parameters.friction_slices, strict=True)
     ):

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.experiment.storage import release
 from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import RotorMotion
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -100,7 +101,8 @@ class Dataset:
     stamps : ndarray, shape (N,)
         Recorded stamps, seconds after the first joint state, not decreasing.
     motion : Motion
-        Raw positions, smoothed velocities and accelerations at the stamps.
+        Raw positions, smoothed velocities and accelerations at the stamps; those of the rotors,
+        too, where a second encoder recorded them.
     effort : ndarray, shape (N, n)
         Recorded effort, unfiltered, in `effort_unit`; NaN before the window.
     effort_unit : {'A', 'Nm'}
@@ -154,13 +156,17 @@ class Dataset:
         """Return the dataset of one joint alone."""
         one = slice(number, number + 1)
         motion = self.motion
-        temperature = motion.temperature
+        temperature, rotor = motion.temperature, motion.rotor
         return replace(
             self,
             joint_names=self.joint_names[one],
             motion=Motion(
                 motion.q[:, one], motion.dq[:, one], motion.ddq[:, one],
-                None if temperature is None else temperature[:, one], starts=motion.starts,
+                None if temperature is None else temperature[:, one],
+                rotor=None if rotor is None else RotorMotion(
+                    rotor.q[:, one], rotor.dq[:, one], rotor.ddq[:, one]
+                ),
+                starts=motion.starts,
             ),
             effort=self.effort[:, one],
         )
@@ -168,8 +174,10 @@ class Dataset:
     def release(self) -> None:
         """Let go of the memory behind arrays that are files; they are read again when needed."""
         motion = self.motion
-        for array in (motion.q, motion.dq, motion.ddq, self.effort):
-            release(array)
+        for side in (motion, motion.drive_side):
+            for array in (side.q, side.dq, side.ddq):
+                release(array)
+        release(self.effort)
 
     @property
     def moving(self) -> BoolArray:

@@ -77,6 +77,16 @@ def load_for_model(
         )
     dataset = process(
         recording, source.kinematic_filter, unit, start=start, stop=stop, robot=model.robot,
-        delay=source.delay,
+        delay=source.delay, rotor_side=uses_rotors(model),
     )
+    if uses_rotors(model) and dataset.motion.rotor is None:
+        note += ('; ' if note else '') + (
+            f'the model was identified with two encoders a joint, {bag} has one: friction and '
+            'rotor inertia see the links'
+        )
     return dataset, tuple(text for text in (note, *dataset.notes) if text)
+
+
+def uses_rotors(model: IdentifiedModel) -> bool:
+    """Return whether a model was identified with the rotors' own positions."""
+    return bool(model.provenance.get('two_encoders'))

@@ -55,6 +55,8 @@ from robot_identification.processing.plausibility import find_idle
 from robot_identification.processing.plausibility import SMALLEST_MOTION
 from robot_identification.processing.robot_state import find_exclusions
 from robot_identification.processing.robot_state import joint_temperatures
+from robot_identification.processing.rotor_side import follow_rotors
+from robot_identification.processing.rotor_side import RotorSide
 from robot_identification.processing.smoothing import Kinematics
 from robot_identification.processing.smoothing import MINIMUM_SEGMENT_SAMPLES
 from robot_identification.processing.smoothing import Samples
@@ -89,6 +91,7 @@ def process(
     robot: RobotModel | None = None,
     delay: float = 0.0,
     keep_slowed: bool = False,
+    rotor_side: bool = True,
 ) -> Dataset:
     """
     Make a dataset of a recording.
@@ -112,6 +115,8 @@ def process(
         stamp. The effort itself is never shifted.
     keep_slowed : bool
         Keep what was executed at reduced speed scaling.
+    rotor_side : bool
+        Use the positions of the rotors where a second encoder recorded them.
 
     Raises
     ------
@@ -157,6 +162,17 @@ def process(
         )
         noise = periodic.noise
         found.notes += periodic.notes
+    rotors = RotorSide(None, scored)
+    if rotor_side:
+        rotors = follow_rotors(
+            recording, samples, kinematics, table.effort, fitted, kinematic_filter, delay,
+            clock_was_set=bool(table.branch[-1]),
+        )
+        found.notes += rotors.notes
+    without = int(np.count_nonzero(fitted & ~rotors.known))
+    if without:
+        found.excluded['without a rotor position (scored, not fitted)'] = without
+        fitted &= rotors.known
     found_delay = None
     if robot is not None:
         found_delay = find_delay(robot, samples, table.effort, fitted, delay)
@@ -170,6 +186,7 @@ def process(
         stamps=table.stamps,
         motion=Motion(
             kinematics.q, kinematics.dq, kinematics.ddq, temperature,
+            rotor=rotors.motion,
             starts=tuple(segment.start for segment in samples.segments),
         ),
         effort=table.effort_in_window(),

@@ -39,6 +39,7 @@ from robot_identification.model.regressor import observation_blocks
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.regressor import RotorMotion
 from robot_identification.model.regressor import standard_torque
 from robot_identification.model.regressor import static_regressor
 
@@ -298,3 +299,94 @@ class _Witness(type(parse_friction('offset')[0])):
     def columns(self, motion, state):
         SEEN.append(motion)
         return super().columns(motion, state)
+
+
+# --- rotors with their own motion ----------------------------------------------------------
+
+
+def with_rotors(motion, rng, bend=0.1):
+    """Return a motion whose rotors are a little apart from the links."""
+    return replace(motion, rotor=RotorMotion(*(
+        values + bend * rng.normal(size=values.shape)
+        for values in (motion.q, motion.dq, motion.ddq)
+    )))
+
+
+def drive_parameters(friction='dictionary,offset'):
+    """Return parameters of the UR5 with rotors and laws with and without memory and load."""
+    return make_standard_parameters(6, parse_friction(friction), reflected_inertia=True)
+
+
+def test_rotors_that_turn_as_links_change_nothing(ur5, rng):
+    """One encoder is two that agree, to the last bit; but for the load, see below."""
+    motion = random_motion(rng, 40, 6)
+    motion = replace(motion, starts=(0, 17))
+    same = replace(motion, rotor=RotorMotion(motion.q, motion.dq, motion.ddq))
+    parameters = drive_parameters()
+    np.testing.assert_array_equal(
+        observation_matrix(ur5, parameters, same), observation_matrix(ur5, parameters, motion)
+    )
+    plain = drive_parameters('stribeck,viscous,offset')
+    theta = rng.normal(size=plain.size)
+    np.testing.assert_array_equal(
+        standard_torque(ur5, plain, theta, same), standard_torque(ur5, plain, theta, motion)
+    )
+
+
+def test_drives_see_the_rotors_and_bodies_the_links(ur5, rng):
+    """
+    Friction columns are those of a motion of the rotors, rotor inertia's are their acceleration.
+
+    Loads are those of the links.
+    """
+    parameters = drive_parameters()
+    links = random_motion(rng, 30, 6)
+    motion = with_rotors(links, rng)
+    drives = Motion(motion.rotor.q, motion.rotor.dq, motion.rotor.ddq)
+    load = rigid_torque(ur5, links)
+    W, of_links, of_drives = (
+        observation_matrix(ur5, parameters, one, None, load) for one in (motion, links, drives)
+    )
+    np.testing.assert_array_equal(W[:, :60], of_links[:, :60])
+    np.testing.assert_array_equal(W[:, 60:], of_drives[:, 60:])
+    at = parameters.reflected_inertia_slice.start
+    assert [W[6 * 7 + j, at + j] for j in range(6)] == motion.rotor.ddq[7].tolist()
+    assert not np.array_equal(W[:, 60:], of_links[:, 60:])
+
+
+def test_the_gear_passes_on_the_torque_of_the_bodies_alone(ur5, rng):
+    """With rotors: the load of friction is without their inertia; own formulas, to rounding."""
+    parameters = drive_parameters('load')
+    motion = with_rotors(random_motion(rng, 30, 6), rng)
+    theta = np.concatenate([
+        prior_inertial_parameters(ur5), rng.uniform(0.02, 0.1, 6), rng.uniform(0.5, 2.0, 6),
+    ])
+    tau_J = rigid_torque(ur5, motion)
+    expected = (
+        tau_J + theta[66:] * motion.rotor.ddq
+        + theta[60:66] * np.abs(tau_J) * np.tanh(motion.rotor.dq / 0.01)
+    )
+    np.testing.assert_allclose(
+        standard_torque(ur5, parameters, theta, motion), expected, rtol=1e-9, atol=1e-9
+    )
+
+
+def test_parts_of_a_motion_have_their_rotors(ur5, rng):
+    """By blocks, the torque is that of the whole."""
+    motion = with_rotors(random_motion(rng, 50, 6), rng)
+    part, rows = motion.part(slice(10, 30)), motion.rows(np.array([3, 40]))
+    for name in ('q', 'dq', 'ddq'):
+        whole = getattr(motion.rotor, name)
+        np.testing.assert_array_equal(getattr(part.rotor, name), whole[10:30])
+        np.testing.assert_array_equal(getattr(rows.rotor, name), whole[[3, 40]])
+    assert motion.drive_side is motion.rotor
+    links = random_motion(rng, 5, 6)
+    assert links.drive_side is links
+    assert links.part(slice(1, 3)).rotor is None
+    assert links.rows(np.array([0])).rotor is None
+
+
+def test_rotors_of_another_shape_are_refused(rng):
+    motion = random_motion(rng, 5, 6)
+    with pytest.raises(ValueError, match='one shape'):
+        replace(motion, rotor=RotorMotion(motion.q, motion.dq, motion.ddq[:, :5]))

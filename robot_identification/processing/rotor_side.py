@@ -1,0 +1,250 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The rotors of a recording with a second encoder, on the stamps of its joint states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.experiment.recording import Recording
+from robot_identification.experiment.recording import ROTOR_CHANNEL
+from robot_identification.experiment.storage import allocate
+from robot_identification.experiment.storage import release
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.regressor import RotorMotion
+from robot_identification.processing.blocks import row_blocks
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import IntArray
+from robot_identification.processing.periodic import follow_period
+from robot_identification.processing.smoothing import DIFFERENCE_REACH
+from robot_identification.processing.smoothing import interpolate
+from robot_identification.processing.smoothing import Kinematics
+from robot_identification.processing.smoothing import MINIMUM_SEGMENT_SAMPLES
+from robot_identification.processing.smoothing import Samples
+from robot_identification.processing.smoothing import smooth_kinematics
+from robot_identification.processing.time_repair import GAP_PERIODS
+from robot_identification.processing.time_repair import sampling_period
+
+# A rotor of which less is readable has no encoder.
+SMALLEST_SHARE = 0.9
+# If the rotors are known at fewer of the samples in motion, the recording counts as without.
+SMALLEST_COVERAGE = 0.5
+# A rotor turns with its link but for the deflection: this far apart, and this share of the travel,
+# it is of another joint, in another unit, on the motor's side, or of the other sign.
+LARGEST_DEFLECTION = 0.2
+LARGEST_SHARE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class RotorSide:
+    """
+    What the second encoders of a recording say.
+
+    Attributes
+    ----------
+    motion : RotorMotion, optional
+        At every stamp; None where nothing is usable. The links' own motion stands for rotors
+        without an encoder, and for all rotors where `known` is false.
+    known : ndarray of bool, shape (N,)
+        Where the rotors were recorded.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    motion: RotorMotion | None
+    known: BoolArray
+    notes: tuple[str, ...] = ()
+
+
+def follow_rotors(
+    recording: Recording,
+    samples: Samples,
+    links: Kinematics,
+    effort: FloatArray,
+    fitted: BoolArray,
+    kinematic_filter: KinematicFilter,
+    delay: float = 0.0,
+    *,
+    clock_was_set: bool = False,
+) -> RotorSide:
+    """
+    Match rotor positions to joint states by stamp, and smooth them as those of the links.
+
+    Between rotor positions at most three of their periods apart it is interpolated. What cannot
+    be used is said; the links stand for it.
+
+    Parameters
+    ----------
+    recording : Recording
+        With the channel 'rotor_position', or without.
+    samples : Samples
+        Its joint states in the order of time.
+    links : Kinematics
+        Motion of the links.
+    effort : ndarray, shape (N, n)
+        Recorded effort, for a Fourier series.
+    fitted : ndarray of bool, shape (N,)
+        Samples that parameters are estimated from.
+    kinematic_filter : KinematicFilter
+        That of the links.
+    delay : float
+        As for the links [s].
+    clock_was_set : bool
+        Whether the clock was set back during the recording.
+
+    """
+    everywhere = np.ones(len(samples.stamps), dtype=bool)
+    channel = recording.channels.get(ROTOR_CHANNEL)
+    if channel is None:
+        return RotorSide(None, everywhere)
+    notes: list[str] = []
+
+    def give_up(why: str) -> RotorSide:
+        notes.append(f'rotor positions are left out, one encoder a joint is used: {why}')
+        return RotorSide(None, everywhere, tuple(notes))
+
+    n = samples.q.shape[1]
+    if channel.values.shape[1] != n:
+        return give_up(f'there are {channel.values.shape[1]} for the {n} joints')
+    if clock_was_set:
+        return give_up('the clock was set back, and which are from before cannot be known')
+    times = np.asarray(channel.stamps)
+    values = channel.values
+    read = np.isfinite(values)
+    has_rotor = read.mean(axis=0) >= SMALLEST_SHARE if len(values) else np.zeros(n, dtype=bool)
+    rows = np.flatnonzero(np.isfinite(times) & read[:, has_rotor].all(axis=1))
+    times, first = np.unique(times[rows], return_index=True)
+    rows = rows[first]
+    if not has_rotor.any() or len(times) < MINIMUM_SEGMENT_SAMPLES:
+        return give_up(f'{len(times)} messages hold any')
+    theta, segments = _interpolate(samples, times, values, rows)
+    known = np.zeros(len(samples.stamps), dtype=bool)
+    for segment in segments:
+        known[segment] = True
+    has_rotor &= ~_strays(recording, samples.q, theta, known, has_rotor, notes)
+    if not has_rotor.any():
+        return give_up('none is usable')
+    of_rotors = Samples(
+        samples.stamps, theta, None, np.ones(n, dtype=bool), samples.fresh, segments,
+        samples.period,
+    )
+    is_series = kinematic_filter.kind == 'fourier'
+    rotors = smooth_kinematics(
+        of_rotors, KinematicFilter() if is_series else kinematic_filter, delay
+    )
+    known = rotors.usable
+    covered = int(np.count_nonzero(fitted & known))
+    moving = int(np.count_nonzero(fitted))
+    if covered < SMALLEST_COVERAGE * max(moving, 1):
+        return give_up(f'they cover {covered} of {moving} samples in motion')
+    if is_series:
+        try:
+            follow_period(of_rotors, effort, rotors, fitted & known, kinematic_filter, delay)
+        except DataError as error:
+            return give_up(str(error))
+    missing = [recording.joint_names[joint] for joint in np.flatnonzero(~has_rotor)]
+    notes.append(
+        'rotor positions are used: friction and rotor inertia see the rotors'
+        + (f', but for {", ".join(missing)}' if missing else '')
+    )
+    return RotorSide(_fill_in(rotors, links, known, has_rotor), known, tuple(notes))
+
+
+def _interpolate(
+    samples: Samples, times: FloatArray, values: FloatArray, rows: IntArray
+) -> tuple[FloatArray, tuple[slice, ...]]:
+    """
+    Return rotor positions at the stamps, and the parts that neither side has a gap in.
+
+    At the increasing `times`, shape (M,), they are ``values[rows]``.
+    """
+    longest = GAP_PERIODS * sampling_period(times)
+    edges = np.flatnonzero(np.diff(times) > longest) + 1
+    theta = allocate(samples.q.shape)
+    segments = []
+    for first, last in zip([0, *edges], [*edges, len(times)], strict=True):
+        for segment in samples.segments:
+            at = samples.stamps[segment]
+            low, high = np.searchsorted(at, times[first]), np.searchsorted(
+                at, times[last - 1], side='right'
+            )
+            if high <= low:
+                continue
+            part = slice(segment.start + int(low), segment.start + int(high))
+            segments.append(part)
+            for block in row_blocks(part.stop - part.start):
+                inside = slice(part.start + block.start, part.start + block.stop)
+                t = samples.stamps[inside]
+                near = slice(
+                    max(int(np.searchsorted(times, t[0])) - DIFFERENCE_REACH, first),
+                    min(int(np.searchsorted(times, t[-1])) + 1 + DIFFERENCE_REACH, last),
+                )
+                read = values[rows[near]]
+                theta[inside] = interpolate(
+                    t, times[near], np.where(np.isfinite(read), read, 0.0)
+                )
+            release(theta)
+            release(values)
+    return theta, tuple(sorted(segments, key=lambda part: part.start))
+
+
+def _strays(
+    recording: Recording,
+    q: FloatArray,
+    theta: FloatArray,
+    known: BoolArray,
+    has_rotor: BoolArray,
+    notes: list[str],
+) -> BoolArray:
+    """Return the joints, shape (n,), whose rotor does not turn with the link."""
+    lows, highs = [np.full((2, q.shape[1]), np.inf)], [np.full((2, q.shape[1]), -np.inf)]
+    for block in row_blocks(len(q)):
+        rows = known[block]
+        if rows.any():
+            link = np.asarray(q[block])[rows]
+            both = np.stack([link, np.asarray(theta[block])[rows] - link])
+            lows.append(both.min(axis=1))
+            highs.append(both.max(axis=1))
+        release(q)
+        release(theta)
+    travel, apart = np.max(highs, axis=0) - np.min(lows, axis=0)
+    strays: BoolArray = has_rotor & ~(apart <= LARGEST_DEFLECTION + LARGEST_SHARE * travel)
+    for joint in np.flatnonzero(strays):
+        notes.append(
+            f'the rotor of {recording.joint_names[joint]} is left out: its position less that of '
+            f'the link varies by {apart[joint]:.3g} rad while the link moves by '
+            f'{travel[joint]:.3g} rad; it must be the angle of the motor over the gear ratio, '
+            'with the sign of the joint'
+        )
+    return strays
+
+
+def _fill_in(
+    rotors: Kinematics, links: Kinematics, known: BoolArray, has_rotor: BoolArray
+) -> RotorMotion:
+    """Return the motion of the rotors, that of the links where they are not known."""
+    for block in row_blocks(len(known)):
+        seen = known[block][:, None] & has_rotor
+        for rotor, link in (
+            (rotors.q, links.q), (rotors.dq, links.dq), (rotors.ddq, links.ddq),
+        ):
+            rotor[block] = np.where(seen, rotor[block], link[block])
+            release(rotor)
+            release(link)
+    return RotorMotion(rotors.q, rotors.dq, rotors.ddq)
