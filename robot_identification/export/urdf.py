@@ -34,6 +34,9 @@ from robot_identification.model.friction.nearest import nearest_plain_friction
 from robot_identification.model.friction.nearest import sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.urdf import parse_urdf
 
 FloatArray = NDArray[np.float64]
 
@@ -49,9 +52,11 @@ def export_urdf(model: IdentifiedModel) -> str:
     Return the robot's URDF with the identified inertials.
 
     Bodies that are fixed to a link, or stand on a locked joint, keep their own inertials; what is
-    left of the identified one is the link's. Reflected inertia has no place in a URDF and stands
-    in a comment. Friction is Coulomb and viscous; of other laws it is the nearest to them in
-    steady sliding, over the speeds and at the mean load that the model was identified at.
+    left of the identified one is the link's. If that would be no body, the link takes those that
+    are fixed to it as its own, which moves alike, and a comment names them. Reflected inertia has
+    no place in a URDF and stands in a comment. Friction is Coulomb and viscous; of other laws it
+    is the nearest to them in steady sliding, over the speeds and at the mean load that the model
+    was identified at.
 
     Raises
     ------
@@ -73,17 +78,22 @@ def export_urdf(model: IdentifiedModel) -> str:
     n = model.robot.n
     lumped = theta[: 10 * n].reshape(n, 10)
     prior = prior_inertial_parameters(model.robot).reshape(n, 10)
+    taken = []
     for index, name in enumerate(model.robot.joint_names):
         joint = joints[name]
         link = links[joint.find('child').get('link')]
         own = lumped[index] - (prior[index] - _own_parameters(link))
         if not smallest_eigenvalues(own)[0] > 0.0:
+            fixed = _take_fixed_bodies(root, link.get('name'))
+            taken += fixed
+            own = lumped[index] - (_prior_of(root, model.robot)[index] - _own_parameters(link))
+        if not smallest_eigenvalues(own)[0] > 0.0:
             raise InconsistentModelError(
-                f'the link after {name} is left with impossible inertia when the bodies fixed '
-                'to it keep theirs: check their inertials in the URDF'
+                f'the link after {name} is left with impossible inertia when the bodies on '
+                'joints that are locked keep theirs: check their inertials in the URDF'
             )
         _write_inertial(link, own)
-        _write_dynamics(joint, model, index)
+        _write_dynamics(joint, model, theta, index)
     reflected = theta[model.parameters.reflected_inertia_slice]
     text = ', '.join(
         f'{name} {value:.6g}'
@@ -93,9 +103,35 @@ def export_urdf(model: IdentifiedModel) -> str:
     root.insert(0, Comment(re.sub('-+', '-', (
         ' Identified by robot_identification. Reflected rotor inertias, which URDF has no place '
         f'for [kg m^2]: {text} '
+        + (f'Part of the moving link before them: {", ".join(taken)} ' if taken else '')
     ))))
     indent(root)
     return '<?xml version="1.0"?>\n' + str(tostring(root, encoding='unicode')) + '\n'
+
+
+def _take_fixed_bodies(root: Any, link: str) -> list[str]:
+    """Remove the inertials of links that are fixed to another; return their names."""
+    found, new = [], [link]
+    while new:
+        new = [
+            joint.find('child').get('link') for joint in root.findall('joint')
+            if joint.get('type') == 'fixed' and joint.find('parent').get('link') in new
+        ]
+        found += new
+    taken = []
+    for body in root.findall('link'):
+        inertial = body.find('inertial')
+        if body.get('name') in found and inertial is not None:
+            body.remove(inertial)
+            taken.append(str(body.get('name')))
+    return taken
+
+
+def _prior_of(root: Any, robot: RobotModel) -> FloatArray:
+    """Return the inertial parameters of an arm's URDF as it stands, shape (n, 10)."""
+    urdf = parse_urdf(str(tostring(root, encoding='unicode')), robot.urdf.name)
+    arm = make_robot_model(urdf, joints=robot.joint_names, locked=robot.locked)
+    return prior_inertial_parameters(arm).reshape(robot.n, 10)
 
 
 def _own_parameters(link: Any) -> FloatArray:
@@ -144,20 +180,21 @@ def _write_inertial(link: Element, parameters: FloatArray) -> None:
     )
 
 
-def _write_dynamics(joint: Element, model: IdentifiedModel, index: int) -> None:
+def _write_dynamics(
+    joint: Element, model: IdentifiedModel, theta: FloatArray, index: int
+) -> None:
     values = dict.fromkeys(FRICTION_ATTRIBUTES.values(), 0.0)
-    lifted = model.theta_lifted
     for term, columns in zip(
         model.parameters.friction, model.parameters.friction_slices, strict=True
     ):
         if term.joint != index:
             continue
         if term.law.name in FRICTION_ATTRIBUTES:
-            values[FRICTION_ATTRIBUTES[term.law.name]] += float(lifted[columns][0])
+            values[FRICTION_ATTRIBUTES[term.law.name]] += float(theta[columns][0])
             continue
         coulomb, viscous = nearest_plain_friction(
             term.law,
-            lifted[columns],
+            theta[columns],
             sliding_speeds(_covered(model, 'speeds', index) or UNKNOWN_SPEED),
             _covered(model, 'loads', index),
         )

@@ -160,6 +160,38 @@ def load_robot(
     return _robot_from_yaml(content, source, description, joints, gravity)
 
 
+def load_joint_drives(robot: str) -> dict[str, str]:
+    """
+    Return which drive each joint of a robot has, of those that its YAML names.
+
+    Joints with the same drive, of whatever robot, are the same hardware.
+
+    Parameters
+    ----------
+    robot : str
+        A known name or the path of a robot YAML.
+
+    Raises
+    ------
+    UsageError
+        If the robot is not known.
+    DescriptionError
+        If a drive is not a text.
+
+    """
+    path = _robot_yaml(robot)
+    joints = read_yaml(path).get('joints')
+    if not isinstance(joints, dict):
+        raise DescriptionError(f'{path}: `joints` must map joint names to their limits')
+    stated = {
+        str(name): entry['drive'] for name, entry in joints.items()
+        if isinstance(entry, dict) and entry.get('drive') is not None
+    }
+    for name, drive in stated.items():
+        _check_drive(drive, f'{path}: joint {name}')
+    return stated
+
+
 def find_urdf(robot: str) -> Path:
     """Return the description that a known robot or a robot YAML names."""
     path = _robot_yaml(robot)
@@ -342,7 +374,8 @@ def _sampling_rate(content: dict[str, Any], source: str) -> float:
 def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
     if not isinstance(entry, dict):
         raise DescriptionError(f'{where}: must be a mapping of limits and drive data')
-    check_keys(entry, where, set(), _JOINT_KEYS | _DRIVE_KEYS | {'encoder'})
+    check_keys(entry, where, set(), _JOINT_KEYS | _DRIVE_KEYS | {'encoder', 'drive'})
+    _check_drive(entry.get('drive', ''), where)
     position = entry.get('position', [None, None])
     if not isinstance(position, list) or len(position) != 2:
         raise DescriptionError(f'{where}: position must be [lower, upper], got {position!r}')
@@ -368,6 +401,11 @@ def _joint_values(entry: Any, where: str) -> dict[str, float | None]:
         if values[key] == 0.0:
             raise DescriptionError(f'{where}: {key} is 0; write null where it is not known')
     return values
+
+
+def _check_drive(drive: Any, where: str) -> None:
+    if drive is not None and not isinstance(drive, str):
+        raise DescriptionError(f'{where}: drive is {drive!r}, it must be the name of a drive')
 
 
 def _encoder(entry: Any, where: str) -> dict[str, float | None]:

@@ -21,8 +21,10 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from robot_identification.errors import InconsistentModelError
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.kinematic_filter import KinematicFilter as KinematicFilter
@@ -30,6 +32,9 @@ from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import standard_torque
 from robot_identification.model.robot_model import RobotModel
+
+if TYPE_CHECKING:
+    from robot_identification.model.payload import Payload
 
 # Longer delays of the effort are mistakes of a unit [s].
 LONGEST_DELAY = 0.5
@@ -77,7 +82,8 @@ class IdentifiedModel:
     covariance : ndarray, shape (b, b)
         Of `theta_base`.
     theta_consistent : ndarray, shape (p,), optional
-        Physically consistent standard parameters with the same base parameters.
+        Physically consistent standard parameters, which exports and simulators use; with the same
+        base parameters where there are such, else nearly.
     consistency_note : str
         How they were found, or why there are none.
     source : SignalSource
@@ -90,6 +96,9 @@ class IdentifiedModel:
         Mean temperature of each joint in the training data [deg C].
     relative_scale : bool
         True where drive gains were unknown: torques are then in ampere times an unknown gain.
+    payloads : tuple of Payload
+        Bodies that were added to the last link after the identification; they are in the
+        parameters already.
 
     """
 
@@ -106,6 +115,7 @@ class IdentifiedModel:
     relative_scale: bool = False
     covariance_kind: str = 'residual'
     temperature: FloatArray | None = None
+    payloads: tuple[Payload, ...] = ()
 
     @property
     def parameters(self) -> StandardParameters:
@@ -157,6 +167,23 @@ class IdentifiedModel:
     def effort(self, motion: Motion) -> FloatArray:
         """Return the model's effort in the bag's unit, shape (N, n); see `torque`."""
         return self.torque(motion) * self.effort_per_torque
+
+    def with_consistent_parameters(self) -> IdentifiedModel:
+        """
+        Return the model whose torques are those of the physically consistent parameters.
+
+        Raises
+        ------
+        InconsistentModelError
+            If there are none.
+
+        """
+        if self.theta_consistent is None:
+            raise InconsistentModelError(
+                f'the model of {self.robot.name} has no physically consistent parameters: '
+                f'{self.consistency_note}'
+            )
+        return replace(self, theta_base=self.reduction.K @ self.theta_consistent)
 
     def with_quality(self, quality: Mapping[str, Any]) -> IdentifiedModel:
         """Return the model with other quality figures."""

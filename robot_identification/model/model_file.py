@@ -42,6 +42,7 @@ from robot_identification.model.identified_model import SignalSource
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
 from robot_identification.model.parameters import FrictionTerm
 from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.payload import Payload
 from robot_identification.model.robot_model import Drives
 from robot_identification.model.robot_model import EFFORT_UNITS
 from robot_identification.model.robot_model import JointEncoders
@@ -126,7 +127,15 @@ def dump_identified_model(model: IdentifiedModel) -> str:
             'delay': model.source.delay,
         },
         'temperature': model.temperature,
-        'payload': None,
+        'payload': [
+            {
+                'frame': payload.frame,
+                'mass': payload.mass,
+                'center_of_mass': payload.center_of_mass,
+                'inertia': payload.inertia,
+            }
+            for payload in model.payloads
+        ] or None,
         'provenance': model.provenance,
         'quality': model.quality,
     }
@@ -287,6 +296,15 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
         quality=content['quality'],
         relative_scale=_true_or_false(content['effort']['relative_scale'], 'relative_scale'),
         covariance_kind=str(content['covariance']['kind']),
+        payloads=tuple(
+            Payload(
+                float(entry['mass']),
+                _finite(entry['center_of_mass'], (3,), 'the centre of mass of a payload'),
+                _finite(entry['inertia'], (3, 3), 'the inertia of a payload'),
+                str(entry['frame']),
+            )
+            for entry in content['payload'] or ()
+        ),
         temperature=(
             None if content['temperature'] is None
             else _finite(content['temperature'], (robot.n,), 'temperatures')

@@ -116,9 +116,9 @@ def test_friction_and_rotors_have_their_place(ur5):
 def test_friction_that_would_drive_is_not_exported(ur5):
     """A negative coefficient would feed energy into a simulation."""
     model = model_of(ur5, prior_inertial_parameters(ur5))
-    theta = model.theta_base.copy()
-    theta[model.reduction.names.index('fv4')] = -0.5
-    root = ElementTree.fromstring(export_urdf(replace(model, theta_base=theta)))
+    theta = model.theta_consistent.copy()
+    theta[model.parameters.names.index('fv4')] = -0.5
+    root = ElementTree.fromstring(export_urdf(replace(model, theta_consistent=theta)))
     dynamics = root.find("joint[@name='wrist_1_joint']/dynamics")
     assert float(dynamics.get('damping')) == 0.0
 
@@ -208,14 +208,29 @@ def test_panda_fingers_keep_their_own_inertials(panda_urdf):
     np.testing.assert_allclose(found, inertial, atol=1e-9)
 
 
-def test_a_link_left_with_nothing_is_refused_by_name():
-    """The tool fixed to the hand weighs more than both were identified to."""
+def test_a_link_takes_the_bodies_fixed_to_it_if_nothing_else_is_left():
+    """The tool fixed to the hand weighs more than both were found to: one body, the same arm."""
     text = robot_urdf(
         link('ground'), link('hand', 1.0), link('tool', 2.0),
         joint('one', 'ground', 'hand', axis=(0, 1, 0)),
         joint('mount', 'hand', 'tool', 'fixed', limit=''),
     )
     robot = make_robot_model(parse_urdf(text, 'arm'))
+    found = 0.5 * prior_inertial_parameters(robot)
+    exported = export_urdf(model_of(robot, found))
+    assert 'Part of the moving link before them: tool' in exported
+    body, = list(read_again(exported, robot).inertias)[1:]
+    np.testing.assert_allclose(body.toDynamicParameters(), found, atol=1e-9)
+
+
+def test_a_link_left_with_nothing_is_refused_by_name():
+    """A finger on a joint that is locked keeps its mass, or a simulator could not move it."""
+    text = robot_urdf(
+        link('ground'), link('hand', 1.0), link('finger', 2.0),
+        joint('one', 'ground', 'hand', axis=(0, 1, 0)),
+        joint('grip', 'hand', 'finger', 'prismatic', axis=(1, 0, 0)),
+    )
+    robot = make_robot_model(parse_urdf(text, 'arm'), joints=['one'])
     with pytest.raises(InconsistentModelError, match='link after one is left with impossible'):
         export_urdf(model_of(robot, 0.5 * prior_inertial_parameters(robot)))
 

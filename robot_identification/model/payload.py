@@ -1,0 +1,307 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Payload: the body that is fixed to the last link, and an identified model that carries it.
+
+Its ten inertial parameters stand in the last link's columns of the regressor, so that a payload is
+added to a model, or found in a run, without any new model of the arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.errors import DataError
+from robot_identification.errors import UsageError
+from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.robot_model import RobotModel
+
+# Where tools are mounted, by the names that arms give to it, the most usual one first. What
+# `set_target_payload` of a Universal Robot takes is in the frame that ROS calls tool0.
+TOOL_FRAMES = ('tool0', 'flange', 'ee_link', 'tool_link')
+# An eigenvalue of a pseudo-inertia that is this much smaller than the largest one is zero.
+PSEUDO_INERTIA_ROUNDING = 1.0e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """
+    A rigid body fixed to the flange.
+
+    Attributes
+    ----------
+    mass : float
+        Mass [kg].
+    center_of_mass : ndarray, shape (3,)
+        From the frame's origin, in its axes [m].
+    inertia : ndarray, shape (3, 3)
+        About the centre of mass, in the frame's axes [kg m^2].
+    frame : str
+        Link of the URDF whose frame it is.
+
+    """
+
+    mass: float
+    center_of_mass: FloatArray
+    inertia: FloatArray
+    frame: str
+
+    def __post_init__(self) -> None:
+        if np.shape(self.center_of_mass) != (3,) or np.shape(self.inertia) != (3, 3):
+            raise UsageError(
+                f'a payload has a centre of mass of 3 and an inertia of 3 x 3 numbers, not '
+                f'{np.shape(self.center_of_mass)} and {np.shape(self.inertia)}'
+            )
+        numbers = [self.mass, *np.ravel(self.center_of_mass), *np.ravel(self.inertia)]
+        if not np.all(np.isfinite(numbers)):
+            raise UsageError(f'a payload must be of finite numbers, got {numbers}')
+        if not np.allclose(self.inertia, np.transpose(self.inertia)):
+            raise UsageError('the inertia of a payload must be symmetric')
+
+    @property
+    def parameters(self) -> FloatArray:
+        """Inertial parameters in Pinocchio's order, inertia about the frame's origin, (10,)."""
+        m, c = self.mass, np.asarray(self.center_of_mass, dtype=float)
+        inertia = np.asarray(self.inertia) + m * (c @ c * np.eye(3) - np.outer(c, c))
+        return np.concatenate([[m], m * c, _six(inertia)])
+
+    @property
+    def smallest_eigenvalue(self) -> float:
+        """Smallest eigenvalue of the pseudo-inertia; not negative for a body that can be."""
+        return float(np.linalg.eigvalsh(pseudo_inertia(self.parameters))[0])
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a rigid body can have these numbers; a point mass can."""
+        values = np.linalg.eigvalsh(pseudo_inertia(self.parameters))
+        return bool(values[0] >= -PSEUDO_INERTIA_ROUNDING * np.abs(values).max())
+
+
+def payload_from_parameters(parameters: FloatArray, frame: str) -> Payload:
+    """
+    Return the payload of ten inertial parameters.
+
+    Parameters
+    ----------
+    parameters : ndarray, shape (10,)
+        Pinocchio's order, inertia about the frame's origin, SI units.
+    frame : str
+        Link of the URDF in whose frame they are.
+
+    Raises
+    ------
+    DataError
+        If the mass is zero, so that there is no centre.
+
+    """
+    m = float(parameters[0])
+    if m == 0.0:
+        raise DataError('a payload without mass has no centre of mass')
+    c = np.asarray(parameters[1:4], dtype=float) / m
+    about_origin = _tensor(parameters[4:])
+    return Payload(m, c, about_origin - m * (c @ c * np.eye(3) - np.outer(c, c)), frame)
+
+
+def change_of_frame(rotation: FloatArray, translation: FloatArray) -> FloatArray:
+    """
+    Return what turns inertial parameters of one frame into those of another.
+
+    Parameters
+    ----------
+    rotation : ndarray, shape (3, 3)
+        Axes of the old frame in the new one.
+    translation : ndarray, shape (3,)
+        Origin of the old frame in the new one [m].
+
+    Returns
+    -------
+    ndarray, shape (10, 10)
+        ``parameters_new = T @ parameters_old``, both in Pinocchio's order.
+
+    """
+    # X P X' is linear in P; its columns are those of unit parameters.
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = rotation, translation
+    return np.column_stack([_of_pseudo_inertia(X @ pseudo_inertia(unit) @ X.T)
+                            for unit in np.eye(10)])
+
+
+def last_link(robot: RobotModel) -> str:
+    """
+    Return the link that the last joint moves: its frame is the one of that joint.
+
+    The payload's columns of the regressor are in this frame.
+    """
+    model = robot.pinocchio
+    joint = model.getFrameId(robot.joint_names[-1], pin.FrameType.JOINT)
+    return next(
+        str(frame.name) for frame in model.frames
+        if frame.type == pin.FrameType.BODY and frame.parentFrame == joint
+    )
+
+
+def tool_placements(robot: RobotModel) -> Mapping[str, pin.SE3]:
+    """
+    Return the frames that do not move against the last link, by name.
+
+    Returns
+    -------
+    mapping of str to SE3
+        Placement of each in the frame of the last joint; the last link comes first.
+
+    """
+    model = robot.pinocchio
+    at_last = {
+        frame.name: frame.placement
+        for frame in model.frames
+        if frame.type == pin.FrameType.BODY and frame.parentJoint == model.njoints - 1
+    }
+    own = last_link(robot)
+    return {own: at_last[own]} | at_last
+
+
+def tool_frame(robot: RobotModel, wanted: str | None = None) -> str:
+    """
+    Return the frame in which a payload is stated.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    wanted : str, optional
+        A link fixed to the last one; by default tool0, flange or the like where the URDF has
+        them, else the last link itself.
+
+    Raises
+    ------
+    UsageError
+        If the wanted link is not fixed to the last one.
+
+    """
+    placements = tool_placements(robot)
+    if wanted is not None:
+        if wanted not in placements:
+            raise UsageError(
+                f'no link {wanted} is fixed to the last link of {robot.name}: choose one of '
+                f'{", ".join(placements)}'
+            )
+        return wanted
+    return next((name for name in TOOL_FRAMES if name in placements), last_link(robot))
+
+
+def to_frame(robot: RobotModel, frame: str) -> FloatArray:
+    """
+    Return what turns inertial parameters in the last joint's frame into those in another one.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    frame : str
+        A link fixed to the last one.
+
+    Returns
+    -------
+    ndarray, shape (10, 10)
+        See `change_of_frame`.
+
+    Raises
+    ------
+    UsageError
+        If the link is not fixed to the last one.
+
+    """
+    inverse = tool_placements(robot)[tool_frame(robot, frame)].inverse()
+    return change_of_frame(inverse.rotation, inverse.translation)
+
+
+def joint_parameters(robot: RobotModel, payload: Payload) -> FloatArray:
+    """
+    Return the parameters of a payload in the frame of the last joint, shape (10,).
+
+    Raises
+    ------
+    UsageError
+        If its frame is not fixed to the last link.
+
+    """
+    placement = tool_placements(robot)[tool_frame(robot, payload.frame)]
+    parameters: FloatArray = (
+        change_of_frame(placement.rotation, placement.translation) @ payload.parameters
+    )
+    return parameters
+
+
+def with_payload(model: IdentifiedModel, payload: Payload) -> IdentifiedModel:
+    """
+    Return an identified model that carries a payload besides.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The bare arm's, or one with another payload: the two add up.
+    payload : Payload
+        The body.
+
+    Returns
+    -------
+    IdentifiedModel
+        Its base parameters are ``theta_base + K @ payload``; the covariance is the bare arm's.
+
+    Raises
+    ------
+    UsageError
+        If the scale of the model is relative, or the payload's frame is not fixed to its last
+        link.
+
+    """
+    if model.relative_scale:
+        raise UsageError(
+            f'the model of {model.robot.name} has a relative scale: a payload in kg cannot be '
+            'added to it; identify with --drive-gains'
+        )
+    added = np.zeros(model.parameters.size)
+    last = slice(10 * (model.robot.n - 1), 10 * model.robot.n)
+    added[last] = joint_parameters(model.robot, payload)
+    consistent = model.theta_consistent
+    return replace(
+        model,
+        theta_base=model.theta_base + model.reduction.K @ added,
+        theta_consistent=None if consistent is None else consistent + added,
+        payloads=(*model.payloads, payload),
+    )
+
+
+def _tensor(six: FloatArray) -> FloatArray:
+    xx, xy, yy, xz, yz, zz = six
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _six(tensor: FloatArray) -> FloatArray:
+    return np.array([
+        tensor[0, 0], tensor[0, 1], tensor[1, 1], tensor[0, 2], tensor[1, 2], tensor[2, 2],
+    ])
+
+
+def _of_pseudo_inertia(matrix: FloatArray) -> FloatArray:
+    spread = matrix[:3, :3]
+    tensor = np.trace(spread) * np.eye(3) - spread
+    return np.concatenate([[matrix[3, 3]], matrix[:3, 3], _six(tensor)])

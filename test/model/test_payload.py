@@ -1,0 +1,164 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A payload's parameters in any frame, and a model that carries it."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.errors import UsageError
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.payload import change_of_frame
+from robot_identification.model.payload import joint_parameters
+from robot_identification.model.payload import last_link
+from robot_identification.model.payload import Payload
+from robot_identification.model.payload import payload_from_parameters
+from robot_identification.model.payload import to_frame
+from robot_identification.model.payload import tool_frame
+from robot_identification.model.payload import with_payload
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import prior_inertial_parameters
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def any_payload(seed, frame='tool0'):
+    """Return the payload of three to six point masses: it can be."""
+    rng = np.random.default_rng(seed)
+    masses = rng.uniform(0.1, 1.0, rng.integers(3, 7))
+    places = rng.normal(scale=0.1, size=(len(masses), 3))
+    centre = masses @ places / masses.sum()
+    about = places - centre
+    inertia = sum(
+        m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, about, strict=True)
+    )
+    return Payload(float(masses.sum()), centre, inertia, frame)
+
+
+@given(SEEDS)
+def test_parameters_are_those_of_pinocchio(seed):
+    payload = any_payload(seed)
+    expected = pin.Inertia(payload.mass, payload.center_of_mass, payload.inertia)
+    # Sums of a few products: rounding.
+    np.testing.assert_allclose(
+        payload.parameters, expected.toDynamicParameters(), rtol=0, atol=1e-14
+    )
+    assert payload.is_possible
+    back = payload_from_parameters(payload.parameters, 'tool0')
+    np.testing.assert_allclose(back.inertia, payload.inertia, rtol=0, atol=1e-13)
+
+
+@given(SEEDS)
+def test_change_of_frame_is_pinocchios_action(seed):
+    rng = np.random.default_rng(seed)
+    placement = pin.SE3(pin.exp3(rng.uniform(-3.0, 3.0, 3)), rng.normal(size=3))
+    payload = any_payload(seed)
+    moved = placement.act(pin.Inertia(payload.mass, payload.center_of_mass, payload.inertia))
+    T = change_of_frame(placement.rotation, placement.translation)
+    # Products of numbers up to some ten, in double precision.
+    np.testing.assert_allclose(
+        T @ payload.parameters, moved.toDynamicParameters(), rtol=0, atol=1e-12
+    )
+
+
+@given(SEEDS)
+def test_to_frame_inverts_joint_parameters(robots, seed):
+    robot = robots['ur5']
+    payload = any_payload(seed, 'flange')
+    back = to_frame(robot, 'flange') @ joint_parameters(robot, payload)
+    np.testing.assert_allclose(back, payload.parameters, rtol=0, atol=1e-13)
+
+
+def test_frames_come_from_the_urdf(robots):
+    """The tool's frame where there is one, else the last link's; others only if fixed to it."""
+    assert last_link(robots['ur5']) == 'wrist_3_link'
+    assert tool_frame(robots['ur5']) == 'tool0'
+    assert tool_frame(robots['youbot']) == 'arm_link_5'
+    assert tool_frame(robots['ur5'], 'flange') == 'flange'
+    with pytest.raises(UsageError, match=r'no link forearm_link is fixed .* wrist_3_link, flange'):
+        tool_frame(robots['ur5'], 'forearm_link')
+
+
+def model_of(robot, **changes):
+    """Return an identified model with the URDF's own parameters."""
+    parameters = StandardParameters(robot.n, (), False)
+    reduction = reduce_to_base(robot, parameters)
+    theta = prior_inertial_parameters(robot)
+    return IdentifiedModel(
+        robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), theta, '',
+        SignalSource(), {}, {}, **changes,
+    )
+
+
+def test_model_with_payload_moves_as_pinocchio_with_the_body(robots, rng):
+    """Appended to the last link, Pinocchio's own inverse dynamics give the same torques."""
+    robot, payload = robots['ur5'], any_payload(1)
+    motion = Motion(*rng.normal(size=(3, 20, robot.n)))
+    found = with_payload(model_of(robot), payload)
+    loaded = robot.pinocchio.copy()
+    frame = loaded.frames[loaded.getFrameId('tool0')]
+    loaded.appendBodyToJoint(frame.parentJoint, pin.Inertia(
+        payload.mass, payload.center_of_mass, payload.inertia), frame.placement)
+    data = loaded.createData()
+    expected = [pin.rnea(loaded, data, *row)
+                for row in zip(motion.q, motion.dq, motion.ddq, strict=True)]
+    # Base parameters leave columns out that rounding sees: 1e-9 of some 100 N m.
+    np.testing.assert_allclose(found.torque(motion), expected, rtol=0, atol=1e-7)
+    assert found.theta_consistent is not None
+    np.testing.assert_allclose(
+        found.reduction.K @ found.theta_consistent, found.theta_base, rtol=0, atol=1e-10
+    )
+
+
+def test_what_is_no_payload_is_refused(robots):
+    payload = any_payload(1)
+    with pytest.raises(UsageError, match=r'3 x 3 numbers, not \(2,\)'):
+        replace(payload, center_of_mass=np.zeros(2))
+    with pytest.raises(UsageError, match='finite numbers'):
+        replace(payload, mass=np.nan)
+    with pytest.raises(UsageError, match='symmetric'):
+        replace(payload, inertia=np.triu(np.ones((3, 3))))
+    with pytest.raises(DataError, match='without mass has no centre'):
+        payload_from_parameters(np.zeros(10), 'tool0')
+    with pytest.raises(UsageError, match=r'relative scale: a payload in kg cannot be added'):
+        with_payload(model_of(robots['ur5'], relative_scale=True), payload)
+    assert not replace(payload, inertia=np.diag([1.0, 0.1, 0.1])).is_possible
+    assert replace(payload, inertia=np.zeros((3, 3))).is_possible
+
+
+def test_the_model_file_keeps_what_was_added(model_file, tmp_path):
+    """Read again it predicts the same, and says which bodies are in its parameters."""
+    bare = load_identified_model(model_file)
+    payload = Payload(
+        1.5, np.array([0.01, 0.0, 0.08]), np.diag([0.01, 0.012, 0.008]), last_link(bare.robot)
+    )
+    path = tmp_path / 'with_payload.yaml'
+    path.write_text(dump_identified_model(with_payload(bare, payload)), encoding='utf-8')
+    again = load_identified_model(path)
+    kept, = again.payloads
+    assert (kept.mass, kept.frame) == (payload.mass, payload.frame)
+    np.testing.assert_array_equal(kept.center_of_mass, payload.center_of_mass)
+    np.testing.assert_array_equal(kept.inertia, payload.inertia)
+    np.testing.assert_array_equal(again.theta_base, with_payload(bare, payload).theta_base)
+    assert bare.payloads == ()
