@@ -47,6 +47,10 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
     parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help='rosbag2 folder or file')
+    parser.add_argument(
+        '--consistent', action='store_true',
+        help='score the physically consistent parameters, which exports and simulators use',
+    )
     add_window_options(parser)
     add_output_option(parser, 'folder for validation.json and the report')
     add_json_option(parser)
@@ -57,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     for name in RESULT_FILES:
         check_writable(args.output / name, args.force)
     model = load_identified_model(args.model)
+    if args.consistent:
+        model = model.with_consistent_parameters()
     validation, datasets, notes = validate_model(
         model, args.bags, start=args.start, stop=args.stop
     )

@@ -108,7 +108,7 @@ def bounded_unknowns(problem: IdentificationProblem, *, friction: bool = True) -
     """
     reduction = problem.reduction
     alone = np.sum(reduction.significant, axis=1) == 1
-    bounded = _not_negative(reduction, friction=friction)[reduction.independent] & alone
+    bounded = not_negative_parameters(reduction, friction=friction)[reduction.independent] & alone
     return np.append(bounded, np.zeros(problem.nuisance, dtype=bool))
 
 
@@ -196,8 +196,23 @@ def optimality(R: FloatArray, z: FloatArray, x: FloatArray) -> FloatArray:
     return multipliers
 
 
-def _not_negative(reduction: BaseReduction, *, friction: bool) -> BoolArray:
-    """Return which standard parameters cannot be negative by themselves, shape (p,)."""
+def not_negative_parameters(reduction: BaseReduction, *, friction: bool = True) -> BoolArray:
+    """
+    Return which standard parameters cannot be negative by themselves.
+
+    Parameters
+    ----------
+    reduction : BaseReduction
+        With p standard parameters.
+    friction : bool
+        Whether friction coefficients are among them, beside the rotor inertias.
+
+    Returns
+    -------
+    ndarray of bool, shape (p,)
+        Rotor inertias and friction coefficients, but those of a law that may be negative.
+
+    """
     parameters = reduction.parameters
     mask = np.zeros(parameters.size, dtype=bool)
     mask[parameters.reflected_inertia_slice] = True
@@ -217,7 +232,7 @@ def _describe_bounds(
         notes.append(f'held at zero by their bounds: {", ".join(held)}')
     significant = reduction.significant
     merged = []
-    for column in np.flatnonzero(_not_negative(reduction, friction=friction)):
+    for column in np.flatnonzero(not_negative_parameters(reduction, friction=friction)):
         rows = np.flatnonzero(significant[:, column])
         if any(np.sum(significant[row]) > 1 for row in rows):
             inside = ', '.join(reduction.names[row] for row in rows)

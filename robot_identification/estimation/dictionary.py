@@ -105,6 +105,7 @@ class DictionaryFit(Estimator):
                 prior=self._prior_term(problem, self.prior_weight),
             ),
             passes=self.passes,
+            damping=_damping_term(problem, weights, self.shrinkage),
         )
 
     def estimate_each(
@@ -179,18 +180,34 @@ class DictionaryFit(Estimator):
             R = np.vstack([R, prior.matrix])
             z = np.append(z, prior.side)
         bounded = bounded_unknowns(problem)
-        lengths = np.zeros(problem.size)
-        for factor, samples, weight in zip(
-            problem.factors, problem.samples, weights, strict=True
-        ):
-            lengths[factor.columns] = np.maximum(
-                lengths[factor.columns], weight * np.sqrt(samples)
-            )
+        shortest = _shortest_columns(problem, weights)
         theta = np.zeros(problem.size)
         theta[used] = solve_bounded(
-            R[:, used], z, bounded[used], SHORTEST_COLUMN * lengths[used], self.shrinkage
+            R[:, used], z, bounded[used], shortest[used], self.shrinkage
         )
         return theta
+
+
+def _shortest_columns(problem: IdentificationProblem, weights: FloatArray) -> FloatArray:
+    """Return as how long columns are scaled at least, shape (size,)."""
+    lengths = np.zeros(problem.size)
+    for factor, samples, weight in zip(problem.factors, problem.samples, weights, strict=True):
+        lengths[factor.columns] = np.maximum(
+            lengths[factor.columns], SHORTEST_COLUMN * weight * np.sqrt(samples)
+        )
+    return lengths
+
+
+def _damping_term(
+    problem: IdentificationProblem, weights: FloatArray, shrinkage: float
+) -> PriorTerm:
+    """Return the rows by which `solve_bounded` shrinks friction coefficients."""
+    bounded = np.flatnonzero(bounded_unknowns(problem))
+    R, _ = problem.stacked(weights)
+    scale, shortness = _column_scales(R[:, bounded], _shortest_columns(problem, weights)[bounded])
+    matrix = np.zeros((len(bounded), problem.size))
+    matrix[np.arange(len(bounded)), bounded] = np.sqrt(shrinkage) * shortness**2 * scale
+    return PriorTerm(matrix, np.zeros(len(bounded)))
 
 
 def _check_free(problem: IdentificationProblem, weights: FloatArray) -> None:
@@ -272,11 +289,7 @@ def solve_bounded(
     lengths = np.maximum(np.linalg.norm(free, axis=0), np.finfo(float).tiny)
     orthogonal, triangle = np.linalg.qr(free / lengths)
     columns = R[:, bounded]
-    length = np.linalg.norm(columns, axis=0)
-    scale = np.maximum(length, shortest[bounded])
-    scale[scale == 0.0] = 1.0
-    # That scale alone leaves a term with a thousandth of it free: it is shrunk by the square, too.
-    shortness = scale / np.maximum(length, LEAST_SHARE * scale)
+    scale, shortness = _column_scales(columns, shortest[bounded])
     columns = columns / scale
     if columns.shape[1]:
         rest = columns - orthogonal @ (orthogonal.T @ columns)
@@ -293,3 +306,12 @@ def solve_bounded(
     ) / lengths
     x[bounded] /= scale
     return x
+
+
+def _column_scales(columns: FloatArray, shortest: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return as how long each column counts, and how much longer that is than it is."""
+    length = np.linalg.norm(columns, axis=0)
+    scale = np.maximum(length, shortest)
+    scale[scale == 0.0] = 1.0
+    # That scale alone leaves a term with a thousandth of it free: it is shrunk by the square, too.
+    return scale, scale / np.maximum(length, LEAST_SHARE * scale)

@@ -313,6 +313,10 @@ class Estimate:
         How often it passed over the data.
     notes : tuple of str
         What a reader should know.
+    standard : ndarray, shape (p,), optional
+        Standard parameters, where the estimator finds all of them.
+    damping : PriorTerm, optional
+        Rows that shrink coefficients a little, too light to count in errors.
 
     """
 
@@ -329,6 +333,8 @@ class Estimate:
     nuisance: FloatArray = field(default_factory=lambda: np.zeros(0))
     passes: int = 1
     notes: tuple[str, ...] = ()
+    standard: FloatArray | None = None
+    damping: PriorTerm | None = None
 
     @property
     def standard_errors(self) -> FloatArray:
@@ -354,14 +360,15 @@ class Estimate:
         """
         b = len(self.theta)
         unknowns = np.concatenate([chosen, np.arange(b, b + len(self.nuisance))])
-        prior = self.prior
         return replace(
             self,
             theta=self.theta[chosen],
             covariance=self.covariance[np.ix_(chosen, chosen)],
             problem=problem,
             active=self.active[chosen],
-            prior=None if prior is None else replace(prior, matrix=prior.matrix[:, unknowns]),
+            prior=None if self.prior is None else self.prior.select(unknowns),
+            damping=None if self.damping is None else self.damping.select(unknowns),
+            standard=None,
         )
 
 
@@ -383,6 +390,10 @@ class PriorTerm:
 
     matrix: FloatArray
     side: FloatArray
+
+    def select(self, unknowns: IntArray) -> PriorTerm:
+        """Return the rows for some of the unknowns, in their new order."""
+        return PriorTerm(self.matrix[:, unknowns], self.side)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,179 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Standard parameters of bodies that can exist, taken only if they predict as well.
+
+First those with the very base parameters that were found: they cost nothing. Where there are
+none, those of a fit with conditions, if held-out blocks say that it is as good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import IdentificationError
+from robot_identification.estimation.choice import Choice
+from robot_identification.estimation.consistent import ConsistentAfter
+from robot_identification.estimation.consistent import ConsistentFit
+from robot_identification.estimation.consistent import fit_after
+from robot_identification.estimation.fitting import cross_validate
+from robot_identification.estimation.fitting import Fit
+from robot_identification.estimation.fitting import Folds
+from robot_identification.estimation.fitting import Trial
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.standard import consistent_standard_parameters
+from robot_identification.model.consistency import smallest_eigenvalues
+from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import RobotModel
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentParameters:
+    """
+    What exports and simulators use, or why there is nothing for them.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (p,), optional
+        Standard parameters, SI units.
+    note : str
+        How they were found and what they cost, or why there are none.
+    figures : mapping
+        The same in numbers, for the model file.
+
+    """
+
+    theta: FloatArray | None
+    note: str
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+
+def find_consistent_parameters(
+    robot: RobotModel,
+    whole: Fit,
+    choice: Choice,
+    observations: Observations,
+    idle: Sequence[int],
+    recipe: Recipe,
+) -> ConsistentParameters:
+    """
+    Find standard parameters of bodies that can exist.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    whole : Fit
+        To all training data.
+    choice : Choice
+        How it was chosen, with its errors on held-out blocks.
+    observations : Observations
+        The rows that these errors are of.
+    idle : sequence of int
+        Joints whose friction and reflected inertia the data cannot show.
+    recipe : Recipe
+        Blocks, and what consistency may cost.
+
+    """
+    reduction, estimate = whole.problem.reduction, whole.estimate
+    rotors = reduction.parameters.reflected_inertia_slice
+    free = choice.trial
+    if estimate.standard is not None:
+        theta: FloatArray | None = estimate.standard
+        note = 'the estimator finds consistent parameters itself'
+    else:
+        theta, note = consistent_standard_parameters(robot, reduction, estimate.theta)
+    if theta is not None:
+        return ConsistentParameters(
+            theta, note, {**_figures(None, free, free), **_audit(robot, theta, rotors)}
+        )
+    try:
+        fit = fit_after(estimate, prior_inertial_parameters(robot))
+        trial = cross_validate(
+            observations, idle, ConsistentAfter(choice.estimator, fit.pull), 'consistent',
+            Folds(recipe.folds, recipe.gap),
+        )
+    except IdentificationError as error:
+        return ConsistentParameters(None, f'{note}; {error}')
+    said, figures = _describe(fit, trial, free), _figures(fit, trial, free)
+    if not is_accepted(trial, free, recipe.consistency_cost):
+        return ConsistentParameters(
+            None,
+            f'{note}; {said}: more than the {recipe.consistency_cost:.0%} that consistency may '
+            'cost (consistency_cost of the recipe), not taken',
+            figures,
+        )
+    return ConsistentParameters(
+        fit.theta, said, {**figures, **_audit(robot, fit.theta, rotors)}
+    )
+
+
+def _figures(fit: ConsistentFit | None, trial: Trial, free: Trial) -> dict[str, Any]:
+    """Return what consistency costs, in numbers; nothing without a fit of its own."""
+    return {
+        'solver': None if fit is None else fit.solver,
+        'pull': None if fit is None else fit.pull,
+        'divergence': None if fit is None else fit.divergence,
+        'squared_residuals': 0.0 if fit is None else fit.cost,
+        'nrmse_mean': trial.score,
+        'nrmse_mean_without_conditions': free.score,
+    }
+
+
+def is_accepted(trial: Trial, free: Trial, largest_cost: float) -> bool:
+    """
+    Return whether bodies that can exist predict held-out blocks as well as a free fit.
+
+    Parameters
+    ----------
+    trial, free : Trial
+        Errors with and without conditions, on the same blocks.
+    largest_cost : float
+        Share by which the error may be larger, however certain that is.
+
+    """
+    ratio = trial.score / free.score if free.score > 0.0 else np.inf
+    return bool(
+        ratio <= 1.0 + largest_cost
+        # Blocks that differ wildly say nothing.
+        or (trial.is_as_good_as(free) and ratio <= 1.0 + 2.0 * largest_cost)
+    )
+
+
+def _describe(fit: ConsistentFit, trial: Trial, free: Trial) -> str:
+    return (
+        f'{fit.describe()}; held-out NRMSE {trial.score:.4f}, without conditions {free.score:.4f} '
+        f'({trial.score / free.score - 1.0:+.1%})'
+    )
+
+
+def _audit(robot: RobotModel, theta: FloatArray, rotors: slice) -> dict[str, Any]:
+    """Return how far the bodies, and the mass matrix over the workspace, are from impossible."""
+    inertial = theta[: 10 * robot.n]
+    reflected = theta[rotors] if rotors.stop > rotors.start else None
+    return {
+        'smallest_pseudo_inertia_eigenvalue': float(smallest_eigenvalues(inertial).min()),
+        'smallest_mass_matrix_eigenvalue': smallest_mass_matrix_eigenvalue(
+            robot, inertial, reflected
+        )[0],
+    }

@@ -1,0 +1,185 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Least squares over bodies that can exist, with a pull to reference bodies.
+
+Weighted squared residuals plus a divergence are minimised,
+``|R x - z|^2 + pull * sum(-log det(P / P0) + trace(P / P0) - 4)`` over the pseudo-inertias P of
+the links [1]_ [2]_. R and z are triangular factors, so that the time does not depend on the number
+of samples.
+
+References
+----------
+.. [1] P. Wensing, S. Kim, J.-J. Slotine, "Linear matrix inequalities for physically consistent
+   inertial parameter identification", IEEE RA-L 3(1), 2018.
+.. [2] T. Lee, P. Wensing, F. Park, "Geometric robot dynamic identification: a convex programming
+   approach", IEEE T-RO 36(2), 2020.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import triangle_of
+from robot_identification.model.consistency import pseudo_inertia
+
+
+def upper_triangle(matrix: FloatArray) -> FloatArray:
+    """
+    Return the upper triangle of a symmetric matrix, column by column, as clarabel has its cone.
+
+    Parameters
+    ----------
+    matrix : ndarray, shape (k, k)
+        Symmetric.
+
+    Returns
+    -------
+    ndarray, shape (k (k + 1) / 2,)
+        Elements off the diagonal times the root of two, so that lengths are kept.
+
+    """
+    rows, columns = np.tril_indices(len(matrix))[::-1]
+    scale = np.where(rows == columns, 1.0, np.sqrt(2.0))
+    values: FloatArray = matrix[rows, columns] * scale
+    return values
+
+
+def from_upper_triangle(values: FloatArray) -> FloatArray:
+    """Return the symmetric matrix, shape (4, 4), of its upper triangle, shape (10,)."""
+    rows, columns = np.tril_indices(4)[::-1]
+    matrix = np.zeros((4, 4))
+    matrix[rows, columns] = values / np.where(rows == columns, 1.0, np.sqrt(2.0))
+    return matrix + np.triu(matrix, 1).T
+
+
+def upper_root(matrix: FloatArray) -> FloatArray:
+    """Return the upper triangular U of a positive definite matrix ``U U'``, shape (k, k)."""
+    # U U' is L L' of the matrix read backwards.
+    return np.asarray(np.linalg.cholesky(matrix[::-1, ::-1]), dtype=float)[::-1, ::-1]
+
+
+PSEUDO_INERTIA_MAP = np.column_stack([
+    upper_triangle(pseudo_inertia(unit)) for unit in np.eye(10)
+])
+
+
+@dataclass(frozen=True, eq=False)
+class ConsistentProblem:
+    """
+    Weighted squares of standard parameters, with reference bodies.
+
+    Attributes
+    ----------
+    R : ndarray, shape (m, s)
+        Matrix of the unknowns: ten inertial parameters of each of n links, then others (friction,
+        rotor inertias, offsets of recordings).
+    z : ndarray, shape (m,)
+        Right-hand side.
+    reference : ndarray, shape (10 n,)
+        Inertial parameters that are pulled to, each link's pseudo-inertia positive definite.
+    not_negative : ndarray of bool, shape (s - 10 n,)
+        Others that cannot be negative.
+
+    """
+
+    R: FloatArray
+    z: FloatArray
+    reference: FloatArray
+    not_negative: BoolArray
+
+    @property
+    def links(self) -> int:
+        """Number of links n."""
+        return len(self.reference) // 10
+
+    @cached_property
+    def roots(self) -> tuple[FloatArray, ...]:
+        """Upper triangular U of every reference's pseudo-inertia ``P0 = U U'``, (4, 4) each."""
+        return tuple(
+            upper_root(pseudo_inertia(link)) for link in self.reference.reshape(-1, 10)
+        )
+
+    @cached_property
+    def link_maps(self) -> tuple[FloatArray, ...]:
+        """
+        How inertial parameters follow from the body in units of its reference, (10, 10) each.
+
+        That is the upper triangle of ``U^-1 P U^-T``, the identity for the reference itself.
+        """
+        maps: list[FloatArray] = []
+        for root in self.roots:
+            inverse = np.linalg.inv(root)
+            whitened = np.column_stack([
+                upper_triangle(inverse @ pseudo_inertia(unit) @ inverse.T) for unit in np.eye(10)
+            ])
+            maps.append(np.asarray(np.linalg.inv(whitened), float))
+        return tuple(maps)
+
+    @cached_property
+    def whitened(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """
+        Matrix and side for bodies in units of their references, columns of others of length 1.
+
+        Third are the lengths of the other columns.
+        """
+        bodies = 10 * self.links
+        blocks = [
+            self.R[:, 10 * link: 10 * link + 10] @ unit
+            for link, unit in enumerate(self.link_maps)
+        ]
+        others = self.R[:, bodies:]
+        lengths = np.linalg.norm(others, axis=0)
+        lengths[lengths == 0.0] = 1.0
+        reduced = triangle_of(np.column_stack([*blocks, others / lengths, self.z]))
+        return reduced[:, :-1], reduced[:, -1], lengths
+
+    def from_whitened(self, whitened: FloatArray) -> FloatArray:
+        """Return the unknowns (s,) of those of `whitened`."""
+        bodies = 10 * self.links
+        links = [
+            unit @ whitened[10 * link: 10 * link + 10]
+            for link, unit in enumerate(self.link_maps)
+        ]
+        return np.concatenate([*links, whitened[bodies:] / self.whitened[2]])
+
+    def squared_residual(self, x: FloatArray) -> float:
+        """Return ``|R x - z|^2``."""
+        return float(np.sum((self.R @ x - self.z) ** 2))
+
+    def divergence(self, x: FloatArray) -> float:
+        """Return how far the bodies are from their references, infinite for impossible ones."""
+        total = 0.0
+        for root, link in zip(
+            self.roots, x[: 10 * self.links].reshape(-1, 10), strict=True
+        ):
+            inverse = np.linalg.inv(root)
+            values = np.linalg.eigvalsh(inverse @ pseudo_inertia(link) @ inverse.T)
+            if values[0] <= 0.0:
+                return np.inf
+            total += float(np.sum(values - 1.0 - np.log(values)))
+        return total
+
+    def is_possible(self, x: FloatArray) -> bool:
+        """Return whether all bodies can exist and nothing is negative that cannot be."""
+        return bool(
+            np.isfinite(self.divergence(x))
+            and np.all(x[10 * self.links:][self.not_negative] >= 0.0)
+        )
