@@ -27,8 +27,10 @@ import pickle
 import re
 from types import SimpleNamespace
 
+from estimation.arm_problems import fourier_motion
 from excitation.optimizers.fake_problem import FakeProblem
 from hypothesis import given
+from hypothesis import settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
@@ -412,6 +414,11 @@ JOINTS, PARAMETERS = 3, 12
 # A penalty pulls them away from the truth, by an amount that is not in their standard errors and
 # that depends on units; it also decides what the data do not.
 PENALISED = {'ridge'}
+# These follow the motion through time, or know bodies. Rows of random numbers have neither: what
+# is asked of the others on such rows is asked of these on an arm, in
+# estimation/test_every_estimator.py.
+NEED_ARM = {'iv', 'maximum_likelihood', 'consistent', 'log_cholesky'}
+ON_ROWS = [name for name in ESTIMATORS if name not in NEED_ARM]
 
 
 class Rows:
@@ -493,7 +500,7 @@ def random_rows(rng, samples=400):
     return W, rng.normal(size=PARAMETERS)
 
 
-@pytest.mark.parametrize('name', ESTIMATORS)
+@pytest.mark.parametrize('name', ON_ROWS)
 def test_estimator_recovers_known_parameters(name, rng):
     """
     Five standard errors are passed once in a million times for each of twelve.
@@ -512,7 +519,7 @@ def test_estimator_recovers_known_parameters(name, rng):
     np.testing.assert_allclose(estimate.sigma, 1e-2, rtol=0.2)  # 0.04 is its own error
 
 
-@pytest.mark.parametrize('name', ESTIMATORS)
+@pytest.mark.parametrize('name', ON_ROWS)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_estimator_is_exact_without_noise(name, seed):
     """
@@ -528,7 +535,7 @@ def test_estimator_is_exact_without_noise(name, seed):
     np.testing.assert_allclose(estimate.theta, theta, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize('name', ESTIMATORS)
+@pytest.mark.parametrize('name', ON_ROWS)
 def test_estimator_knows_its_errors(name):
     """
     Mean square of error over standard error is one, joints of unequal noise included.
@@ -545,11 +552,15 @@ def test_estimator_knows_its_errors(name):
         W, theta = random_rows(rng, 100)
         tau = W @ theta + noise * rng.normal(size=W.shape[:2])
         estimate = ESTIMATORS[name]().estimate(make_problem(W, tau))
-        squares.append(((estimate.theta - theta) / estimate.standard_errors) ** 2)
+        # What was set to zero as hardly seen has no error.
+        free = ~estimate.active
+        squares.append(np.mean(
+            ((estimate.theta - theta)[free] / estimate.standard_errors[free]) ** 2
+        ))
     assert np.mean(squares) == pytest.approx(1.0, abs=0.26)
 
 
-@pytest.mark.parametrize('name', ESTIMATORS)
+@pytest.mark.parametrize('name', ON_ROWS)
 def test_estimator_does_not_see_units_and_row_order(name, rng):
     """
     Property P2: other units of the parameters, rows shuffled, the same prediction.
@@ -572,7 +583,7 @@ def test_estimator_does_not_see_units_and_row_order(name, rng):
     )
 
 
-@pytest.mark.parametrize('name', ESTIMATORS)
+@pytest.mark.parametrize('name', ON_ROWS)
 def test_estimator_refuses_what_the_data_do_not_determine(name, rng):
     """
     Two columns alike, or one of zeros: an error by name, never a pseudo-inverse.
@@ -592,25 +603,95 @@ def test_estimator_refuses_what_the_data_do_not_determine(name, rng):
         ESTIMATORS[name]().estimate(make_problem(W, W @ theta))
 
 
+# Those that solve by orthogonal factors, once their weights are known.
+LINEAR = (
+    'ols', 'wls', 'raviola_wls', 'gls', 'ridge', 'constrained', 'tls', 'recursive', 'essential',
+    'joint_groups',
+)
+
+
+def solve_by_singular_values(R, z):
+    """Return the least-squares solution by NumPy, columns scaled to unit length."""
+    units = np.linalg.norm(R, axis=0)
+    left, singular, right = np.linalg.svd(R / units, full_matrices=False)
+    return right.T @ ((left.T @ z) / singular) / units
+
+
+def ill_conditioned_rows(rng, nearness, samples=80):
+    """Return rows in units 1e12 apart, one column of which is nearly a combination of others."""
+    W = rng.normal(size=(samples, JOINTS, PARAMETERS))
+    others = rng.normal(size=PARAMETERS - 1)
+    W[:, :, 0] = W[:, :, 1:] @ others / np.linalg.norm(others) + nearness * W[:, :, 0]
+    units = 10.0 ** rng.permutation(np.linspace(-6.0, 6.0, PARAMETERS))
+    return W * units, rng.uniform(0.5, 1.5, PARAMETERS) / units, units
+
+
+@pytest.mark.parametrize('name', [name for name in LINEAR if name not in PENALISED])
+@settings(max_examples=8)
+@given(seed=SEEDS)
+def test_estimator_stands_ill_conditioning(name, seed):
+    """
+    Fault 18: columns 1e12 apart in size, one of them 1e-8 from a combination of the others.
+
+    Within 1e-6 of the singular value decomposition of all rows, in units of each column: rounding
+    of 1e-16 times a condition number of some 1e8. It is stated, with the columns scaled and not.
+    """
+    W, theta, units = ill_conditioned_rows(np.random.default_rng(seed), 1e-8)
+    tau = W @ theta
+    estimate = ESTIMATORS[name]().estimate(make_problem(W, tau))
+    reference = solve_by_singular_values(W.reshape(-1, PARAMETERS), tau.ravel())
+    np.testing.assert_allclose(estimate.theta * units, reference * units, rtol=0.0, atol=1e-6)
+    assert estimate.condition_number_scaled > 1e8
+    assert estimate.condition_number > 1e12
+
+
+@pytest.mark.parametrize(
+    'name', [name for name in LINEAR if name not in ('tls', 'joint_groups', 'essential')]
+)
+@settings(max_examples=8)
+@given(seed=SEEDS)
+def test_estimator_stands_ill_conditioning_with_noise(name, seed):
+    """
+    Fault 18: with noise, against singular values of the weighted problem and its penalty.
+
+    Columns are 1e12 apart and one is 1e-4 from a combination of the others, so that a residual of
+    1e-2 raises rounding to 1e-16 x 1e8 x 1e-2.
+    """
+    rng = np.random.default_rng(seed)
+    W, theta, units = ill_conditioned_rows(rng, 1e-4)
+    tau = W @ theta + rng.normal(scale=[1e-2, 2e-2, 5e-3], size=W.shape[:2])
+    estimate = ESTIMATORS[name]().estimate(make_problem(W, tau))
+    R, z = estimate.problem.stacked(estimate.weights)
+    if estimate.prior is not None:
+        R, z = np.vstack([R, estimate.prior.matrix]), np.append(z, estimate.prior.side)
+    free = ~estimate.active
+    reference = solve_by_singular_values(R[:, free], z)
+    difference = (estimate.theta[free] - reference) * units[free]
+    assert np.abs(difference).max() < 1e-6 * np.abs(reference * units[free]).max()
+    assert estimate.condition_number > 1e8
+
+
 @pytest.fixture(scope='module')
 def arm_data(robots):
     """
     Return a small arm, its reduction, a dataset with noisy torques, and true parameters.
 
-    They are an arm's: bodies of the URDF, friction and rotors that take energy.
+    They are an arm's: bodies of the URDF, friction and rotors that take energy. The motion has
+    six periods of 2 s.
     """
     robot, rng = robots['mixed'], np.random.default_rng(5)
     parameters = make_standard_parameters(3, parse_friction('coulomb,viscous,offset'), True)
     reduction = reduce_to_base(robot, parameters)
     N = 300
-    motion = Motion(*(rng.uniform(-2, 2, (N, 3)) for _ in range(3)))
+    once = fourier_motion(3, 5, 50, duration=2.0)
+    motion = Motion(*(np.tile(values, (6, 1)) for values in (once.q, once.dq, once.ddq)))
     theta = np.concatenate([
         prior_inertial_parameters(robot), rng.uniform(0.5, 2.0, parameters.size - 30)
     ])
     tau = standard_torque(robot, parameters, theta, motion) + 0.1 * rng.normal(size=(N, 3))
     dataset = Dataset(
-        'made up', robot.joint_names, np.arange(N) * 0.01, motion, tau, 'Nm',
-        np.ones(N, dtype=bool), np.ones(N, dtype=bool), (slice(0, N),), {}, 100.0, (),
+        'made up', robot.joint_names, np.arange(N) * 0.04, motion, tau, 'Nm',
+        np.ones(N, dtype=bool), np.ones(N, dtype=bool), (slice(0, N),), {}, 25.0, (),
     )
     return robot, reduction, dataset, theta
 
@@ -636,7 +717,8 @@ def test_estimator_does_not_see_how_the_data_were_cut(name, arm_data, monkeypatc
                                    atol=1e-12)
     if name in PENALISED:
         return
-    errors = np.abs(expected.theta - reduction.K @ theta) / expected.standard_errors
+    free = ~expected.active
+    errors = np.abs(expected.theta - reduction.K @ theta)[free] / expected.standard_errors[free]
     assert errors.max() < 5.0, 'and it is the truth that is found'
 
 

@@ -15,10 +15,9 @@
 """
 Properties that the mathematics promises, and the tests that show them.
 
-The numbers are those of the list of properties that this package was designed by. Of its
-estimators two do not exist here, recursive and total least squares; P16 to P18 are about the
-friction tester, temperatures and the observer of external torques, and belong to their tests.
-Properties that had no test over the whole path have theirs below.
+The numbers are those of the list of properties that this package was designed by. P16 to P18 are
+about the friction tester, temperatures and the observer of external torques, and belong to their
+tests. Properties that had no test over the whole path have theirs below.
 """
 
 from dataclasses import replace
@@ -70,6 +69,10 @@ TESTS = {
         'estimation/test_constrained.py::test_bounds_that_hold_nothing_change_nothing',
         'estimation/test_weighted_estimators.py::'
         'test_without_correlation_generalized_is_weighted',
+        'estimation/test_total_least_squares.py::'
+        'test_without_noise_in_the_columns_it_is_least_squares',
+        'estimation/test_recursive.py::test_without_forgetting_it_is_the_batch',
+        'estimation/test_joint_groups.py::test_one_group_is_all_at_once',
     ),
     'P4': (
         'test_properties_index.py::test_one_set_of_parameters_serves_floor_and_ceiling',

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from robot_identification.errors import UsageError
@@ -47,3 +48,35 @@ def check_positive(value: Any, what: str) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0.0:
         raise UsageError(f'{what} is {value!r}, it must be a positive number')
+
+
+def check_not_negative(value: Any, what: str) -> None:
+    """
+    Check an option that is a finite number of at least zero.
+
+    Raises
+    ------
+    UsageError
+        If it is not.
+
+    """
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0.0 <= value < math.inf
+    ):
+        raise UsageError(f'{what} is {value!r}, it must be a finite number of at least 0')
+
+
+def check_share(value: Any, what: str) -> None:
+    """
+    Check an option that is a number above zero and at most one.
+
+    Raises
+    ------
+    UsageError
+        If it is not.
+
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value <= 1.0:
+        raise UsageError(f'{what} is {value!r}, it must be above 0 and at most 1')

@@ -22,14 +22,17 @@ open, or is wrong, `departures` says what is done instead.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 
 from robot_identification.errors import UsageError
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.constrained import ConstrainedLeastSquares
+from robot_identification.estimation.joint_groups import JointGroupLeastSquares
 from robot_identification.estimation.limit_weighted import LimitWeightedLeastSquares
 from robot_identification.estimation.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.ridge import RidgeRegression
+from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
@@ -67,6 +70,8 @@ class Profile:
         Rows of joints slower than this [rad/s] are left out; by default none are.
     reflected_inertia : bool
         Whether rotor inertias are among the parameters.
+    two_encoders : TwoEncoders, optional
+        What is done with rotor positions, where they were recorded.
 
     """
 
@@ -80,6 +85,7 @@ class Profile:
     decimation: float | None = None
     slowest: float | None = None
     reflected_inertia: bool = True
+    two_encoders: TwoEncoders | None = None
 
     @property
     def estimator_name(self) -> str:
@@ -105,7 +111,8 @@ PORCELLI_2020 = Profile(
     ),
     departures=(
         'the whole arm is identified at once: the thesis takes base, shoulder and elbow apart '
-        'from the wrist, which leaves out what the weight of the wrist does to the arm',
+        'from the wrist, which leaves out what the weight of the wrist does to the arm: profile '
+        'porcelli_2020_groups does as well',
         'velocities and accelerations are those of a recording; the thesis has those of the '
         'planned motion of a simulated arm',
         'base parameters are found by QR with a tolerance; the rule printed in the thesis, '
@@ -115,6 +122,22 @@ PORCELLI_2020 = Profile(
     estimator=OrdinaryLeastSquares(),
     kinematic_filter=KinematicFilter(kind='none'),
     reflected_inertia=False,
+)
+
+PORCELLI_2020_GROUPS = replace(
+    PORCELLI_2020,
+    method=(
+        'as porcelli_2020, in the two groups of chapter 4: base, shoulder and elbow from their '
+        'own torques as if the arm ended there, and the wrist (equations 4.1 to 4.3)'
+    ),
+    departures=(
+        'what the wrist does to the arm is left out as in the thesis, which says itself that '
+        'this leads to mistakes; a note says how large it was',
+        'both groups move at once and the wrist is identified as it is carried, with 21 base '
+        'parameters; the thesis moves it by itself on a vertical base at rest, with 15',
+        *PORCELLI_2020.departures[1:],
+    ),
+    estimator=JointGroupLeastSquares(sizes=(3, 3), neglect_distal=True, reweightings=0),
 )
 
 RAJAGOPAL_2017 = Profile(
@@ -218,14 +241,17 @@ MADSEN_2020 = Profile(
         'inverse dynamics and weighted least squares: positions through a Butterworth low-pass of '
         'order 4 forward and backward (section 4.1), central differences; observation matrix and '
         'torques of each joint filtered alike and every n-th row kept (4.2); weights from the '
-        'residuals of one least-squares fit (4.3); sign and viscous friction as corrections'
+        'residuals of one least-squares fit (4.3); rotor side compensated by the second encoder '
+        '(3.1), sign and viscous friction as corrections'
     ),
     departures=(
-        'one encoder a joint: the rotor turns as the link does, and the compensation of rotor '
-        'dynamics by a second encoder, the point of the paper, has nothing to work with',
-        'rotor inertias are estimated; the paper knows them',
-        'friction is all in the sign and viscous terms; the paper subtracts a nonlinear estimate '
-        'found beforehand, for which law strain_wave stands',
+        'where a recording has no rotor positions, the rotors turn as the links do, and the '
+        'compensation of rotor dynamics, the point of the paper, has nothing to work with',
+        'rotor inertias that the YAML of the robot does not state are estimated; the paper knows '
+        'them',
+        'friction is all in the sign and viscous terms unless a recipe states a friction estimate '
+        'found beforehand (docs/two_encoders.md); the paper subtracts a nonlinear one, for which '
+        'law strain_wave stands',
         'its equations and numbers are lost in our copy: the cut-off of 50 Hz is five times a '
         'dynamics of 10 Hz, and 20 Hz follows from keeping every 20th of 1000 rows a second',
         'degrees of freedom are shared equally by the joints; the paper takes off the parameters '
@@ -235,10 +261,12 @@ MADSEN_2020 = Profile(
     estimator=WeightedLeastSquares(reweightings=1),
     kinematic_filter=KinematicFilter(order=4, cutoff=50.0),
     decimation=20.0,
+    two_encoders=TwoEncoders(),
 )
 
 PROFILES: dict[str, Profile] = {
     'porcelli_2020': PORCELLI_2020,
+    'porcelli_2020_groups': PORCELLI_2020_GROUPS,
     'rajagopal_2017': RAJAGOPAL_2017,
     'tika_2020': TIKA_2020,
     'raviola_2021': RAVIOLA_2021,

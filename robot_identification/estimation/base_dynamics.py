@@ -1,0 +1,127 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Rigid dynamics of base parameters, which need not be those of any possible body.
+
+Base parameters become standard ones with zeros for those that they leave open. Zero or negative
+masses break recursions that divide by them, so that everything is computed twice: with a large
+mass added to every body, and for that mass alone. Torques are linear in the parameters, so the
+difference is exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+
+
+class BaseDynamics:
+    """
+    Mass matrix, torques and their derivatives of an estimate, friction left out.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with n joints.
+    reduction : BaseReduction
+        Meaning of the base parameters.
+    theta : ndarray, shape (b,)
+        Base parameters, SI units.
+
+    """
+
+    def __init__(self, robot: RobotModel, reduction: BaseReduction, theta: FloatArray) -> None:
+        n, parameters = robot.n, reduction.parameters
+        standard = np.zeros(parameters.size)
+        standard[reduction.independent] = theta
+        bodies = standard[: 10 * n].reshape(n, 10)
+        added = np.zeros_like(bodies)
+        added[:, 0] = 1.0 + 2.0 * np.abs(bodies[:, 0]).max()
+        self._heavy = _with_inertias(robot, bodies + added)
+        self._added = _with_inertias(robot, added)
+        self._heavy_data, self._added_data = self._heavy.createData(), self._added.createData()
+        self._rotors = (
+            standard[parameters.reflected_inertia_slice] if parameters.reflected_inertia
+            else np.zeros(n)
+        )
+        self.n = n
+
+    def mass_matrix(self, q: FloatArray) -> FloatArray:
+        """Return the mass matrix at a pose (n,), rotors included, shape (n, n) [kg m^2]."""
+        M: FloatArray = pin.crba(self._heavy, self._heavy_data, q) - pin.crba(
+            self._added, self._added_data, q
+        )
+        M[np.diag_indices(self.n)] += self._rotors
+        return M
+
+    def torque(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Return the torque of bodies and rotors at one sample, shape (n,) [N m]."""
+        tau: FloatArray = (
+            pin.rnea(self._heavy, self._heavy_data, q, dq, ddq)
+            - pin.rnea(self._added, self._added_data, q, dq, ddq)
+            + self._rotors * ddq
+        )
+        return tau
+
+    def least_inertia(self, q: FloatArray) -> FloatArray:
+        """Return the smallest eigenvalue of the mass matrix at N poses, shape (N,)."""
+        matrices = np.array([self.mass_matrix(pose) for pose in q])
+        least: FloatArray = np.linalg.eigvalsh(matrices)[:, 0]
+        return least
+
+    def torque_derivatives(self, motion: Motion) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """
+        Return the derivatives of the torque by position, velocity and acceleration.
+
+        Parameters
+        ----------
+        motion : Motion
+            N samples.
+
+        Returns
+        -------
+        by_q, by_dq, by_ddq : ndarray, shape (N, n, n)
+            Entry ``[k, i, j]`` is the derivative of the torque of joint i by the motion of joint
+            j at sample k.
+
+        """
+        shape = (len(motion), self.n, self.n)
+        by_q, by_dq, by_ddq = (np.empty(shape) for _ in range(3))
+        heavy, added = self._heavy_data, self._added_data
+        for k, (q, dq, ddq) in enumerate(zip(motion.q, motion.dq, motion.ddq, strict=True)):
+            pin.computeRNEADerivatives(self._heavy, heavy, q, dq, ddq)
+            pin.computeRNEADerivatives(self._added, added, q, dq, ddq)
+            by_q[k] = heavy.dtau_dq - added.dtau_dq
+            by_dq[k] = heavy.dtau_dv - added.dtau_dv
+            by_ddq[k] = heavy.M - added.M
+        # Pinocchio's own M may have its upper half only.
+        upper = np.triu(np.ones((self.n, self.n), dtype=bool))
+        by_ddq = np.where(upper, by_ddq, by_ddq.transpose(0, 2, 1))
+        by_ddq[:, range(self.n), range(self.n)] += self._rotors
+        return by_q, by_dq, by_ddq
+
+
+def _with_inertias(robot: RobotModel, bodies: NDArray[np.float64]) -> pin.Model:
+    """Return the arm with other inertial parameters (n, 10) and no armature."""
+    model = pin.Model(robot.pinocchio)
+    model.armature = np.zeros(robot.n)
+    for link, parameters in enumerate(bodies, start=1):
+        model.inertias[link] = pin.Inertia.FromDynamicParameters(parameters)
+    return model

@@ -1,0 +1,348 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The period of a recorded motion, found in its positions, and the Fourier series that it follows.
+
+What is recorded beside the periodic motion, such as the way to its start, is told from it.
+
+References
+----------
+.. [1] J. Swevers, C. Ganseman, D. B. Tuekel, J. de Schutter, H. Van Brussel, "Optimal robot
+   excitation and identification", IEEE Transactions on Robotics and Automation 13(5), 1997.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IntArray
+from robot_identification.processing.fourier import fit_fourier
+from robot_identification.processing.fourier import FourierSeries
+
+# Samples of the positions that the period is searched in, and tried on, at most.
+SEARCHED_SAMPLES = 3000
+# Mean square of the change over a period, of that over the worst time, below which a time may be
+# the period: noise of a sixth of the motion's spread.
+SAME_SHARE = 0.05
+# Shortest times are tried first; so many of them.
+MOST_CANDIDATES = 6
+# A longer time is the period only where its series leaves less than this part of the squares.
+MUCH_BETTER = 0.5
+# Highest frequency that the period is searched with [Hz], unless these are fewer harmonics than
+# this; and the most harmonics of any series.
+SEARCHED_FREQUENCY = 5.0
+SEARCHED_HARMONICS = 10
+MOST_HARMONICS = 60
+# Steps by which the period is refined, and the longest of them, in periods.
+MOST_STEPS = 20
+LONGEST_STEP = 0.1
+# Of half the sampling rate.
+HIGHEST_HARMONIC = 0.8
+# The motion is to be seen so often, but for the last sample and a little that noise makes.
+FEWEST_PERIODS = 2.0
+MISSING_SHARE = 0.01
+# Positions farther off the series than so many deviations do not follow it, unless they are near
+# on the scale of the motion.
+FAR_DEVIATIONS = 8.0
+LAST_SELECTIONS = 2
+STRICT_DEVIATIONS = 3.0
+STRICT_SELECTIONS = 6
+NEAR_SHARE = 1.0e-3
+# Part of the recording that must follow the period.
+LEAST_SHARE = 0.5
+# Deviation of the positions of a periodic motion, of their spread, at most.
+MOST_DEVIATION = 0.2
+# What joints that hardly move count, of those that move most.
+LEAST_SPREAD = 0.05
+# Positions are known no better than this part of their range.
+LEAST_DEVIATION = 1.0e-12
+
+
+class NotPeriodicError(DataError):
+    """A recorded motion that does not repeat itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodicMotion:
+    """
+    A motion that repeats itself.
+
+    Attributes
+    ----------
+    series : FourierSeries
+        Of the positions [rad].
+    deviation : ndarray, shape (n,)
+        Standard deviation of one recorded position about it [rad].
+    near : ndarray, shape (n,)
+        Farthest that positions which follow the series are from it [rad].
+    follows : ndarray of bool, shape (N,)
+        Samples near the series, of those asked about.
+
+    """
+
+    series: FourierSeries
+    deviation: FloatArray
+    near: FloatArray
+    follows: BoolArray
+
+    @property
+    def harmonics(self) -> int:
+        """Number of harmonics K."""
+        return (len(self.series.coefficients) - 1) // 2
+
+    def is_followed(self, stamps: FloatArray, q: FloatArray) -> BoolArray:
+        """Return which positions (N, n) at N times [s] are near the series."""
+        near: BoolArray = np.all(np.abs(q - self.series.evaluate(stamps)) <= self.near, axis=1)
+        return near
+
+
+def find_periodic_motion(
+    stamps: FloatArray,
+    q: FloatArray,
+    rows: BoolArray,
+    *,
+    period: float | None = None,
+    harmonics: int | None = None,
+) -> PeriodicMotion:
+    """
+    Return the Fourier series that recorded positions follow [1]_.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (N,)
+        Times [s].
+    q : ndarray, shape (N, n)
+        Positions [rad].
+    rows : ndarray of bool, shape (N,)
+        Samples to look at.
+    period : float, optional
+        Of the motion [s]; by default the shortest time after which the positions repeat.
+    harmonics : int, optional
+        How many to keep; by default as many as Schwarz's criterion finds in the positions.
+
+    Raises
+    ------
+    NotPeriodicError
+        If the motion does not repeat itself, or is seen less than twice.
+
+    """
+    chosen = np.flatnonzero(rows)
+    t, x = stamps[chosen], q[chosen]
+    if len(t) < 2 * (2 * (harmonics or 1) + 1):
+        raise NotPeriodicError(f'{len(t)} samples are too few for a Fourier series')
+    searched = period is None
+    if period is None:
+        period = _find_period(t, x)
+    follows = np.ones(len(t), dtype=bool)
+    most = _most_harmonics(t, period) if harmonics is None else harmonics
+    # What is far off has bent the first series, so that the choice begins strict.
+    for far in (*(STRICT_DEVIATIONS,) * STRICT_SELECTIONS, *(FAR_DEVIATIONS,) * LAST_SELECTIONS):
+        inside = np.flatnonzero(follows)
+        kept = _count_harmonics(t[inside], x[inside], period, most) if harmonics is None else most
+        if searched:
+            settled = _settle_period(t[inside], x[inside], period, kept)
+            period = settled[0] if settled is not None else period
+        found = _fit(t, x, inside, period, kept, far)
+        follows = found.is_followed(t, x)
+        if np.count_nonzero(follows) < LEAST_SHARE * len(t):
+            raise NotPeriodicError(
+                f'{100.0 * np.mean(follows):.0f} % of the samples follow a period of '
+                f'{period:.4g} s'
+            )
+    found = _fit(t, x, np.flatnonzero(follows), period, kept, FAR_DEVIATIONS)
+    off = np.sqrt(np.mean((found.deviation / _spread(x[follows])) ** 2))
+    if off > MOST_DEVIATION:
+        raise NotPeriodicError(
+            f'positions are off a period of {period:.4g} s by {100.0 * off:.0f} % of their spread'
+        )
+    whole = np.zeros(len(stamps), dtype=bool)
+    whole[chosen[follows]] = True
+    return replace(found, follows=whole)
+
+
+def _fit(
+    t: FloatArray, x: FloatArray, inside: IntArray, period: float, harmonics: int, far: float
+) -> PeriodicMotion:
+    """Return the series of some of the samples, and how far from it they are."""
+    series = fit_fourier(t, x, inside, period, harmonics)
+    residual = x[inside] - series.evaluate(t[inside])
+    freedom = max(len(inside) - len(series.coefficients), 1)
+    travel = np.ptp(x[inside], axis=0)
+    floor = LEAST_DEVIATION * np.maximum(travel, LEAST_SPREAD * travel.max())
+    # Of all samples, those too that do not follow: half of them do.
+    middle = 1.4826 * np.median(np.abs(x - series.evaluate(t)), axis=0)
+    return PeriodicMotion(
+        series,
+        np.maximum(np.sqrt(np.sum(residual**2, axis=0) / freedom), floor),
+        np.maximum(far * middle, NEAR_SHARE * travel),
+        np.ones(len(t), dtype=bool),
+    )
+
+
+def _find_period(t: FloatArray, x: FloatArray) -> float:
+    """Return the shortest time after which positions repeat."""
+    scaled = x / _spread(x)
+    candidates = _repetitions(t, scaled)
+    tried: list[tuple[float, float]] = []
+    for candidate in candidates:
+        found = _refine_period(t, scaled, candidate)
+        if found is not None:
+            tried.append(found)
+    if not tried:
+        raise NotPeriodicError(
+            f'within {np.ptp(t):.4g} s the motion does not come back to where it was, '
+            f'{FEWEST_PERIODS:g} whole periods are needed'
+        )
+    least = min(squares for _, squares in tried)
+    floor = 1.0e-16
+    return next(period for period, squares in tried if MUCH_BETTER * squares <= least + floor)
+
+
+def _spread(x: FloatArray) -> FloatArray:
+    """Return the spread of each joint's positions; those that hardly move get more."""
+    spread = np.std(x, axis=0)
+    scale: FloatArray = np.maximum(spread, LEAST_SPREAD * max(float(spread.max()), 1e-12))
+    return scale
+
+
+def _repetitions(t: FloatArray, x: FloatArray) -> list[float]:
+    """Return times after which positions are about the same, the shortest first."""
+    steps = np.diff(t)
+    step = max(float(np.median(steps)), float(np.ptp(t)) / SEARCHED_SAMPLES)
+    grid = np.arange(t[0], t[-1], step)
+    values = np.column_stack([np.interp(grid, t, column) for column in x.T])
+    # Where nothing was recorded nothing is compared.
+    after = np.clip(np.searchsorted(t, grid), 1, len(t) - 1)
+    values[(t[after] - t[after - 1]) > 4.0 * step] = np.nan
+    longest = min(
+        int((1.0 + MISSING_SHARE) * (len(grid) + 1) / FEWEST_PERIODS) + 1, len(grid) - 2
+    )
+    change = np.full(longest + 1, np.nan)
+    for lag in range(1, longest + 1):
+        distance = np.sum((values[lag:] - values[:-lag]) ** 2, axis=1)
+        known = distance[np.isfinite(distance)]
+        if len(known):
+            change[lag] = np.median(known)
+    change = np.nan_to_num(change, nan=np.inf)
+    finite = change[np.isfinite(change)]
+    if not finite.size:
+        return []
+    limit = SAME_SHARE * float(finite.max())
+    candidates = []
+    away = False
+    for lag in range(2, longest + 1):
+        away = away or change[lag] > limit
+        right = change[lag + 1] if lag < longest else np.inf
+        if away and change[lag] <= limit and change[lag] <= min(change[lag - 1], right):
+            left = change[lag - 1]
+            bend = left - 2.0 * change[lag] + right
+            shift = 0.5 * (left - right) / bend if np.isfinite(bend) and bend > 0.0 else 0.0
+            candidates.append((lag + shift) * step)
+    return candidates[:MOST_CANDIDATES]
+
+
+def _refine_period(t: FloatArray, x: FloatArray, period: float) -> tuple[float, float] | None:
+    """
+    Return a period to rounding, and the mean square that its Fourier series leaves.
+
+    Gauss-Newton steps on the period, the coefficients being those of least squares for each; on
+    more and more of the recording, for a period that is a little wrong is very wrong later.
+    """
+    duration = float(np.ptp(t))
+    window = min(3.0 * period, duration)
+    while True:
+        inside = np.flatnonzero(t <= t[0] + window)
+        inside = inside[:: max(len(inside) // SEARCHED_SAMPLES, 1)]
+        harmonics = min(
+            _most_harmonics(t[inside], period),
+            max(round(SEARCHED_FREQUENCY * period), SEARCHED_HARMONICS),
+        )
+        if len(inside) < 2 * (2 * harmonics + 1):
+            return None
+        found = _settle_period(t[inside], x[inside], period, harmonics)
+        if found is None:
+            return None
+        period, squares = found
+        if window >= duration:
+            break
+        window = min(2.0 * window, duration)
+    seen = duration + float(np.median(np.diff(t)))
+    if seen < (1.0 - MISSING_SHARE) * FEWEST_PERIODS * period:
+        return None
+    return period, squares
+
+
+def _settle_period(
+    t: FloatArray, x: FloatArray, period: float, harmonics: int
+) -> tuple[float, float] | None:
+    """Return the period at which steps end, and the mean square left; None if they do not."""
+    for _ in range(MOST_STEPS):
+        step, squares = _period_step(t, x, period, harmonics)
+        if not abs(step) < LONGEST_STEP * period:
+            return None
+        period += step
+        if abs(step) <= 1e-13 * period:
+            break
+    return period, squares
+
+
+def _period_step(
+    t: FloatArray, x: FloatArray, period: float, harmonics: int
+) -> tuple[float, float]:
+    """Return the Gauss-Newton step of the period, and the mean square left before it."""
+    everything: IntArray = np.arange(len(t))
+    series = fit_fourier(t, x, everything, period, harmonics)
+    residual = x - series.evaluate(t)
+    # The phase is t / period: a longer period turns the motion back.
+    slope = -series.evaluate(t, 1) * ((t - t[0]) / period)[:, None]
+    slope -= fit_fourier(t, slope, everything, period, harmonics).evaluate(t)
+    size = float(np.sum(slope**2))
+    step = float(np.sum(slope * residual)) / size if size > 0.0 else 0.0
+    return step, float(np.mean(residual**2))
+
+
+def _most_harmonics(t: FloatArray, period: float) -> int:
+    """Return how many harmonics samples can tell apart."""
+    step = float(np.median(np.diff(t)))
+    # The samples of all periods fall between each other, unless the period is a multiple of them.
+    by_rate = int(HIGHEST_HARMONIC * period / (2.0 * step))
+    return int(np.clip(min(by_rate, (len(t) // 2 - 1) // 2), 1, MOST_HARMONICS))
+
+
+def _count_harmonics(t: FloatArray, x: FloatArray, period: float, most: int) -> int:
+    """Return the number of harmonics with the least value of Schwarz's criterion."""
+    columns = FourierSeries(period, np.eye(2 * most + 1)).evaluate(t)
+    factor = np.asarray(np.linalg.qr(np.hstack([columns, x]), mode='r'))
+    size = 2 * most + 1
+    tail = np.sum(factor[size:, size:] ** 2, axis=0)
+    rows = factor[:size, size:] ** 2
+    # What is left with K harmonics is what the rows of all later ones explain, and the tail.
+    after = np.cumsum(rows[::-1], axis=0)[::-1]
+    left = np.array([
+        tail + (after[2 * count + 1] if count < most else 0.0) for count in range(1, most + 1)
+    ])
+    rounding = (1e-14 * np.sum(x**2, axis=0)) * np.finfo(float).eps
+    N = len(t)
+    criterion = np.sum(
+        N * np.log((left + rounding) / N) + (2 * np.arange(1, most + 1)[:, None] + 1) * np.log(N),
+        axis=1,
+    )
+    return 1 + int(np.argmin(criterion))
