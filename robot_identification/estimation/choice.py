@@ -28,6 +28,8 @@ from robot_identification.estimation.fitting import cross_validate_prior_weights
 from robot_identification.estimation.fitting import Folds
 from robot_identification.estimation.fitting import torque_per_effort
 from robot_identification.estimation.fitting import Trial
+from robot_identification.estimation.friction_selection import choose_friction
+from robot_identification.estimation.friction_selection import describe_laws
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.observations import Observations
@@ -37,10 +39,11 @@ from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.parameters import FrictionTerm
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
 
-# Under this much motion [s] a full dictionary rests on little.
+# Under this much motion [s] a full dictionary, or a choice of laws by joint, rests on little.
 SHORT_MOTION = 20.0
 # A longer pause between samples is no motion [s].
 LONGEST_PAUSE = 0.5
@@ -57,8 +60,8 @@ class Choice:
         Smoothing of the kinematics.
     datasets : tuple of Dataset
         The recordings, processed with it.
-    friction : tuple of FrictionLaw
-        Laws of every joint.
+    friction : tuple of FrictionLaw or FrictionTerm
+        Laws of every joint, or terms of each.
     estimator : Estimator
         With its options.
     trial : Trial
@@ -74,7 +77,7 @@ class Choice:
 
     kinematic_filter: KinematicFilter
     datasets: tuple[Dataset, ...]
-    friction: tuple[FrictionLaw, ...]
+    friction: tuple[FrictionLaw | FrictionTerm, ...]
     estimator: Estimator
     trial: Trial
     candidates: tuple[Candidates, ...]
@@ -119,6 +122,43 @@ def choose_laws(
     return Choice(
         kinematic_filter, datasets, method.laws[at], method.estimator, trials[at],
         (_compare('friction', trials, trials[at], 'the best score'),) if len(trials) > 1 else (),
+    )
+
+
+def choose_laws_by_joint(
+    robot: RobotModel,
+    datasets: tuple[Dataset, ...],
+    options: IdentifyOptions,
+    kinematic_filter: KinematicFilter,
+    idle: Sequence[int],
+) -> Choice:
+    """
+    Choose plain laws and their shape constants for each joint by itself.
+
+    Parameters
+    ----------
+    robot, datasets, options, kinematic_filter, idle
+        As in `choose_laws`.
+
+    """
+    recipe, method = options.recipe, options.method
+    rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
+    folds = Folds(recipe.folds, recipe.gap)
+    found = choose_friction(
+        method.observe(robot, (), datasets, rows), method.laws, idle, folds, recipe.tie
+    )
+    trial = cross_validate(
+        method.observe(robot, found.terms, datasets, rows), idle, method.estimator,
+        'friction by joint', folds,
+    )
+    motion = sum(_seconds_fitted(dataset) for dataset in datasets)
+    short = (
+        f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the choice of friction laws rests on '
+        'little',
+    ) if motion < SHORT_MOTION else ()
+    return Choice(
+        kinematic_filter, datasets, found.terms, method.estimator, trial, found.candidates,
+        (*short, *found.notes),
     )
 
 
@@ -226,17 +266,6 @@ def try_wider_gap(
         return cross_validate(observations, idle, estimator, name, folds)
     except DataError:
         return None
-
-
-def describe_laws(friction: Sequence[FrictionLaw]) -> str:
-    """Return friction laws and their shape constants in words."""
-    return ', '.join(
-        law.name + ''.join(
-            f' {key} {value:g}' for key, value in law.constants().items()
-            if isinstance(value, float)
-        )
-        for law in friction
-    )
 
 
 def _compare(question: str, trials: Sequence[Trial], chosen: Trial, rule: str) -> Candidates:

@@ -29,6 +29,7 @@ import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.estimation.dictionary import DictionaryFit
 from robot_identification.estimation.identifiability import find_silent_joints
+from robot_identification.estimation.identifiability import IdentifiableProblem
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.observations import NO_TREATMENT
 from robot_identification.estimation.observations import Observations
@@ -38,13 +39,14 @@ from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.problem import IntArray
+from robot_identification.estimation.two_encoders import TwoEncoderFit
+from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import rigid_torque
 from robot_identification.model.robot_model import RobotModel
@@ -59,8 +61,10 @@ from robot_identification.validation.folds import GAP_SECONDS
 from robot_identification.validation.metrics import BagErrors
 from robot_identification.validation.metrics import measure_errors
 
-# How often the load of plain laws is taken again from the bodies found.
-LOAD_PASSES = 2
+# The load of plain laws is taken from the bodies found until they change by less than this part of
+# their size, at most so often.
+LOAD_TOLERANCE = 1.0e-4
+MOST_LOAD_PASSES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,14 +123,23 @@ class Trial:
         The error is that of the difference block by block: blocks are unequal, and what makes
         one hard to predict does so for all candidates.
         """
-        difference = self.by_fold - best.by_fold
-        error = float(np.std(difference, ddof=1) / np.sqrt(len(difference)))
-        return bool(difference.mean() <= error)
+        return is_no_worse(self.by_fold, best.by_fold)
+
+
+def is_no_worse(by_fold: FloatArray, best: FloatArray) -> bool:
+    """
+    Return whether errors by block (folds,) are those of the best, but for one standard error.
+
+    The error is that of the difference block by block; see `Trial.is_as_good_as`.
+    """
+    difference = by_fold - best
+    error = float(np.std(difference, ddof=1) / np.sqrt(len(difference)))
+    return bool(difference.mean() <= error)
 
 
 def observe(
     robot: RobotModel,
-    friction: Sequence[FrictionLaw],
+    friction: Sequence[FrictionLaw | FrictionTerm],
     datasets: Sequence[Dataset],
     rows: Sequence[BoolArray],
     *,
@@ -135,6 +148,7 @@ def observe(
     reflected_inertia: bool = True,
     effort_filter: KinematicFilter | None = None,
     treatment: RowTreatment = NO_TREATMENT,
+    two_encoders: TwoEncoders | None = None,
 ) -> Observations:
     """
     Return the rows of an identification problem.
@@ -143,8 +157,8 @@ def observe(
     ----------
     robot : RobotModel
         The arm, with its drive gains where effort is in ampere.
-    friction : sequence of FrictionLaw
-        The laws, the same on every joint.
+    friction : sequence of FrictionLaw or FrictionTerm
+        A law is for every joint, a term for its own; in this order.
     datasets : sequence of Dataset
         Training data.
     rows : sequence of ndarray of bool, shape (N,)
@@ -159,25 +173,42 @@ def observe(
         Smoothing of the effort that is fitted; by default none.
     treatment : RowTreatment
         What is done to the rows.
+    two_encoders : TwoEncoders, optional
+        What is known of the drives, for `TwoEncoderFit`.
 
     """
-    parameters = make_standard_parameters(robot.n, friction, reflected_inertia)
+    terms = tuple(
+        term for entry in friction
+        for term in (
+            [FrictionTerm(joint, entry) for joint in range(robot.n)]
+            if isinstance(entry, FrictionLaw) else [entry]
+        )
+    )
+    if two_encoders is not None:
+        terms += two_encoders.terms(robot, [term.law.name for term in terms])
+    parameters = StandardParameters(robot.n, terms, reflected_inertia)
     return Observations(
         robot,
-        reduce_to_base(robot, parameters),
+        reduce_to_base(robot, parameters) if two_encoders is None
+        else two_encoders.reduce(robot, parameters, datasets),
         [
-            TrainingData(
-                dataset, torque_per_effort(robot, dataset), chosen,
-                None if effort_filter is None else with_smooth_effort(
-                    dataset, effort_filter
-                ).effort,
-                find_silent_joints(dataset),
-            )
+            training_data(robot, dataset, chosen, effort_filter)
             for dataset, chosen in zip(datasets, rows, strict=True)
         ],
         offset_by_recording=offset_by_recording,
         time_blocks=time_blocks,
         treatment=treatment,
+    )
+
+
+def training_data(
+    robot: RobotModel, dataset: Dataset, rows: BoolArray, effort_filter: KinematicFilter | None
+) -> TrainingData:
+    """Return some samples of a recording to estimate from; see `observe`."""
+    return TrainingData(
+        dataset, torque_per_effort(robot, dataset), rows,
+        None if effort_filter is None else with_smooth_effort(dataset, effort_filter).effort,
+        find_silent_joints(dataset),
     )
 
 
@@ -195,20 +226,64 @@ def fit_parameters(observations: Observations, idle: Sequence[int], estimator: E
         How.
 
     """
-    left = restrict_to_identifiable(observations.robot, observations.factor(), idle)
-    problem = left.problem
-    estimate = estimator.estimate(problem)
-    if not isinstance(estimator, DictionaryFit) and np.any(_loads(problem)):
-        # The load is that of the bodies found, as it is when the model predicts.
-        for _ in range(LOAD_PASSES):
-            problem = _observations(problem).factor(estimate.unknowns)
-            estimate = estimator.estimate(problem)
+    left = _restrict(observations, idle, estimator)
+    problem, estimate = estimate_under_load(left.problem, estimator)
     kept, reduction = _without_unused_terms(problem.reduction, estimate.theta)
     if len(kept) < problem.reduction.rank:
         problem = problem.select(kept, reduction)
         solved = estimate.problem or problem
         estimate = estimate.select(kept, solved.select(kept, reduction))
     return Fit(problem, estimate, left.lost, left.idle_joints)
+
+
+def _restrict(
+    observations: Observations, idle: Sequence[int], estimator: Estimator
+) -> IdentifiableProblem:
+    """Return the problem without what the data do not show and nobody knows beforehand."""
+    problem = observations.factor()
+    known = estimator.known(problem) if isinstance(estimator, TwoEncoderFit) else None
+    return restrict_to_identifiable(observations.robot, problem, idle, known)
+
+
+def estimate_under_load(
+    problem: IdentificationProblem, estimator: Estimator
+) -> tuple[IdentificationProblem, Estimate]:
+    """
+    Estimate until the load of load-dependent laws is that of the bodies found.
+
+    It is so when the model predicts. A dictionary fit takes the load from its own passes.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Under the load of the URDF.
+    estimator : Estimator
+        How to estimate under a given load.
+
+    Returns
+    -------
+    problem : IdentificationProblem
+        Under the load of the last estimate but one.
+    estimate : Estimate
+        Its solution. It has a note if it still changed when the passes were over.
+
+    """
+    estimate = estimator.estimate(problem)
+    if isinstance(estimator, DictionaryFit) or not np.any(_loads(problem)):
+        return problem, estimate
+    change = np.inf
+    for _ in range(MOST_LOAD_PASSES):
+        before = estimate.unknowns
+        problem = _observations(problem).factor(before)
+        estimate = estimator.estimate(problem)
+        change = float(np.linalg.norm(estimate.unknowns - before) / np.linalg.norm(before))
+        if change <= LOAD_TOLERANCE:
+            return problem, estimate
+    note = (
+        f'the bodies still change by {change:.1e} of their size after {MOST_LOAD_PASSES} passes '
+        'with the load they make: leave out the friction law load'
+    )
+    return problem, replace(estimate, notes=(*estimate.notes, note))
 
 
 def _observations(problem: IdentificationProblem) -> Observations:
@@ -289,9 +364,9 @@ def cross_validate(
 
     """
     def solve(problem: IdentificationProblem) -> list[FloatArray]:
-        return [estimator.estimate(problem).unknowns]
+        return [estimate_under_load(problem, estimator)[1].unknowns]
 
-    trial, = _try_on_folds(observations, idle, solve, [name], folds)
+    trial, = _try_on_folds(observations, idle, estimator, solve, [name], folds)
     return trial
 
 
@@ -314,7 +389,7 @@ def cross_validate_prior_weights(
 
     """
     return _try_on_folds(
-        observations, idle, lambda problem: estimator.estimate_each(problem, weights),
+        observations, idle, estimator, lambda problem: estimator.estimate_each(problem, weights),
         [f'prior weight {weight:g}' for weight in weights], folds,
     )
 
@@ -322,6 +397,7 @@ def cross_validate_prior_weights(
 def _try_on_folds(
     observations: Observations,
     idle: Sequence[int],
+    estimator: Estimator,
     solve: Callable[[IdentificationProblem], list[FloatArray]],
     names: Sequence[str],
     folds: Folds,
@@ -336,7 +412,7 @@ def _try_on_folds(
     recorded = observations.untreated()
     for fold in zip(*parts, strict=True):
         training = observations.select([rows for rows, _ in fold])
-        left = restrict_to_identifiable(observations.robot, training.factor(), idle)
+        left = _restrict(training, idle, estimator)
         tested = recorded.select([rows for _, rows in fold])
         if left.problem.reduction.rank < observations.reduction.rank:
             tested = tested.with_reduction(left.problem.reduction)

@@ -26,20 +26,25 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.dictionary import DictionaryFit
 from robot_identification.estimation.fitting import observe
+from robot_identification.estimation.friction_selection import expand_candidates
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.observations import RowTreatment
 from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.two_encoders import TwoEncoderFit
+from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.parameters import FrictionTerm
 from robot_identification.model.robot_model import EFFORT_UNITS
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
 
 AUTOMATIC = 'auto'
+SELECT = 'select'
 # The plain laws, where an estimator is named and no law is.
 PLAIN_FRICTION = 'coulomb,viscous,offset'
 DICTIONARY_FRICTION = 'dictionary,offset'
@@ -60,8 +65,9 @@ class IdentifyOptions:
     estimator : str, optional
         A name in ESTIMATORS; by default what `friction` asks for.
     friction : str, optional
-        Comma list of law names, 'none', or 'auto', the default: the dictionary, whose terms are
-        chosen from the data. An estimator without friction takes the plain laws.
+        Comma list of law names, 'none', 'select': plain laws, chosen for each joint by itself, or
+        'auto', the default: the dictionary, whose terms are chosen from the data. An estimator
+        without friction takes the plain laws.
     recipe : Recipe
         What is tried, and by what rules it is chosen.
     effort_unit : {'A', 'Nm'}, optional
@@ -117,22 +123,44 @@ class IdentifyOptions:
                 f'--friction {AUTOMATIC} chooses terms by the estimator {DICTIONARY_ESTIMATOR}, '
                 f'not by {self.estimator}: name friction laws, or leave out --estimator'
             )
+        if self.friction == SELECT:
+            if self.estimator == DICTIONARY_ESTIMATOR:
+                raise UsageError(
+                    f'--friction {SELECT} chooses plain laws, the estimator '
+                    f'{DICTIONARY_ESTIMATOR} has its own terms: leave out one of the two'
+                )
+            if self.recipe.decimation is not None:
+                raise UsageError(
+                    f'--friction {SELECT} tries laws on the rows that were recorded: leave '
+                    'decimation out of the recipe, or name friction laws'
+                )
+        if self.recipe.two_encoders is not None and (
+            self.friction in (AUTOMATIC, SELECT) or self.estimator == DICTIONARY_ESTIMATOR
+        ):
+            raise UsageError(
+                'two_encoders of the recipe says what is known of the drives, which plain laws '
+                'and estimators take into account: name friction laws, leave out --friction and '
+                '--estimator, or take two_encoders out of the recipe'
+            )
 
     @property
     def method(self) -> Method:
         """What is done, from the names that were given."""
         if self.profile is not None:
             profile = find_profile(self.profile)
+            two_encoders = self.recipe.two_encoders or profile.two_encoders
             return Method(
                 laws=(profile.friction,),
-                estimator=profile.estimator,
+                estimator=_with_known(two_encoders, profile.estimator),
+                two_encoders=two_encoders,
                 estimator_name=profile.estimator_name,
                 kinematic_filter=self.kinematic_filter or profile.kinematic_filter,
                 effort_filter=profile.effort_filter,
                 treatment=RowTreatment(profile.slowest, profile.decimation),
                 reflected_inertia=profile.reflected_inertia,
             )
-        automatic = self.friction in (None, AUTOMATIC)
+        two_encoders = self.recipe.two_encoders
+        automatic = self.friction in (None, AUTOMATIC) and two_encoders is None
         has_dictionary = 'dictionary' in str(self.friction).split(',')
         estimator = self.estimator or (
             DICTIONARY_ESTIMATOR if automatic or has_dictionary else PLAIN_ESTIMATOR
@@ -142,27 +170,43 @@ class IdentifyOptions:
                 f'the terms of friction dictionary are too many for the estimator {estimator}: '
                 f'leave out --estimator, or name plain laws ({PLAIN_FRICTION})'
             )
-        names = str(self.friction) if not automatic else (
-            DICTIONARY_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
-        )
-        laws = tuple(
-            (self.recipe.dictionary,) if law.name == 'dictionary' else law.alternatives()
-            for law in parse_friction(names)
-        )
         return Method(
-            laws=tuple(product(*laws)),
+            laws=self._laws(estimator),
+            by_joint=self.friction == SELECT,
             estimator=(
                 DictionaryFit(
                     passes=self.recipe.passes, huber=self.recipe.huber,
                     shrinkage=self.recipe.shrinkage, prior_weight=0.0,
                 )
-                if estimator == DICTIONARY_ESTIMATOR else ESTIMATORS[estimator]()
+                if estimator == DICTIONARY_ESTIMATOR
+                else _with_known(two_encoders, ESTIMATORS[estimator]())
             ),
+            two_encoders=two_encoders,
             estimator_name=estimator,
             kinematic_filter=self.kinematic_filter or self.recipe.kinematic_filter,
             effort_filter=self.recipe.effort_filter,
             treatment=RowTreatment(self.recipe.slowest, self.recipe.decimation),
         )
+
+    def _laws(self, estimator: str) -> tuple[tuple[FrictionLaw, ...], ...]:
+        """Return the laws to try."""
+        if self.friction == SELECT:
+            return expand_candidates(
+                self.recipe.friction_candidates, self.recipe.friction_additions
+            )
+        names = self.friction if self.friction not in (None, AUTOMATIC) else (
+            DICTIONARY_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
+        )
+        laws = tuple(
+            (self.recipe.dictionary,) if law.name == 'dictionary' else law.alternatives()
+            for law in parse_friction(str(names))
+        )
+        return tuple(product(*laws))
+
+
+def _with_known(two_encoders: TwoEncoders | None, estimator: Estimator) -> Estimator:
+    """Return an estimator that leaves what is known beforehand as it is."""
+    return estimator if two_encoders is None else TwoEncoderFit(two_encoders, estimator)
 
 
 @dataclass(frozen=True)
@@ -173,7 +217,8 @@ class Method:
     Attributes
     ----------
     laws : tuple of tuple of FrictionLaw
-        Friction of every joint, with every choice of shape constants that is tried.
+        Friction of every joint, with every choice of shape constants that is tried; where it is
+        chosen by joint, the candidates.
     estimator : Estimator
         With its options.
     estimator_name : str
@@ -186,6 +231,10 @@ class Method:
         What is done to rows.
     reflected_inertia : bool
         Whether rotor inertias are among the parameters.
+    by_joint : bool
+        Whether each joint has laws of its own.
+    two_encoders : TwoEncoders, optional
+        What is known of the drives; the estimator is then a `TwoEncoderFit`.
 
     """
 
@@ -196,6 +245,15 @@ class Method:
     effort_filter: KinematicFilter | None = None
     treatment: RowTreatment = field(default_factory=RowTreatment)
     reflected_inertia: bool = True
+    by_joint: bool = False
+    two_encoders: TwoEncoders | None = None
+
+    @property
+    def friction_name(self) -> str:
+        """What was asked for, in the words of --friction."""
+        if self.by_joint:
+            return SELECT
+        return ','.join(law.name for law in self.laws[0]) or 'none'
 
     @property
     def is_dictionary(self) -> bool:
@@ -205,7 +263,7 @@ class Method:
     def observe(
         self,
         robot: RobotModel,
-        friction: Sequence[FrictionLaw],
+        friction: Sequence[FrictionLaw | FrictionTerm],
         datasets: Sequence[Dataset],
         rows: Sequence[BoolArray],
         *,
@@ -219,4 +277,5 @@ class Method:
             reflected_inertia=self.reflected_inertia,
             effort_filter=self.effort_filter,
             treatment=self.treatment,
+            two_encoders=self.two_encoders,
         )

@@ -40,6 +40,8 @@ from robot_identification.validation.validation import Verdict
 
 # Of the effort's spread, by which offsets of recordings differ noticeably.
 FAR_OFFSET = 0.05
+# Condition numbers with columns of unit length above this are warned of.
+LARGEST_CONDITION = 1.0e8
 # Degrees of freedom that are as good as infinite.
 MANY = 1.0e6
 
@@ -68,6 +70,18 @@ def find_covariance(estimate: Estimate) -> Covariance:
                 'meaning',
             ),
         )
+
+
+def condition_notes(estimate: Estimate) -> tuple[str, ...]:
+    """Return a warning where the data hardly determine all parameters, none elsewhere."""
+    condition = estimate.condition_number_scaled
+    if condition <= LARGEST_CONDITION:
+        return ()
+    return (
+        f'the data hardly determine all parameters: condition number {condition:.1e} with columns '
+        f'of unit length, up to {LARGEST_CONDITION:.0e} is sound: record a richer motion, or '
+        'compare --estimator consistent',
+    )
 
 
 def offset_notes(

@@ -24,9 +24,13 @@ from typing import Any
 
 import numpy as np
 from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.two_encoders import two_encoders_from_content
+from robot_identification.estimation.two_encoders import TwoEncoders
 from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
 from robot_identification.files import read_yaml
+from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import check_between
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
@@ -70,8 +74,12 @@ class Recipe:
         Time next to a held-out block that is not trained on [s].
     wide_gap : float
         A wider one, by which the chosen fit is judged once more [s].
+    consistency_cost : float
+        Share by which physical consistency may raise the error on held-out blocks.
     samples_in_choice : int
         Choices are made on at most so many samples, evenly spread; the fit takes all.
+    bags_in_choice : int
+        And on at most so many recordings, evenly spread; the fit takes all.
     kinematic_filter : KinematicFilter, optional
         Of any kind, in the place of the cut-offs; by default they are tried.
     effort_filter : KinematicFilter, optional
@@ -81,6 +89,13 @@ class Recipe:
     decimation : float, optional
         Cut-off of a low-pass that columns and effort go through together before rows are left
         out [Hz]; by default they do not.
+    friction_candidates : tuple of str
+        Comma lists of plain laws that are tried on each joint where friction is to be selected;
+        the first is what the other joints have meanwhile.
+    friction_additions : tuple of str
+        Laws that are put beside each of them, where they may stand there.
+    two_encoders : TwoEncoders, optional
+        What is known of the drives of an arm with an encoder on each side of its gears.
 
     """
 
@@ -96,11 +111,22 @@ class Recipe:
     folds: int = 5
     gap: float = 0.3
     wide_gap: float = 1.0
+    consistency_cost: float = 0.1
     samples_in_choice: int = 20_000
+    bags_in_choice: int = 8
     kinematic_filter: KinematicFilter | None = None
     effort_filter: KinematicFilter | None = None
     slowest: float | None = None
     decimation: float | None = None
+    friction_candidates: tuple[str, ...] = (
+        'coulomb,viscous,offset',
+        'coulomb,viscous,cubic_viscous,offset',
+        'coulomb,power_viscous,offset',
+        'stribeck,viscous,offset',
+        'asymmetric',
+    )
+    friction_additions: tuple[str, ...] = ('load', 'temperature_viscous')
+    two_encoders: TwoEncoders | None = None
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -118,13 +144,17 @@ class Recipe:
         for name, low, high in (
             ('preferred_cutoff', 0.1, 1000.0), ('tie', 0.0, 1.0), ('order', 1, 10),
             ('passes', 1, 20), ('huber', 0.5, 1e6), ('shrinkage', 0.0, 1.0), ('folds', 2, 20),
-            ('gap', 0.0, 60.0), ('wide_gap', 0.0, 60.0), ('samples_in_choice', 500, 10**7),
+            ('gap', 0.0, 60.0), ('wide_gap', 0.0, 60.0), ('consistency_cost', 0.0, 10.0),
+            ('samples_in_choice', 500, 10**7),
+            ('bags_in_choice', 1, 1000),
         ):
             check_between(getattr(self, name), low, high, f'{name} of the recipe')
         for name, low, high in (('slowest', 0.0, 10.0), ('decimation', 0.1, 1000.0)):
             if getattr(self, name) is not None:
                 check_between(getattr(self, name), low, high, f'{name} of the recipe')
-        for name in ('order', 'passes', 'folds', 'samples_in_choice'):
+        for name, fewest in (('friction_candidates', 1), ('friction_additions', 0)):
+            object.__setattr__(self, name, _checked_laws(getattr(self, name), fewest, name))
+        for name in ('order', 'passes', 'folds', 'samples_in_choice', 'bags_in_choice'):
             if not isinstance(getattr(self, name), int):
                 raise DescriptionError(
                     f'{name} of the recipe is {getattr(self, name)!r}, it must be a whole number'
@@ -144,10 +174,42 @@ class Recipe:
                 {name: list(values) for name, values in value.constants().items()}
                 if isinstance(value, DictionaryFriction)
                 else value.options() if isinstance(value, KinematicFilter)
+                else value.as_plain() if isinstance(value, TwoEncoders)
                 else list(value) if isinstance(value, tuple)
                 else value
             )
         return content
+
+
+def _checked_laws(values: Any, fewest: int, name: str) -> tuple[str, ...]:
+    """
+    Return comma lists of laws that have no memory.
+
+    Raises
+    ------
+    DescriptionError
+        If they are not.
+
+    """
+    if not isinstance(values, (tuple, list)) or not fewest <= len(values) <= MOST_CANDIDATES:
+        raise DescriptionError(
+            f'{name} of the recipe is {values!r}, it must be a list of {fewest} to '
+            f'{MOST_CANDIDATES} texts'
+        )
+    for value in values:
+        try:
+            laws = parse_friction(value if isinstance(value, str) else repr(value))
+        except UsageError as error:
+            raise DescriptionError(f'{name} of the recipe: {error}') from error
+        for law in laws:
+            if law.initial_state().size:
+                raise DescriptionError(
+                    f'{name} of the recipe has friction law {law.name}, which has a memory and '
+                    'is fitted by --friction auto: name plain laws'
+                )
+        if name == 'friction_additions' and len(laws) != 1:
+            raise DescriptionError(f'{name} of the recipe has {value!r}, each must be one law')
+    return tuple(values)
 
 
 def load_recipe(path: Path) -> Recipe:
@@ -180,6 +242,8 @@ def load_recipe(path: Path) -> Recipe:
                 if not isinstance(given[name], dict):
                     raise DescriptionError(f'{name} is {given[name]!r}, it must be a mapping')
                 given[name] = kinematic_filter_from_options(given[name])
+        if given.get('two_encoders') is not None:
+            given['two_encoders'] = two_encoders_from_content(given['two_encoders'], path.parent)
         return Recipe(**given)
     except DescriptionError as error:
         raise DescriptionError(f'{source}: {error}') from error

@@ -31,9 +31,11 @@ from robot_identification.model.kinematic_filter import KinematicFilter
 OTHER = Recipe(
     cutoffs=(3.5, 1.0 / 3.0), preferred_cutoff=3.5, tie=0.02, order=3, prior_weights=(0.0,),
     dictionary=DictionaryFriction(sliding=(0.05,), stribeck=(), presliding=(1e-5,)), passes=2,
-    huber=2.0, shrinkage=0.0, folds=3, gap=0.0, wide_gap=2.5, samples_in_choice=600,
+    huber=2.0, shrinkage=0.0, folds=3, gap=0.0, wide_gap=2.5, consistency_cost=0.2,
+    samples_in_choice=600, bags_in_choice=3,
     kinematic_filter=KinematicFilter(kind='fourier', period=8.0, harmonics=5),
     effort_filter=KinematicFilter(kind='rloess', span=0.2), slowest=0.02, decimation=20.0,
+    friction_candidates=('coulomb,viscous', 'asymmetric'), friction_additions=(),
 )
 
 
@@ -83,6 +85,11 @@ def test_what_a_file_leaves_out_has_its_default(file):
     ('- 1\n', 'mapping'),
     ('schema_version: 1\nkinematic_filter: 9\n', 'kinematic_filter is 9, it must be a mapping'),
     ('schema_version: 1\neffort_filter: {kind: wavelet}\n', "filter 'wavelet' is unknown"),
+    ('schema_version: 1\nfriction_candidates: coulomb\n', 'friction_candidates .* a list of 1'),
+    ('schema_version: 1\nfriction_candidates: [9]\n', 'friction_candidates .* law 9'),
+    ('schema_version: 1\nfriction_candidates: [dictionary]\n', 'dictionary, which has a memory'),
+    ("schema_version: 1\nfriction_additions: ['load,viscous']\n", 'each must be one law'),
+    ("schema_version: 1\nfriction_candidates: ['stribeck,coulomb']\n", 'fitted together'),
 ])
 def test_files_that_are_wrong_are_refused_with_file_and_key(file, text, message):
     """Exit code 4."""
@@ -103,15 +110,20 @@ RANGES = {
     'cutoffs': (0.1, 1000.0), 'preferred_cutoff': (0.1, 1000.0), 'tie': (0.0, 1.0),
     'order': (1, 10), 'prior_weights': (0.0, 1e9), 'passes': (1, 20), 'huber': (0.5, 1e6),
     'shrinkage': (0.0, 1.0), 'folds': (2, 20), 'gap': (0.0, 60.0), 'wide_gap': (0.0, 60.0),
+    'consistency_cost': (0.0, 10.0),
     'samples_in_choice': (500, 10**7),
+    'bags_in_choice': (1, 1000),
 }
 OPTIONAL = {'slowest': (0.0, 10.0), 'decimation': (0.1, 1000.0)}
 LISTS = {'cutoffs', 'prior_weights'}
-WHOLE = {'order', 'passes', 'folds', 'samples_in_choice'}
+WHOLE = {'order', 'passes', 'folds', 'samples_in_choice', 'bags_in_choice'}
 
 
 def test_every_field_has_its_range_here():
-    assert set(RANGES) | set(OPTIONAL) | {'dictionary', 'kinematic_filter', 'effort_filter'} == {
+    assert set(RANGES) | set(OPTIONAL) | {
+        'dictionary', 'kinematic_filter', 'effort_filter', 'two_encoders', 'friction_candidates',
+        'friction_additions',
+    } == {
         entry.name for entry in fields(Recipe)
     }
 

@@ -1,0 +1,434 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Identification with an encoder on each side of the gears (Madsen et al. 2020).
+
+The motor works against the rotor's inertia, the friction of the gear, and the torque that the gear
+passes on to the link::
+
+    effort * drive gain = Ia ddtheta + f(dtheta, tau_J, T) + tau_J
+    tau_J = Y(q, dq, ddq) @ bodies
+
+with the link's angle q from one encoder and the rotor's angle theta, over the gear ratio, from the
+other. Friction that was found before, and rotor inertias that are known, are taken off the motor's
+torque; bodies, what the known friction leaves over, and unknown rotor inertias are estimated.
+
+References
+----------
+.. [1] E. Madsen, S. A. Timm, N. A. Ujfalusi, O. S. Rosenlund, D. Brandt, X. Zhang, "Dynamics
+   parametrization and calibration of flexible-joint collaborative industrial robot manipulators",
+   Mathematical Problems in Engineering, 2020.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import asdict
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import JointFactor
+from robot_identification.estimation.problem import triangle_of
+from robot_identification.estimation.solving import need_observations
+from robot_identification.estimation.weighted import WeightedLeastSquares
+from robot_identification.files import check_keys
+from robot_identification.files import read_yaml
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.parameters import FrictionTerm
+from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import Dataset
+
+# Where rotor inertias come from.
+AUTOMATIC, KNOWN, ESTIMATED = ROTOR_INERTIAS = ('auto', 'known', 'estimated')
+# A note lists no more names than this.
+MOST_NAMES = 8
+# Keys of a friction entry, of which model files have more than are read.
+_LAW_KEYS = {'law', 'coefficients'}
+_OTHER_LAW_KEYS = {'constants', 'standard_errors', 'units'}
+
+
+@dataclass(frozen=True)
+class KnownFriction:
+    """
+    Friction of a joint that was found before, from sweeps at constant speeds for instance.
+
+    Attributes
+    ----------
+    law : FrictionLaw
+        With its constants.
+    coefficients : tuple of float
+        In the order of the law's symbols.
+
+    """
+
+    law: FrictionLaw
+    coefficients: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        symbols = self.law.symbols
+        if len(self.coefficients) != len(symbols) or not np.all(np.isfinite(self.coefficients)):
+            raise DescriptionError(
+                f'coefficients of known friction {self.law.name} are {list(self.coefficients)}, '
+                f'there must be one number for each of {", ".join(symbols)}'
+            )
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return its entry in a file."""
+        return {
+            'law': self.law.name, 'constants': asdict(self.law),
+            'coefficients': list(self.coefficients),
+        }
+
+
+@dataclass(frozen=True)
+class TwoEncoders:
+    """
+    What is known of the drives where both sides of the gears are measured.
+
+    Attributes
+    ----------
+    rotor_inertia : {'auto', 'known', 'estimated'}
+        'known' takes the rotor inertias of the robot's YAML. 'estimated' tells all of them from
+        the inertias of the links by the difference of both accelerations, where there are rotor
+        positions: that must be larger than its noise. 'auto' is 'known' if all recordings have
+        rotor positions and the YAML all inertias; else rotor inertias are estimated as with one
+        encoder, some of them as one with those of links.
+    friction : mapping of str to tuple of KnownFriction
+        By joint; a joint without has none.
+
+    """
+
+    rotor_inertia: str = AUTOMATIC
+    friction: Mapping[str, tuple[KnownFriction, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.rotor_inertia not in ROTOR_INERTIAS:
+            raise DescriptionError(
+                f'rotor_inertia of two_encoders is {self.rotor_inertia!r}, it must be one of '
+                f'{", ".join(ROTOR_INERTIAS)}'
+            )
+
+    def terms(self, robot: RobotModel, others: Sequence[str]) -> tuple[FrictionTerm, ...]:
+        """
+        Return the known friction as terms of an arm.
+
+        Parameters
+        ----------
+        robot : RobotModel
+            The arm.
+        others : sequence of str
+            Names of the laws that are estimated.
+
+        Raises
+        ------
+        UsageError
+            If friction of an unknown joint is given, or a law is both known and estimated.
+
+        """
+        strange = [name for name in self.friction if name not in robot.joint_names]
+        if strange:
+            raise UsageError(
+                f'known friction is given for {", ".join(strange)}, {robot.name} has the joints '
+                f'{", ".join(robot.joint_names)}'
+            )
+        by_joint = [self.friction.get(name, ()) for name in robot.joint_names]
+        for name, entries in zip(robot.joint_names, by_joint, strict=True):
+            laws = [known.law.name for known in entries]
+            twice = {law for law in laws if law in others or laws.count(law) > 1}
+            if twice:
+                raise UsageError(
+                    f'friction {", ".join(sorted(twice))} of {name} is known and to be estimated, '
+                    'or known twice: leave it out of --friction, or of what is known'
+                )
+        # By kind, joints inner, as in model files.
+        return tuple(
+            FrictionTerm(joint, entries[position].law)
+            for position in range(max(map(len, by_joint)))
+            for joint, entries in enumerate(by_joint) if position < len(entries)
+        )
+
+    def known_values(self, observations: Observations) -> dict[str, float]:
+        """
+        Return the standard parameters that are not estimated, by name.
+
+        Raises
+        ------
+        UsageError
+            If rotor inertias are to be known, and the robot's YAML lacks one.
+
+        """
+        robot = observations.robot
+        values = {
+            f'{symbol}{joint + 1}': float(value)
+            for joint, name in enumerate(robot.joint_names)
+            for known in self.friction.get(name, ())
+            for symbol, value in zip(known.law.symbols, known.coefficients, strict=True)
+        }
+        parameters = observations.reduction.parameters
+        datasets = [part.dataset for part in observations.data]
+        if not parameters.reflected_inertia or not self._knows_rotors(robot, datasets):
+            return values
+        names = parameters.names[parameters.reflected_inertia_slice]
+        return values | dict(zip(names, robot.drives.reflected_inertia.tolist(), strict=True))
+
+    def _knows_rotors(self, robot: RobotModel, datasets: Sequence[Dataset]) -> bool:
+        unknown = ~np.isfinite(robot.drives.reflected_inertia)
+        if self.rotor_inertia == KNOWN and unknown.any():
+            raise UsageError(
+                f'the rotor inertia of {", ".join(np.array(robot.joint_names)[unknown])} is not '
+                f'in the YAML of {robot.name}: state it, or set rotor_inertia: estimated'
+            )
+        return self.rotor_inertia == KNOWN or (
+            self.rotor_inertia == AUTOMATIC and have_rotors(datasets) and not unknown.any()
+        )
+
+    def reduce(
+        self, robot: RobotModel, parameters: StandardParameters, datasets: Sequence[Dataset]
+    ) -> BaseReduction:
+        """
+        Return the base parameters.
+
+        Rotor inertias that are known, or told from those of the links by their own motion, are
+        base parameters by themselves.
+        """
+        return reduce_apart(
+            robot, parameters, self.terms(robot, ()),
+            rotors=parameters.reflected_inertia and (
+                self._knows_rotors(robot, datasets)
+                or (self.rotor_inertia == ESTIMATED and have_rotors(datasets))
+            ),
+        )
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return its content in a recipe file."""
+        return {
+            'rotor_inertia': self.rotor_inertia,
+            'friction': {
+                joint: [known.as_plain() for known in laws]
+                for joint, laws in self.friction.items()
+            },
+        }
+
+
+def have_rotors(datasets: Sequence[Dataset]) -> bool:
+    """Return whether rotor positions were recorded in all recordings."""
+    return all(dataset.motion.rotor is not None for dataset in datasets)
+
+
+def two_encoders_from_content(content: Any, folder: Path) -> TwoEncoders:
+    """
+    Return what a recipe file says of the drives.
+
+    Parameters
+    ----------
+    content : mapping
+        'rotor_inertia' and 'friction', the latter by joint as in a model file, or the name of a
+        file with a key 'friction', such as a model file.
+    folder : Path
+        What the file's name is relative to.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If a key is unknown or a value is wrong.
+
+    """
+    if not isinstance(content, dict):
+        raise DescriptionError(f'two_encoders is {content!r:.60}, it must be a mapping')
+    check_keys(content, 'two_encoders', set(), {'rotor_inertia', 'friction'})
+    friction = content.get('friction', {})
+    where = 'friction of two_encoders'
+    if isinstance(friction, str):
+        path = folder / friction
+        where, friction = str(path), read_yaml(path).get('friction')
+    if not isinstance(friction, dict) or not all(isinstance(e, list) for e in friction.values()):
+        raise DescriptionError(f'{where} must map joints to lists of laws, found {friction!r:.60}')
+    return TwoEncoders(
+        content.get('rotor_inertia', AUTOMATIC),
+        {
+            str(joint): tuple(_known_friction(entry, f'{where}: {joint}') for entry in entries)
+            for joint, entries in friction.items()
+        },
+    )
+
+
+def _known_friction(entry: Any, where: str) -> KnownFriction:
+    if not isinstance(entry, dict):
+        raise DescriptionError(f'{where} must hold law and coefficients, found {entry!r:.60}')
+    check_keys(entry, where, _LAW_KEYS, _OTHER_LAW_KEYS)
+    name, constants = entry['law'], entry.get('constants', {})
+    if not isinstance(name, str) or name not in FRICTION_LAWS:
+        raise DescriptionError(
+            f'{where}: unknown friction law {name!r}, known are {", ".join(FRICTION_LAWS)}'
+        )
+    coefficients = entry['coefficients']
+    if not isinstance(constants, dict) or not isinstance(coefficients, list):
+        raise DescriptionError(f'{where}: constants are a mapping, coefficients a list')
+    law = FRICTION_LAWS[name]
+    check_keys(constants, f'{where}: constants', set(), set(law.__dataclass_fields__))
+    # Model files have null for what their data did not show, which counts as zero.
+    values = [0.0 if value is None else value for value in coefficients]
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
+        raise DescriptionError(f'{where}: coefficients are {coefficients!r:.60}, not numbers')
+    try:
+        return KnownFriction(law(**constants), tuple(float(value) for value in values))
+    except DescriptionError as error:
+        raise DescriptionError(f'{where}: {error}') from error
+
+
+def reduce_apart(
+    robot: RobotModel, parameters: StandardParameters, known: Sequence[FrictionTerm], *,
+    rotors: bool,
+) -> BaseReduction:
+    """
+    Find the base parameters of an arm, some being base parameters of their own by definition.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    parameters : StandardParameters
+        All of them.
+    known : sequence of FrictionTerm
+        Friction among them that is known, and need not be told apart from other friction.
+    rotors : bool
+        Whether reflected inertias are known, or rotors turn otherwise than their links.
+
+    """
+    tested = StandardParameters(
+        parameters.n,
+        tuple(term for term in parameters.friction if term not in known),
+        parameters.reflected_inertia and not rotors,
+    )
+    base = reduce_to_base(robot, tested)
+    column_of = {name: column for column, name in enumerate(parameters.names)}
+    place = np.array([column_of[name] for name in tested.names])
+    own = np.setdiff1d(np.arange(parameters.size), place)
+    K = np.zeros((base.rank + len(own), parameters.size))
+    K[: base.rank, place] = base.K
+    K[np.arange(base.rank, len(K)), own] = 1.0
+    independent = np.concatenate([place[base.independent], own])
+    order = np.argsort(independent)
+    return replace(base, parameters=parameters, K=K[order], independent=independent[order])
+
+
+@dataclass(frozen=True)
+class TwoEncoderFit(Estimator):
+    """
+    Estimate what is not known beforehand: known torques are taken off the measured ones.
+
+    Attributes
+    ----------
+    two_encoders : TwoEncoders
+        What is known.
+    estimator : Estimator
+        How the rest is estimated: one that works on the factors alone.
+
+    """
+
+    two_encoders: TwoEncoders = field(default_factory=TwoEncoders)
+    estimator: Estimator = field(default_factory=lambda: WeightedLeastSquares(reweightings=1))
+
+    def known(self, problem: IdentificationProblem) -> dict[str, float]:
+        """Return the base parameters that are known, by name."""
+        return self.two_encoders.known_values(need_observations(problem, 'two_encoders'))
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate the rest; see `Estimator.estimate`."""
+        return estimate_rest(problem, self.known(problem), self.estimator)
+
+
+def estimate_rest(
+    problem: IdentificationProblem, known: Mapping[str, float], estimator: Estimator
+) -> Estimate:
+    """
+    Estimate base parameters of which some are known.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Of all of them.
+    known : mapping of str to float
+        Values by name; names that are no base parameters are passed over.
+    estimator : Estimator
+        For the others.
+
+    Returns
+    -------
+    Estimate
+        Of all, the known ones without error.
+
+    """
+    names = problem.reduction.names
+    values = np.array([known.get(name, np.nan) for name in names])
+    is_known = np.append(np.isfinite(values), np.zeros(problem.nuisance, dtype=bool))
+    if not is_known.any():
+        return estimator.estimate(problem)
+    theta = np.zeros(problem.size)
+    theta[is_known] = values[np.isfinite(values)]
+    free = np.flatnonzero(~is_known[: len(names)])
+    found = estimator.estimate(_without(problem, free, theta))
+    b = len(names)
+    theta[~is_known] = found.unknowns
+    covariance = np.zeros((b, b))
+    covariance[np.ix_(free, free)] = found.covariance
+    active = is_known[:b].copy()
+    active[free] = found.active
+    given = [name for name, taken in zip(names, is_known, strict=False) if taken]
+    listed = ', '.join(given) if len(given) <= MOST_NAMES else f'{len(given)} parameters'
+    return replace(
+        found, theta=theta[:b], covariance=covariance, nuisance=theta[b:], problem=problem,
+        active=active, notes=(*found.notes, f'known beforehand and not estimated: {listed}'),
+    )
+
+
+def _without(
+    problem: IdentificationProblem, free: np.ndarray, theta: FloatArray
+) -> IdentificationProblem:
+    """Return the problem of the free base parameters, the torque of `theta` taken off."""
+    def take_off(factor: JointFactor) -> JointFactor:
+        triangle = factor.triangle.copy()
+        triangle[:, -1] -= triangle[:, :-1] @ theta[factor.columns]
+        return replace(factor, triangle=triangle_of(np.asfortranarray(triangle)))
+
+    reduction = problem.reduction
+    less = replace(
+        problem,
+        factors=tuple(take_off(factor) for factor in problem.factors),
+        blocks=tuple(tuple(take_off(factor) for factor in block) for block in problem.blocks),
+        observations=None,
+    )
+    return less.select(
+        free, replace(reduction, K=reduction.K[free], independent=reduction.independent[free])
+    )
