@@ -59,6 +59,7 @@ setup(
     install_requires=['setuptools'],
     extras_require={
         'bags': ['rosbags'],
+        'cluster': ['distributed'],
         'collision': ['coal'],
         'consistency': ['clarabel'],
         'genetic': ['pymoo>=0.6.2'],

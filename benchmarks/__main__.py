@@ -30,6 +30,7 @@ from robot_identification.files import write_atomically
 from . import coverage
 from . import figaroh
 from . import gradient
+from . import many_bags
 from . import optimizers
 from . import reading
 from . import recorder
@@ -48,6 +49,7 @@ BENCHMARKS = {
     'recorder': recorder,
     'optimizers': optimizers,
     'whole': whole,
+    'many_bags': many_bags,
 }
 
 

@@ -20,21 +20,26 @@ Every function is what one command does, without its printing and its files.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
 import importlib.metadata
 from pathlib import Path
 import platform
+import secrets
 from typing import Any
 
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.errors import UsageError
+from robot_identification.estimation.acceptance import ConsistentParameters
+from robot_identification.estimation.acceptance import find_consistent_parameters
 from robot_identification.estimation.advice import advise
 from robot_identification.estimation.advice import prior_decided
 from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.choice import choose_laws
+from robot_identification.estimation.choice import choose_laws_by_joint
 from robot_identification.estimation.choice import choose_prior_weight
 from robot_identification.estimation.choice import find_doubts
 from robot_identification.estimation.choice import try_wider_gap
@@ -45,15 +50,27 @@ from robot_identification.estimation.identifiability import find_idle_joints
 from robot_identification.estimation.identifiability import find_unseen_joints
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.joint_stiffness import describe_figures
+from robot_identification.estimation.joint_stiffness import two_encoder_figures
+from robot_identification.estimation.many_bags import BagObservations
+from robot_identification.estimation.many_bags import BagSource
+from robot_identification.estimation.many_bags import BagSurvey
+from robot_identification.estimation.many_bags import ManyBags
+from robot_identification.estimation.many_bags import spread_evenly
+from robot_identification.estimation.many_bags import survey_bags
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.observations import TIME_BLOCKS
+from robot_identification.estimation.quality import condition_notes
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.quality import mean_temperature
 from robot_identification.estimation.quality import offset_notes
 from robot_identification.estimation.quality import quality_figures
 from robot_identification.estimation.quality import ranges_covered
 from robot_identification.estimation.recipe import thin_rows
-from robot_identification.estimation.standard import consistent_standard_parameters
+from robot_identification.estimation.schedulers import InThisProcess
+from robot_identification.estimation.schedulers import Scheduler
+from robot_identification.estimation.temperature import temperature_notes
+from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.experiment.bag import read_recording
 from robot_identification.experiment.recording import Recording
 from robot_identification.files import file_sha256
@@ -77,10 +94,16 @@ MOST_ADVICE = 3
 
 
 def identify(
-    robot: RobotModel, bags: Sequence[Path], options: IdentifyOptions
+    robot: RobotModel,
+    bags: Sequence[Path],
+    options: IdentifyOptions,
+    scheduler: Scheduler | None = None,
 ) -> Identification:
     """
     Identify an arm from its bags.
+
+    With more bags than the recipe takes for the choices, those are made on a part of them, and
+    only factors of the others are in memory (docs/many_bags.md).
 
     Parameters
     ----------
@@ -90,6 +113,8 @@ def identify(
         Recordings; they are used together.
     options : IdentifyOptions
         Everything else.
+    scheduler : Scheduler, optional
+        Who reduces bags to their factors for the fit to all of them; by default this process.
 
     Raises
     ------
@@ -101,39 +126,49 @@ def identify(
     """
     recordings = [
         read_recording(
-            bag, robot.joint_names, topic=options.topic, names=options.joint_names,
+            bags[at], robot.joint_names, topic=options.topic, names=options.joint_names,
             encoders=robot.encoders,
         )
-        for bag in bags
+        for at in spread_evenly(len(bags), options.recipe.bags_in_choice)
     ]
-    _refuse_copies(recordings)
+    hashes = _refuse_copies(bags)
     notes = [check_robot_name(recording, robot.name) for recording in recordings]
     unit = choose_effort_unit(options.effort_unit, recordings, robot)
-    notes += [
-        f'{recording.source} says its effort is in {said}, it is read as {unit}'
-        for recording in recordings
-        if (said := recording.metadata.get('effort_unit', unit)) != unit
-    ]
-    if any('effort_unit' in recording.metadata for recording in recordings):
-        notes += [
-            f'{recording.source} does not say the unit of its effort: {unit} is assumed'
-            for recording in recordings if 'effort_unit' not in recording.metadata
-        ]
+    notes += _unit_notes(
+        [(found.source, found.metadata.get('effort_unit')) for found in recordings], unit
+    )
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
     choice = choose(robot, recordings, unit, options, with_prior=not relative_scale)
     datasets = choice.datasets
     if not np.isfinite(robot.sampling_rate):
         robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
     method = options.method
-    idle = find_unseen_joints(datasets)
-    whole = fit_parameters(
-        method.observe(
-            robot, choice.friction, datasets, [dataset.fitted for dataset in datasets],
-            time_blocks=TIME_BLOCKS,
-        ),
-        idle,
-        choice.estimator,
-    )
+    idle, seen_idle = find_unseen_joints(datasets), find_idle_joints(datasets)
+    few = thin_rows([d.fitted for d in datasets], options.recipe.samples_in_choice)
+    in_choice = method.observe(robot, choice.friction, datasets, few)
+    temperature, doubts = mean_temperature(datasets), find_doubts(robot, datasets)
+    others: tuple[BagSurvey, ...] = ()
+    if scheduler is None and len(recordings) == len(bags):
+        whole = fit_parameters(
+            method.observe(
+                robot, choice.friction, datasets, [dataset.fitted for dataset in datasets],
+                time_blocks=TIME_BLOCKS,
+            ),
+            idle,
+            choice.estimator,
+        )
+    else:
+        many, others, more_notes = _read_elsewhere(
+            robot, hashes, recordings, choice, unit, options, scheduler or InThisProcess()
+        )
+        notes += more_notes
+        doubts += tuple(doubt for survey in others for doubt in survey.doubts)
+        temperature, seen_idle = many.mean_temperature(), many.idle_joints()
+        whole = fit_parameters(
+            BagObservations(many, method, in_choice.reduction, in_choice.data, TIME_BLOCKS),
+            many.unseen_joints(),
+            choice.estimator,
+        )
     covariance = find_covariance(whole.estimate)
     model = IdentifiedModel(
         robot=robot,
@@ -150,17 +185,24 @@ def identify(
             kinematic_filter=choice.kinematic_filter,
             delay=choice.delay,
         ),
-        temperature=mean_temperature(datasets),
-        provenance=_provenance(recordings, options),
+        temperature=temperature,
+        provenance={
+            **_provenance(hashes, recordings, others, options),
+            'two_encoders': have_rotors(datasets),
+        },
         quality={},
         relative_scale=relative_scale,
     )
-    if relative_scale:
-        note = 'no standard parameters: drive gains are unknown, so the scale is'
-    else:
-        theta, note = consistent_standard_parameters(robot, model.reduction, model.theta_base)
-        model = replace(model, theta_consistent=theta)
-    model = replace(model, consistency_note=note)
+    consistent = (
+        ConsistentParameters(
+            None, 'no standard parameters: drive gains are unknown, so the scale is'
+        )
+        if relative_scale else
+        find_consistent_parameters(robot, whole, choice, in_choice, idle, options.recipe)
+    )
+    model = replace(
+        model, theta_consistent=consistent.theta, consistency_note=consistent.note
+    )
     # The friction of an idle joint is lost as a whole, under the name of its law.
     single = [name for name in whole.lost if name in model.parameters.names]
     advice = advise(robot, whole.estimate, covariance, single)
@@ -168,19 +210,23 @@ def identify(
         choice.trial.errors, unseen=False, lost=whole.lost,
         doubts=(
             ('unknown drive gains are taken as equal: the torques of joints may not fit together',)
-            if relative_scale else find_doubts(robot, datasets)
+            if relative_scale else doubts
         ),
         advice=tuple(str(one) for one in advice[:MOST_ADVICE]),
     )
-    few = thin_rows([d.fitted for d in datasets], options.recipe.samples_in_choice)
     wide = try_wider_gap(
-        method.observe(robot, choice.friction, datasets, few), idle, choice.estimator,
-        choice.trial.name,
+        in_choice, idle, choice.estimator, choice.trial.name,
         Folds(options.recipe.folds, options.recipe.wide_gap),
     )
+    ranges = ranges_covered(model, datasets, few)
+    ranges['speeds'] = np.max([ranges['speeds'], *(one.fastest for one in others)], axis=0)
+    of_joints = two_encoder_figures(model, datasets, few)
     model = model.with_quality({
         **quality_figures(choice, wide, whole, verdict, options.recipe),
-        **ranges_covered(model, datasets, few),
+        **ranges,
+        'degrees_of_freedom': covariance.freedom,
+        'consistency': dict(consistent.figures),
+        'two_encoders': of_joints or None,
     })
     return Identification(
         model=model,
@@ -189,11 +235,13 @@ def identify(
         cross_validation=choice.trial.errors,
         prior=score_prior(robot, datasets, few),
         lost=whole.lost,
-        idle_joints=tuple(robot.joint_names[joint] for joint in find_idle_joints(datasets)),
+        idle_joints=tuple(robot.joint_names[joint] for joint in seen_idle),
         verdict=verdict,
         notes=tuple(note for note in notes if note)
         + choice.notes + offset_notes(robot, whole.estimate, datasets)
-        + whole.estimate.notes + covariance.notes,
+        + temperature_notes(datasets, model.parameters)
+        + whole.estimate.notes + condition_notes(whole.estimate) + covariance.notes
+        + describe_figures(robot.joint_names, of_joints),
         candidates=choice.candidates,
         decided_by_prior=prior_decided(whole.estimate),
         advice=advice,
@@ -274,6 +322,7 @@ def choose(
         KinematicFilter(order=recipe.order, cutoff=cutoff)
         for cutoff in recipe.cutoffs_below(min(dataset.rate for dataset in surveyed))
     )
+    choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     tried = []
     for kinematic_filter in filters:
         datasets = surveyed if kinematic_filter == usual else tuple(
@@ -286,7 +335,7 @@ def choose(
         tried.append(
             choose_prior_weight(robot, datasets, options, kinematic_filter, idle, with_prior)
             if method.is_dictionary
-            else choose_laws(robot, datasets, options, kinematic_filter, idle)
+            else choose_by(robot, datasets, options, kinematic_filter, idle)
         )
     best = min(tried, key=lambda choice: choice.trial.score)
     for choice in tried:
@@ -331,17 +380,83 @@ def _delay_to_compensate(datasets: Sequence[Dataset]) -> float:
     return float(np.mean(values))
 
 
-def _refuse_copies(recordings: Sequence[Recording]) -> None:
-    """Refuse a recording that is given twice: it would count as two."""
-    seen: dict[str, str] = {}
-    for recording in recordings:
-        digest = file_sha256(Path(recording.source))
+def _refuse_copies(bags: Sequence[Path]) -> dict[Path, str]:
+    """Return the hashes of bags; refuse one that is given twice: it would count as two."""
+    seen: dict[str, Path] = {}
+    for bag in bags:
+        if not bag.exists():
+            raise UsageError(f'no such bag: {bag}')
+        digest = file_sha256(bag)
         if digest in seen:
             raise UsageError(
-                f'{recording.source} holds the same bytes as {seen[digest]}: name each recording '
+                f'{bag} holds the same bytes as {seen[digest]}: name each recording '
                 'once, or its errors would be taken for smaller than they are'
             )
-        seen[digest] = recording.source
+        seen[digest] = bag
+    return {bag: digest for digest, bag in seen.items()}
+
+
+def _unit_notes(said: Sequence[tuple[str, str | None]], unit: str) -> list[str]:
+    """Return what is to be said of the units that bags state, by bag."""
+    notes = [
+        f'{bag} says its effort is in {stated}, it is read as {unit}'
+        for bag, stated in said if stated is not None and stated != unit
+    ]
+    if any(stated is not None for _, stated in said):
+        notes += [
+            f'{bag} does not say the unit of its effort: {unit} is assumed'
+            for bag, stated in said if stated is None
+        ]
+    return notes
+
+
+def _read_elsewhere(
+    robot: RobotModel,
+    hashes: Mapping[Path, str],
+    recordings: Sequence[Recording],
+    choice: Choice,
+    unit: str,
+    options: IdentifyOptions,
+    scheduler: Scheduler,
+) -> tuple[ManyBags, tuple[BagSurvey, ...], list[str]]:
+    """Have bags read by others; return those to fit, the ones not in the choice, and notes."""
+    fit = secrets.token_hex(8)
+    bags = survey_bags(
+        [
+            BagSource(
+                str(bag), bag.absolute(), digest, fit, robot, unit, choice.kinematic_filter,
+                choice.delay, options.topic, options.joint_names, options.start, options.stop,
+            )
+            for bag, digest in hashes.items()
+        ],
+        scheduler,
+    )
+    read = {recording.source for recording in recordings}
+    others = tuple(survey for survey in bags.surveys if survey.name not in read)
+    stated = {survey.unit_said for survey in others} - {None, unit}
+    if options.effort_unit is None and stated:
+        raise UsageError(
+            f'the bags say their effort is in {", ".join(sorted({unit, *map(str, stated)}))}: '
+            'choose with --effort-unit'
+        )
+    moving = tuple(
+        survey for survey in others
+        if survey.samples >= FEWEST_FITTED and len(survey.unseen) < robot.n
+    )
+    notes = [note for survey in others if (note := survey.robot_note)]
+    notes += _unit_notes([(survey.name, survey.unit_said) for survey in others], unit)
+    notes += [
+        f'{survey.name} has no motion, or no effort that changes: left out'
+        for survey in others if survey not in moving
+    ]
+    notes += [f'{survey.name}: {note}' for survey in moving for note in survey.notes]
+    if others:
+        notes.append(
+            f'filter, friction, prior and every figure of errors are from {len(choice.datasets)} '
+            f'of {len(bags.surveys)} recordings, spread evenly; the fit took all that move'
+        )
+    used = [dataset.source for dataset in choice.datasets] + [one.name for one in moving]
+    return bags.only(used), others, notes
 
 
 def choose_effort_unit(
@@ -398,20 +513,25 @@ def choose_drive_gains(
     return robot.with_drive_gains(np.ones(robot.n)), True
 
 
-def _provenance(recordings: Sequence[Recording], options: IdentifyOptions) -> dict[str, Any]:
+def _provenance(
+    hashes: Mapping[Path, str],
+    recordings: Sequence[Recording],
+    others: Sequence[BagSurvey],
+    options: IdentifyOptions,
+) -> dict[str, Any]:
+    completeness = {
+        **{found.source: found.completeness.describe() or 'complete' for found in recordings},
+        **{survey.name: survey.completeness for survey in others},
+    }
     return {
         'bags': [
-            {
-                'path': recording.source,
-                'sha256': file_sha256(Path(recording.source)),
-                'completeness': recording.completeness.describe() or 'complete',
-            }
-            for recording in recordings
+            {'path': str(bag), 'sha256': digest, 'completeness': completeness[str(bag)]}
+            for bag, digest in hashes.items()
         ],
         'options': {
             'profile': options.profile,
             'estimator': options.method.estimator_name,
-            'friction': ','.join(law.name for law in options.method.laws[0]) or 'none',
+            'friction': options.method.friction_name,
             'start': options.start,
             'stop': options.stop,
         },

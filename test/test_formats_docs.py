@@ -36,9 +36,14 @@ from robot_identification.cli.predict import comparison_csv
 from robot_identification.cli.predict import write_comparison_mcap
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import IdentificationError
+from robot_identification.estimation.comparison import compare_models
+from robot_identification.estimation.joint_sizes import compare_joints_of_size
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import load_recipe
 from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.temperature import study_temperature
+from robot_identification.estimation.torque_change import change_of_torque
+from robot_identification.estimation.torque_change import shared_motion
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment
@@ -61,9 +66,16 @@ from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.link_table import read_link_table
 from robot_identification.model.model_file import dump_identified_model
 from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.payload import last_link
+from robot_identification.model.payload import Payload
+from robot_identification.model.payload import with_payload
 from robot_identification.pipeline import identify
 from robot_identification.pipeline import validate_model
 from robot_identification.prediction.comparison import compare_effort
+from robot_identification.report.comparison_report import ComparedPair
+from robot_identification.report.comparison_report import CompareResult
+from robot_identification.report.comparison_report import comparison_json
+from robot_identification.report.temperature_report import temperature_json
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors
 from robot_identification.validation.validation import validation_json
@@ -228,10 +240,24 @@ def shown(name):
     return [parse_yaml(text, name) for _, text, excerpt in examples(name) if not excerpt]
 
 
+def a_payload(model):
+    """Return a kilogram in the frame of the last link."""
+    link = last_link(model.robot)
+    return Payload(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3), link)
+
+
 @pytest.fixture(scope='module')
 def contents(run):
     """Return what a program wrote, or the package ships, by page; whole examples of the page."""
     validation, _, _ = validate_model(run.model, [run.bag])
+    warmed = [replace(run.model, temperature=np.full(2, 20.0 + 5.0 * k)) for k in range(5)]
+    pair = ComparedPair(
+        ('one', 'other'), compare_models(*run.models),
+        change_of_torque(*run.models, shared_motion(run.models)),
+    )
+    sizes = compare_joints_of_size(
+        run.models, [dict.fromkeys(run.robot.joint_names, 'wrist')] * 2, [np.full(2, 101.0)] * 2
+    )
     demo = read_yaml(find_experiment('demo'))
     experiments = sorted((share_directory() / 'config' / 'experiments').glob('*.yaml'))
     tables = sorted((share_directory() / 'config' / 'link_tables').glob('*.yaml'))
@@ -253,13 +279,18 @@ def contents(run):
                 {**run.trajectory.certificate, 'further_limits': {'jerk': 90.0}}
             ))
         ],
-        'model': [parse_yaml(dump_identified_model(model), 'model') for model in run.models],
+        'model': [
+            parse_yaml(dump_identified_model(model), 'model')
+            for model in (*run.models, with_payload(run.model, a_payload(run.model)))
+        ],
         'recipe': [parse_yaml(dump_yaml(Recipe().as_plain()), 'recipe'), *shown('recipe')],
         'validation': [json.loads(validation_json(validation))],
+        'temperature': [json.loads(temperature_json(study_temperature(warmed)))],
+        'comparison': [json.loads(comparison_json(CompareResult((pair,), sizes)))],
     }
 
 
-@pytest.mark.parametrize('name', [*READERS, 'validation'])
+@pytest.mark.parametrize('name', [*READERS, 'validation', 'temperature', 'comparison'])
 def test_tables_name_the_keys_that_occur(contents, name):
     occurring = set().union(*(paths(content) for content in contents[name]))
     keys = documented(name)
@@ -368,7 +399,9 @@ def test_recipe_page_names_defaults_and_ranges():
     plain = Recipe().as_plain()
     for row in table('recipe', 'Keys'):
         key = row['key'].strip('`')
-        if key in ('schema_version', 'dictionary') or 'filter' in key:
+        if key in ('schema_version', 'dictionary', 'two_encoders') or (
+            'filter' in key or key.startswith('friction_')
+        ):
             continue
         _, _, kind = key.rpartition('dictionary.')
         default = plain['dictionary'][kind] if kind != key else plain[key]

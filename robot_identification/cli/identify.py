@@ -35,6 +35,8 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.profiles import PROFILES
 from robot_identification.estimation.recipe import load_recipe
 from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.schedulers import LOCAL
+from robot_identification.estimation.schedulers import open_scheduler
 from robot_identification.files import check_writable
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.robot_model import EFFORT_UNITS
@@ -75,7 +77,8 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--friction', metavar='LAWS',
-        help='comma list of friction laws, none, or auto (default): terms chosen from the data',
+        help='comma list of friction laws, none, select: plain laws chosen for each joint, or '
+        'auto (default): terms chosen from the data',
     )
     parser.add_argument(
         '--cutoff', type=float, metavar='HZ',
@@ -89,6 +92,16 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--config', type=Path, metavar='FILE',
         help='recipe: candidates and constants of every choice (docs/formats/recipe.md)',
+    )
+    parser.add_argument(
+        '--scheduler', metavar='WHO',
+        help=f'who reads the bags for the fit to all of them: {LOCAL} (processes on this '
+        'machine), or the address of a Dask scheduler, tcp://HOST:8786 (docs/many_bags.md); by '
+        'default this process',
+    )
+    parser.add_argument(
+        '--processes', type=int, metavar='N',
+        help=f'of --scheduler {LOCAL}; by default one for each processor',
     )
     add_window_options(parser)
     add_output_option(parser, 'folder for model, report and results')
@@ -117,7 +130,11 @@ def run(args: argparse.Namespace) -> int:
         start=args.start,
         stop=args.stop,
     )
-    found = identify(robot_from_options(args), args.bags, options)
+    robot = robot_from_options(args)
+    with open_scheduler(args.scheduler, args.processes) as scheduler:
+        found = identify(
+            robot, args.bags, options, None if args.scheduler is None else scheduler
+        )
     save_identification(found, args.output, args.command_line, force=args.force)
     for note in found.notes:
         warn(note)

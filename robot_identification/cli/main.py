@@ -25,21 +25,25 @@ import sys
 
 import robot_identification
 from robot_identification.cli import base_parameters
+from robot_identification.cli import compare
 from robot_identification.cli import demo
 from robot_identification.cli import doctor
+from robot_identification.cli import drive_gains
 from robot_identification.cli import excite
 from robot_identification.cli import export
 from robot_identification.cli import identify
+from robot_identification.cli import payload
 from robot_identification.cli import predict
 from robot_identification.cli import robots
 from robot_identification.cli import simulate
+from robot_identification.cli import temperature
 from robot_identification.cli import urdf
 from robot_identification.cli import validate
 from robot_identification.errors import IdentificationError
 
 COMMANDS = (
     demo, robots, base_parameters, urdf, excite, simulate, doctor, identify, validate, predict,
-    export,
+    export, drive_gains, payload, temperature, compare,
 )
 INTERRUPTED = 130
 

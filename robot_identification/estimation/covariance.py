@@ -253,7 +253,7 @@ def hac_covariance(
     """
     problem = problem_of(estimate)
     observations = problem.observations
-    if observations is None:
+    if observations is None or not observations.has_rows:
         raise UsageError(
             "covariance 'hac' needs the recordings themselves, not only their factors: take "
             "'blocks'"
@@ -429,7 +429,7 @@ def _assemble(
 def _residuals(estimate: Estimate) -> list[FloatArray]:
     """Return the residuals (N, n) of each recording [N m], zero at samples left out."""
     observations = problem_of(estimate).observations
-    if observations is None:
+    if observations is None or not observations.has_rows:
         return []
     theta = np.append(estimate.theta, estimate.nuisance)
     found = []
@@ -453,15 +453,12 @@ def _are_solved(estimate: Estimate, residuals: Sequence[FloatArray]) -> bool:
 
 def _duration(problem: IdentificationProblem) -> float:
     """Return the time that the samples of a problem take [s]; NaN where rates are unknown."""
-    if problem.observations is None:
-        return math.nan
-    return float(sum(
-        np.count_nonzero(part.rows) / part.dataset.rate for part in problem.observations.data
-    ))
+    return math.nan if problem.observations is None else problem.observations.duration
 
 
 def _notes(estimate: Estimate) -> tuple[str, ...]:
-    held = held_by_bounds(estimate)
+    # What is known beforehand is held, too, and not at zero.
+    held = held_by_bounds(estimate) & (estimate.theta == 0.0)
     if not held.any() or estimate.problem is None:
         return ()
     names = [estimate.problem.reduction.names[i] for i in np.flatnonzero(held)]

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
@@ -115,7 +116,10 @@ def reference_scale(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
 
 
 def restrict_to_identifiable(
-    robot: RobotModel, problem: IdentificationProblem, idle_joints: Sequence[int]
+    robot: RobotModel,
+    problem: IdentificationProblem,
+    idle_joints: Sequence[int],
+    known: Mapping[str, float] | None = None,
 ) -> IdentifiableProblem:
     """
     Leave out what the data do not determine, folding it into what they do.
@@ -128,10 +132,14 @@ def restrict_to_identifiable(
         As the structure of the arm asks for it.
     idle_joints : sequence of int
         Joints whose friction and reflected inertia the data cannot show.
+    known : mapping of str to float, optional
+        Base parameters that the data need not show; they stay, but for those that are zero.
 
     """
     reduction = problem.reduction
     parameters = reduction.parameters
+    given = np.array([name in (known or {}) for name in reduction.names])
+    used = np.array([(known or {}).get(name, 0.0) != 0.0 for name in reduction.names])
     hidden = {
         column
         for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
@@ -149,7 +157,10 @@ def restrict_to_identifiable(
         if not term.law.is_structural
         for column in range(columns.start, columns.stop)
     }
-    tested = np.array([column not in chosen_by_fit for column in reduction.independent])
+    tested = ~given & np.array(
+        [column not in chosen_by_fit for column in reduction.independent], dtype=bool
+    )
+    seen = np.where(given, used, seen)
     R, _ = problem.stacked(np.ones(robot.n))
     reference = reference_scale(robot, reduction)
     scaled = R[:, : reduction.rank] / reference / np.sqrt(problem.samples.max())

@@ -223,8 +223,12 @@ class Observations:
     ----------
     passes : int
         How often the rows were passed over.
+    has_rows : bool
+        Whether the rows themselves can be had, and not only their factors.
 
     """
+
+    has_rows = True
 
     def __init__(
         self,
@@ -245,8 +249,9 @@ class Observations:
         self.time_blocks = time_blocks
         self.treatment = treatment
         self.passes = 0
-        self._layouts = _layouts(
-            robot, reduction, len(data) if self.offset_by_recording else 1
+        self._layouts = make_layouts(
+            robot, reduction, self.recordings,
+            has_rotors=all(part.dataset.motion.rotor is not None for part in self.data),
         )
         self._kept: list[ObservationBlock] | None = None
         numbers = sum(len(layout.columns) + 1 for layout in self._layouts) * sum(
@@ -305,9 +310,21 @@ class Observations:
         )
 
     @property
+    def recordings(self) -> int:
+        """Number of recordings that have their own offsets; 1 where they share them."""
+        return len(self.data) if self.offset_by_recording else 1
+
+    @property
     def nuisance(self) -> int:
         """Number of unknowns that are no base parameters."""
-        return self.robot.n * (len(self.data) - 1) if self.offset_by_recording else 0
+        return self.robot.n * (self.recordings - 1)
+
+    @property
+    def duration(self) -> float:
+        """Time that the samples take [s]."""
+        return float(sum(
+            np.count_nonzero(part.rows) / part.dataset.rate for part in self.data
+        ))
 
     @property
     def loaded(self) -> BoolArray:
@@ -380,21 +397,8 @@ class Observations:
             If there are fewer rows than parameters.
 
         """
-        parts, count = self._parts()
-        piles = [
-            [_Pile(len(layout.columns) + 1) for _ in range(count)] for layout in self._layouts
-        ]
-        for block in self.blocks():
-            for joint, rows in enumerate(block.joints):
-                table = self._table(joint, rows, theta)
-                if theta is not None and weigh is not None:
-                    residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
-                    table = table * weigh(joint, residual)[:, None]
-                part = parts[block.bag][rows.samples]
-                edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
-                for first, last in pairwise(edges):
-                    if last > first:
-                        piles[joint][part[first]].add(table[first:last])
+        piles = self.reduce(theta, weigh)
+        count = len(piles[0])
         samples = np.array([sum(pile.count for pile in of_joint) for of_joint in piles])
         if samples.min() * self.robot.n < self.reduction.rank:
             raise DataError(
@@ -415,6 +419,33 @@ class Observations:
             blocks=tuple(zip(*by_joint, strict=True)) if count > 1 else (),
             observations=self,
         )
+
+    def reduce(self, theta: FloatArray | None, weigh: Weighing | None) -> list[list[Pile]]:
+        """
+        Pass over the rows and pile them up by joint and by block of time.
+
+        Parameters
+        ----------
+        theta, weigh
+            As in `factor`.
+
+        """
+        parts, count = self._parts()
+        piles = [
+            [Pile(len(layout.columns) + 1) for _ in range(count)] for layout in self._layouts
+        ]
+        for block in self.blocks():
+            for joint, rows in enumerate(block.joints):
+                table = self._table(joint, rows, theta)
+                if theta is not None and weigh is not None:
+                    residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
+                    table = table * weigh(joint, residual)[:, None]
+                part = parts[block.bag][rows.samples]
+                edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
+                for first, last in pairwise(edges):
+                    if last > first:
+                        piles[joint][part[first]].add(table[first:last])
+        return piles
 
     def torque(self, theta: FloatArray) -> list[FloatArray]:
         """
@@ -444,15 +475,11 @@ class Observations:
     def _parts(self) -> tuple[list[NDArray[np.int16]], int]:
         """Return the contiguous part of time that every sample is in, and their number."""
         sizes = [int(part.rows.sum()) for part in self.data]
-        duration = sum(
-            size / part.dataset.rate for size, part in zip(sizes, self.data, strict=True)
-        )
-        count = int(np.clip(duration / SHORTEST_BLOCK, 1, self.time_blocks))
+        count = count_time_blocks(self.duration, self.time_blocks)
         parts: list[NDArray[np.int16]] = []
         before = 0
         for size, part in zip(sizes, self.data, strict=True):
-            rank = before + np.maximum(np.cumsum(part.rows) - 1, 0)
-            parts.append((rank * count // max(sum(sizes), 1)).astype(np.int16))
+            parts.append(number_time_blocks(part.rows, before, sum(sizes), count))
             before += size
         return parts, count
 
@@ -485,7 +512,7 @@ class Observations:
                 friction.append(columns[chosen])
             if not samples.size:
                 continue
-            taken = Motion(whole.q[chosen], whole.dq[chosen], whole.ddq[chosen])
+            taken = whole.rows(chosen)
             inertial = inertial_regressor(self.robot, taken).reshape(
                 len(samples), self.robot.n, -1
             )
@@ -528,10 +555,10 @@ class Observations:
         for term, places, own in layout.friction:
             table[:, places] = friction[term][:, own]
         if layout.rotor is not None:
-            table[:, layout.rotor] = motion.ddq[:, joint]
+            table[:, layout.rotor] = motion.drive_side.ddq[:, joint]
         if layout.offsets.size:
             # Deviations from the mean offset add up to zero over the recordings.
-            table[:, layout.offsets] = -1.0 if bag == 0 else np.eye(len(self.data) - 1)[bag - 1]
+            table[:, layout.offsets] = -1.0 if bag == 0 else np.eye(self.recordings - 1)[bag - 1]
         table[:, -1] = tau[:, joint]
         return table
 
@@ -584,8 +611,47 @@ def build_problem(
     return Observations(robot, reduction, data).factor()
 
 
-class _Pile:
-    """Rows on their way into a triangular factor."""
+def count_time_blocks(duration: float, most: int) -> int:
+    """Return into how many blocks of time a duration [s] is divided, if they are to be `most`."""
+    return int(np.clip(duration / SHORTEST_BLOCK, 1, most))
+
+
+def number_time_blocks(
+    rows: BoolArray, before: int, total: int, count: int
+) -> NDArray[np.int16]:
+    """
+    Return the block of time that every sample of a recording is in, shape (N,).
+
+    Parameters
+    ----------
+    rows : ndarray of bool, shape (N,)
+        The samples that are taken.
+    before, total : int
+        Samples taken of the recordings before it, and of all.
+    count : int
+        Number of blocks.
+
+    """
+    rank = before + np.maximum(np.cumsum(rows) - 1, 0)
+    numbers: NDArray[np.int16] = (rank * count // max(total, 1)).astype(np.int16)
+    return numbers
+
+
+class Pile:
+    """
+    Rows on their way into a triangular factor.
+
+    Parameters
+    ----------
+    size : int
+        Their length.
+
+    Attributes
+    ----------
+    count : int
+        Samples behind them.
+
+    """
 
     def __init__(self, size: int) -> None:
         self.count = 0
@@ -593,25 +659,27 @@ class _Pile:
         self._height = 0
         self._size = size
 
-    def add(self, rows: FloatArray) -> None:
+    def add(self, rows: FloatArray, count: int | None = None) -> None:
+        """Put rows (m, size) on it, which stand for m samples or another `count`."""
         self._rows.append(rows)
         self._height += len(rows)
-        self.count += len(rows)
+        self.count += len(rows) if count is None else count
         if self._height > PILE_ROWS:
             self._rows = [self.triangle()]
             self._height = self._size
 
     def triangle(self) -> FloatArray:
+        """Return the triangular factor of what is on it, shape (size, size)."""
         rows = np.empty((self._height, self._size), order='F')
         if self._rows:
             np.concatenate(self._rows, out=rows)
         return triangle_of(rows)
 
 
-def _layouts(
-    robot: RobotModel, reduction: BaseReduction, recordings: int
+def make_layouts(
+    robot: RobotModel, reduction: BaseReduction, recordings: int, *, has_rotors: bool = False
 ) -> tuple[_Layout, ...]:
-    """Return for every joint which unknowns act on it."""
+    """Return for every joint which unknowns act on it; rotors may have their own motion."""
     parameters, n = reduction.parameters, robot.n
     # A body acts on the joints that carry it.
     carried_by = [set(robot.pinocchio.supports[link + 1]) for link in range(n)]
@@ -649,7 +717,8 @@ def _layouts(
         rigid = np.zeros(len(unknowns) + len(offsets), dtype=bool)
         rigid[: len(standard)] = True
         if rotor_at is not None:
-            rigid[rotor_at] = True
+            # Of a rotor that is measured itself, the torque does not pass through the gear.
+            rigid[rotor_at] = not has_rotors
         layouts.append(_Layout(
             columns=np.array(unknowns + offsets, dtype=int),
             loaded=np.array(is_loaded + [False] * len(offsets), dtype=bool),
@@ -667,7 +736,8 @@ def _loaded_columns(parameters: StandardParameters) -> BoolArray:
     loaded = np.zeros(parameters.size, dtype=bool)
     # From a creep, at which no Stribeck term has ended, to fast.
     dq = np.geomspace(1e-6, 1.0, 7)
-    motion = JointMotion(np.arange(7.0), dq, np.zeros(7), np.full(7, 30.0))
+    # Not at the one temperature at which a law's columns may vanish.
+    motion = JointMotion(np.arange(7.0), dq, np.zeros(7), np.linspace(20.0, 50.0, 7))
     for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
         if term.law.needs_rigid_torque:
             free, _ = term.law.columns(motion, term.law.initial_state())

@@ -90,6 +90,12 @@ class ResidualWeights:
         roots: FloatArray = np.sqrt(weight)
         return roots
 
+    def merge(self, other: ResidualWeights) -> None:
+        """Take the residuals that another has seen, too."""
+        for median, theirs in zip(self._medians, other._medians, strict=True):
+            median.merge(theirs)
+        self._sums += other._sums
+
     @property
     def deviation(self) -> FloatArray:
         """Standard deviation by the median of the residuals seen, shape (n,) [N m]."""

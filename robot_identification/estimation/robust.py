@@ -53,6 +53,11 @@ class HuberWeights:
         weights: FloatArray = np.sqrt(limit / np.maximum(np.abs(residual), limit))
         return weights
 
+    def merge(self, other: HuberWeights) -> None:
+        """Take the residuals that another has seen, too."""
+        self._squares += other._squares
+        self._counts += other._counts
+
     @property
     def deviation(self) -> FloatArray:
         """Root mean square of the residuals seen, shape (n,) [N m]."""
@@ -91,6 +96,20 @@ class SizeMedian:
             for part in self._sizes:
                 self._count(self._counts, part)
             self._sizes = []
+
+    def merge(self, other: SizeMedian) -> None:
+        """Take the numbers that another has, too; as if they had been added here."""
+        if other._counts is None:
+            for sizes in other._sizes:
+                self.add(sizes)
+            return
+        if self._counts is None:
+            self._counts = np.zeros(len(other._counts))
+            for sizes in self._sizes:
+                self._count(self._counts, sizes)
+            self._sizes = []
+        self._counts += other._counts
+        self._number += other._number
 
     def _count(self, counts: FloatArray, sizes: FloatArray) -> None:
         powers = np.log2(np.maximum(sizes, 2.0**self.LEAST)) - self.LEAST

@@ -174,6 +174,32 @@ def singular_value_picture(singular_values: FloatArray) -> Picture:
     return _picture(figure, '', alternative)
 
 
+def temperature_picture(
+    name: str, temperature: FloatArray, values: FloatArray, errors: FloatArray, line: FloatArray
+) -> Picture:
+    """
+    Draw viscous friction over temperature.
+
+    Parameters
+    ----------
+    name : str
+        The joint.
+    temperature, values, errors : ndarray, shape (m,)
+        Of the runs [deg C], [N m s/rad]; errors are standard errors.
+    line : ndarray, shape (2, k)
+        Temperatures and values of the line; k is zero where there is none.
+
+    """
+    figure, (axes,) = _figure(1, 2.6, MAXIMUM_RESOLUTION)
+    axes.errorbar(
+        temperature, values, yerr=errors, fmt='o', color=PREDICTED, markersize=4, capsize=3
+    )
+    axes.plot(*line, color=RESIDUAL, linewidth=1.2)
+    _label(axes, 'viscous friction\n[N m s/rad]', 'temperature [°C]')
+    axes.margins(x=0.05)
+    return _picture(figure, name, f'Viscous friction of {name} over its temperature, with a line')
+
+
 def _effort_picture(
     dataset: Dataset, predicted: FloatArray, joint: int, unit: str, resolution: float
 ) -> Picture:

@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 import math
 
@@ -140,7 +141,7 @@ class FrictionTable:
     groups : tuple of (str, tuple of FrictionEntry)
         The lines: joint and its terms.
     constants : tuple of str
-        Shape constants in words, but for those that name a term.
+        Shape constants in words, of laws that all joints have alike; others stand beside terms.
     nearest : tuple of PlainFriction
         Of joints with a dictionary.
 
@@ -244,13 +245,18 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
     columns: dict[tuple[FrictionLaw, int], None] = {}
     cells: dict[tuple[int, FrictionLaw, int], Coefficient | None] = {}
     lines: dict[int, list[FrictionEntry]] = {index: [] for index in range(len(joints))}
+    everywhere = {
+        law for law, count in Counter(term.law for term in parameters.friction).items()
+        if count == len(joints)
+    }
     for term, place in zip(parameters.friction, parameters.friction_slices, strict=True):
         for k, name in enumerate(parameters.names[place]):
             columns[term.law, k] = None
             cells[term.joint, term.law, k] = found.get(name)
-            lines[term.joint].append(
-                FrictionEntry(*_term_words(term.law, k), found.get(name))
-            )
+            words, constant = _term_words(term.law, k)
+            if term.law not in everywhere and not constant:
+                constant = _constants_beside(term.law, k)
+            lines[term.joint].append(FrictionEntry(words, constant, found.get(name)))
     return FrictionTable(
         columns=tuple(
             (f'{law.name} {law.symbols[k]}', _unit_text(law.units[k], model.relative_scale))
@@ -267,7 +273,7 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
             f'{law.name}: {name} {_constant_text(value)}'
             for law in dict.fromkeys(law for law, _ in columns)
             for name, value in law.constants().items()
-            if not isinstance(law, DictionaryFriction)
+            if law in everywhere and not isinstance(law, DictionaryFriction)
         ),
         nearest=_nearest_friction(model),
     )
@@ -280,6 +286,17 @@ def _term_words(law: FrictionLaw, k: int) -> tuple[str, str]:
     kind, constant = law.terms[k]
     is_plain = kind == 'viscous' and constant == 1.0
     return kind.replace('_', ' '), '' if is_plain else f'{constant:g} {TERM_UNITS[kind]}'.rstrip()
+
+
+def _constants_beside(law: FrictionLaw, k: int) -> str:
+    """Return what stands beside coefficient k: its share of the constants, the last the rest."""
+    if isinstance(law, DictionaryFriction):
+        return ''
+    texts = [
+        f'{name} {number(value, 3) if isinstance(value, float) else value}'
+        for name, value in law.constants().items()
+    ]
+    return ', '.join(texts[k:] if k == len(law.symbols) - 1 else texts[k:k + 1])
 
 
 def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:

@@ -1,0 +1,117 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What other processes gain where a model is fitted to many bags: by one process and by two.
+
+Bags are the minute of `whole` at 250 Hz with other noise, of a UR5e. What is timed is what a
+scheduler does: reading, processing and the four passes of a dictionary fit; the choices before it
+are made by one process in any case.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+import tempfile
+import time
+
+import numpy as np
+from robot_identification.estimation.fitting import fit_parameters
+from robot_identification.estimation.many_bags import BagObservations
+from robot_identification.estimation.many_bags import BagSource
+from robot_identification.estimation.many_bags import survey_bags
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.observations import TIME_BLOCKS
+from robot_identification.estimation.schedulers import InThisProcess
+from robot_identification.estimation.schedulers import LocalProcesses
+from robot_identification.estimation.schedulers import Scheduler
+from robot_identification.experiment.bag import write_joint_states
+from robot_identification.files import file_sha256
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.robot_model import RobotModel
+
+from .figures import Figure
+from .whole import GAINS
+from .whole import RATE
+from .whole import simulate_minute
+
+REPEATS = 3
+FEW = 3
+MANY = 12
+STEP = 2
+
+
+def measure(repeats: int) -> list[Figure]:
+    """Return times, most as ratios."""
+    robot = load_robot('ur5e').with_drive_gains(list(GAINS))
+    cases: dict[tuple[int, int], list[float]] = {
+        (count, processes): [] for count in (FEW, MANY) for processes in (0, 1, 2)
+    }
+    with tempfile.TemporaryDirectory() as name:
+        bags = write_bags(Path(name), robot)
+        for _ in range(repeats):
+            for (count, processes), times in cases.items():
+                scheduler = LocalProcesses(processes) if processes else InThisProcess()
+                times.append(take_time(robot, bags[:count], scheduler))
+    seconds = {case: np.array(times) for case, times in cases.items()}
+    figures = []
+    for count in (FEW, MANY):
+        here, one, two = (seconds[count, processes] for processes in (0, 1, 2))
+        figures += [
+            Figure(f'{count} bags of a minute at 250 Hz in this process', 's', tuple(here)),
+            Figure(f'{count} bags, 1 local process / this process', '', tuple(one / here)),
+            Figure(f'{count} bags, 2 local processes / this process', '', tuple(two / here)),
+            Figure(f'{count} bags, 2 local processes / 1', '', tuple(two / one)),
+        ]
+    return figures
+
+
+def write_bags(folder: Path, robot: RobotModel) -> list[Path]:
+    """Write bags of one motion, each with noise of its own."""
+    q, dq, current = (values[::STEP] for values in simulate_minute())
+    stamps = 1.0 + np.arange(len(q)) * STEP / RATE
+    rng = np.random.default_rng(2)
+    bags = []
+    for number in range(MANY):
+        bags.append(folder / f'bag{number}')
+        write_joint_states(
+            bags[-1], robot.joint_names, stamps,
+            {'/joint_states': (
+                q + 1e-5 * rng.standard_normal(q.shape),
+                dq + 1e-3 * rng.standard_normal(q.shape),
+                current + 0.02 * current.std(axis=0) * rng.standard_normal(q.shape),
+            )},
+            {'robot': 'ur5e', 'effort_unit': 'A'},
+        )
+    return bags
+
+
+def take_time(robot: RobotModel, bags: list[Path], scheduler: Scheduler) -> float:
+    """Return how long reading and fitting take, the start of the processes included [s]."""
+    method = IdentifyOptions().method
+    fit = f'{time.monotonic()}'
+    started = time.monotonic()
+    with scheduler:
+        read = survey_bags(
+            [
+                BagSource(str(bag), bag, file_sha256(bag), fit, robot, 'A', KinematicFilter())
+                for bag in bags
+            ],
+            scheduler,
+        )
+        reduction = method.observe(robot, method.laws[0], (), ()).reduction
+        rows = BagObservations(read, method, reduction, (), TIME_BLOCKS)
+        fit_parameters(rows, read.unseen_joints(), method.estimator)
+    return time.monotonic() - started

@@ -1,0 +1,642 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Fits to more bags than one process holds: every bag is read, and reduced to its factors, elsewhere.
+
+What crosses between processes are descriptions of bags, estimates and triangular factors, never
+samples. The rows of a bag have an offset of their own; here it becomes the deviation from the
+mean of all, so that the problem is that of all bags in one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from copy import copy
+from copy import deepcopy
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+import secrets
+import threading
+from typing import Any
+from typing import Protocol
+from typing import runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import DataError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.choice import find_doubts
+from robot_identification.estimation.fitting import training_data
+from robot_identification.estimation.identifiability import find_idle_joints
+from robot_identification.estimation.identifiability import find_silent_joints
+from robot_identification.estimation.method import Method
+from robot_identification.estimation.observations import count_time_blocks
+from robot_identification.estimation.observations import make_layouts
+from robot_identification.estimation.observations import number_time_blocks
+from robot_identification.estimation.observations import ObservationBlock
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import Pile
+from robot_identification.estimation.observations import RowTreatment
+from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.observations import Weighing
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.schedulers import Scheduler
+from robot_identification.estimation.schedulers import worker_name
+from robot_identification.experiment.bag import read_recording
+from robot_identification.files import file_sha256
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.friction.offset import FrictionOffset
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.loading import check_robot_name
+from robot_identification.processing.process import process
+
+# What a process keeps of the bags it has read, so that it need not read them again [bytes].
+LARGEST_MEMORY = 256_000_000
+# Arrays in files take room on the disk, of which there is more: they count for so much less.
+FILE_SHARE = 8
+
+
+@dataclass(frozen=True, eq=False)
+class BagSource:
+    """
+    How a bag becomes a dataset, wherever that is done.
+
+    Attributes
+    ----------
+    name : str
+        The bag, as messages call it.
+    path : Path
+        Where it is; the same on all machines.
+    sha256 : str
+        Hash of its content.
+    fit : str
+        The fit that it is for: what a process keeps of others is let go.
+    robot : RobotModel
+        The arm, with its drive gains where effort is in ampere.
+    unit : {'A', 'Nm'}
+        Of the effort.
+    kinematic_filter : KinematicFilter
+        Smoothing of the kinematics.
+    delay : float
+        Of the effort, compensated [s].
+    topic : str, optional
+        Joint-state topic.
+    joint_names : mapping
+        Model name by bag name, where they differ.
+    start, stop : float, optional
+        Window in seconds after the first joint state.
+
+    """
+
+    name: str
+    path: Path
+    sha256: str
+    fit: str
+    robot: RobotModel
+    unit: str
+    kinematic_filter: KinematicFilter
+    delay: float = 0.0
+    topic: str | None = None
+    joint_names: Mapping[str, str] | None = None
+    start: float | None = None
+    stop: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BagSurvey:
+    """
+    What is to be known of a bag before it is fitted.
+
+    Attributes
+    ----------
+    name : str
+        The bag.
+    samples : int
+        Samples that parameters are estimated from.
+    rate : float
+        Sampling rate [Hz].
+    idle, silent : tuple of int
+        Joints that hardly move, and those that move with an effort that never changes.
+    temperature : ndarray, shape (n,), optional
+        Mean of each joint while it was fitted [deg C], if recorded.
+    fastest : ndarray, shape (n,)
+        Largest speed of each joint in the samples that are fitted [rad/s].
+    doubts : tuple of str
+        Where the effort contradicts the URDF.
+    unit_said : str, optional
+        Unit of the effort as the bag has it.
+    robot_note : str
+        What is to be said of the robot's name.
+    completeness : str
+        How much of a damaged bag could be read.
+    notes : tuple of str
+        What a reader should know of the data.
+
+    """
+
+    name: str
+    samples: int
+    rate: float
+    idle: tuple[int, ...]
+    silent: tuple[int, ...]
+    temperature: FloatArray | None
+    fastest: FloatArray
+    doubts: tuple[str, ...]
+    unit_said: str | None
+    robot_note: str
+    completeness: str
+    notes: tuple[str, ...]
+
+    @property
+    def unseen(self) -> tuple[int, ...]:
+        """Joints that hardly move, or whose effort never changes."""
+        return tuple(sorted({*self.idle, *self.silent}))
+
+
+@dataclass(frozen=True, eq=False)
+class BagPass:
+    """
+    One pass over the rows of a bag.
+
+    Attributes
+    ----------
+    source : BagSource
+        The bag.
+    key : str
+        Names reduction, treatment and filter: rows of another key are not the same.
+    reduction : BaseReduction
+        Meaning of the base parameters.
+    treatment : RowTreatment
+        What is done to the rows.
+    effort_filter : KinematicFilter, optional
+        Smoothing of the effort that is fitted.
+    has_own_offset : bool
+        Whether offsets of the bag are unknowns after the base parameters, as minus a column of
+        ones for each joint.
+    before, total, blocks : int
+        Samples of the bags before it and of all, and the number of blocks of time in all.
+    theta : ndarray, shape (b,) or (b + n,), optional
+        What load and residuals are of.
+    weigh : callable, optional
+        Weights of rows, which have seen no residual yet.
+
+    """
+
+    source: BagSource
+    key: str
+    reduction: BaseReduction
+    treatment: RowTreatment
+    effort_filter: KinematicFilter | None
+    has_own_offset: bool
+    before: int
+    total: int
+    blocks: int
+    theta: FloatArray | None = None
+    weigh: MergeableWeighing | None = None
+
+    @property
+    def name(self) -> str:
+        """The bag."""
+        return self.source.name
+
+
+@dataclass(frozen=True, eq=False)
+class BagFactors:
+    """
+    What a pass over a bag leaves.
+
+    Attributes
+    ----------
+    triangles : mapping of int to tuple of ndarray
+        By block of time, the triangular factor of each joint.
+    counts : mapping of int to tuple of int
+        By block of time, the rows behind each of them.
+    weigh : callable, optional
+        The weights, having seen the residuals.
+
+    """
+
+    triangles: Mapping[int, tuple[FloatArray, ...]]
+    counts: Mapping[int, tuple[int, ...]]
+    weigh: MergeableWeighing | None
+
+
+@runtime_checkable
+class MergeableWeighing(Protocol):
+    """Weights of rows that say what residuals they have seen, in parts."""
+
+    def __call__(self, joint: int, residual: FloatArray) -> FloatArray:
+        """Return the factors on rows of a joint with residuals of shape (m,) [N m]."""
+
+    def merge(self, other: Any) -> None:
+        """Take the residuals that another has seen, too."""
+
+
+def survey_bag(source: BagSource) -> BagSurvey:
+    """
+    Read a bag and return what is to be known of it before it is fitted.
+
+    Raises
+    ------
+    UsageError
+        If the bag is not there for this process.
+    DataError
+        If it is another file than the one that was named, or cannot be used.
+
+    """
+    _memory.begin(source.fit)
+    return _read(source)[1]
+
+
+def reduce_bag(job: BagPass) -> BagFactors:
+    """
+    Pass over the rows of a bag and return its factors, which depend on the job alone.
+
+    Raises
+    ------
+    UsageError, DataError
+        As `survey_bag`.
+
+    """
+    _memory.begin(job.source.fit)
+    place = ('rows', job.name)
+    kept = _memory.find(place)
+    rows: _BagRows | None = None
+    if kept is not None and kept[0] == job.key:
+        rows = kept[1]
+    if rows is None:
+        rows = _BagRows(job, _read(job.source)[0])
+        _memory.keep(place, (job.key, rows), rows.nbytes)
+    # Another thread may be passing over the same rows.
+    rows, weigh = copy(rows), deepcopy(job.weigh)
+    rows.place = (job.before, job.total, job.blocks)
+    piles = rows.reduce(job.theta, weigh)
+    seen = [
+        block for block in range(job.blocks) if any(of_joint[block].count for of_joint in piles)
+    ]
+    return BagFactors(
+        {block: tuple(of_joint[block].triangle() for of_joint in piles) for block in seen},
+        {block: tuple(of_joint[block].count for of_joint in piles) for block in seen},
+        weigh,
+    )
+
+
+def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
+    place = ('dataset', source.name)
+    kept = _memory.find(place)
+    if kept is not None:
+        return kept[0], kept[1]
+    if not source.path.exists():
+        raise UsageError(
+            f'{source.path} is not there for {worker_name()}: bags must be on a file system that '
+            'all machines share, under the same path'
+        )
+    found = file_sha256(source.path)
+    if found != source.sha256:
+        raise DataError(
+            f'{source.path} is another file for {worker_name()} (SHA-256 {found[:12]}..) than '
+            f'where the command was given ({source.sha256[:12]}..), or was changed since: bags '
+            'must be on a file system that all machines share, and finished'
+        )
+    robot = source.robot
+    recording = replace(
+        read_recording(
+            source.path, robot.joint_names, topic=source.topic, names=source.joint_names or {},
+            encoders=robot.encoders,
+        ),
+        source=source.name,
+    )
+    dataset = process(
+        recording, source.kinematic_filter, source.unit, start=source.start, stop=source.stop,
+        robot=robot, delay=source.delay,
+    )
+    fitted = dataset.fitted
+    temperature = dataset.motion.temperature
+    survey = BagSurvey(
+        name=source.name,
+        samples=int(np.count_nonzero(fitted)),
+        rate=dataset.rate,
+        idle=find_idle_joints([dataset]),
+        silent=find_silent_joints(dataset),
+        temperature=(
+            None if temperature is None or not fitted.any() else temperature[fitted].mean(axis=0)
+        ),
+        fastest=np.abs(dataset.motion.dq[fitted]).max(axis=0, initial=0.0),
+        doubts=find_doubts(robot, [dataset]) if fitted.any() else (),
+        unit_said=recording.metadata.get('effort_unit'),
+        robot_note=check_robot_name(recording, robot.name),
+        completeness=recording.completeness.describe() or 'complete',
+        notes=dataset.notes,
+    )
+    _memory.keep(place, (dataset, survey), _size_of(dataset))
+    return dataset, survey
+
+
+def _size_of(dataset: Dataset) -> int:
+    """Return what a dataset takes of the memory [bytes], files at their share."""
+    motion = dataset.motion
+    return sum(
+        array.nbytes // FILE_SHARE if isinstance(array, np.memmap) else array.nbytes
+        for array in (motion.q, motion.dq, motion.ddq, dataset.effort, dataset.stamps)
+    )
+
+
+class _Memory:
+    """
+    What a process keeps of the bags it has read for one fit.
+
+    What is full stays as it is: passes take bags in the same order every time, so that to make
+    room for the next one would be to lose all of them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._fit = ''
+        self._kept: dict[tuple[str, str], tuple[Any, int]] = {}
+
+    def begin(self, fit: str) -> None:
+        """Let go of what is of another fit."""
+        with self._lock:
+            if fit != self._fit:
+                self._fit, self._kept = fit, {}
+
+    def find(self, place: tuple[str, str]) -> Any:
+        """Return what was kept, or None."""
+        with self._lock:
+            return self._kept.get(place, (None, 0))[0]
+
+    def keep(self, place: tuple[str, str], value: Any, size: int) -> None:
+        """Keep something in the place of what was there, if there is room for it."""
+        with self._lock:
+            self._kept.pop(place, None)
+            if size + sum(taken for _, taken in self._kept.values()) <= LARGEST_MEMORY:
+                self._kept[place] = (value, size)
+
+
+_memory = _Memory()
+
+
+class _BagRows(Observations):
+    """The rows of one of several bags, with an offset of its own."""
+
+    def __init__(self, job: BagPass, dataset: Dataset) -> None:
+        self._has_own_offset = job.has_own_offset
+        self.place = (job.before, job.total, job.blocks)
+        robot = job.source.robot
+        super().__init__(
+            robot, job.reduction,
+            [training_data(robot, dataset, dataset.fitted, job.effort_filter)],
+            treatment=job.treatment,
+        )
+
+    @property
+    def recordings(self) -> int:
+        """Two: the other stands for all others, from whose mean this one's offset deviates."""
+        return 2 if self._has_own_offset else 1
+
+    @property
+    def nbytes(self) -> int:
+        """What is kept of them beside the dataset."""
+        return sum(
+            rows.table.nbytes + rows.load.nbytes + rows.samples.nbytes
+            for block in self._kept or () for rows in block.joints
+        )
+
+    def _parts(self) -> tuple[list[NDArray[np.int16]], int]:
+        before, total, count = self.place
+        return [number_time_blocks(self.data[0].rows, before, total, count)], count
+
+
+class BagObservations(Observations):
+    """
+    Rows of bags that others hold: every pass asks them for their factors.
+
+    Parameters
+    ----------
+    bags : ManyBags
+        The bags.
+    method : Method
+        What is done to rows.
+    reduction : BaseReduction
+        Meaning of the base parameters.
+    at_hand : sequence of TrainingData
+        Some of the recordings, for what looks at motions.
+    time_blocks : int
+        As `Observations` has it.
+
+    """
+
+    has_rows = False
+
+    def __init__(
+        self,
+        bags: ManyBags,
+        method: Method,
+        reduction: BaseReduction,
+        at_hand: Sequence[TrainingData],
+        time_blocks: int,
+    ) -> None:
+        self._bags, self._method = bags, method
+        super().__init__(
+            bags.sources[0].robot, reduction, (), time_blocks=time_blocks,
+            treatment=method.treatment,
+        )
+        self.data = tuple(at_hand)
+        self.offset_by_recording = method.is_dictionary and len(bags.sources) > 1 and any(
+            isinstance(term.law, FrictionOffset) for term in reduction.parameters.friction
+        )
+        self._layouts = make_layouts(self.robot, reduction, self.recordings)
+        self._key = secrets.token_hex(8)
+
+    def with_reduction(self, reduction: BaseReduction) -> BagObservations:
+        """Return the same rows with other base parameters."""
+        return BagObservations(
+            self._bags, self._method, reduction, self.data, self.time_blocks
+        )
+
+    @property
+    def recordings(self) -> int:
+        """Number of recordings that have their own offsets; 1 where they share them."""
+        return len(self._bags.sources) if self.offset_by_recording else 1
+
+    @property
+    def duration(self) -> float:
+        """Time that the samples take [s]."""
+        return float(sum(survey.samples / survey.rate for survey in self._bags.surveys))
+
+    def select(self, rows: Sequence[BoolArray]) -> Observations:
+        """Refuse: samples are chosen where the rows are."""
+        raise self._elsewhere()
+
+    def blocks(self) -> Iterator[ObservationBlock]:
+        """Refuse: rows stay where they are."""
+        raise self._elsewhere()
+
+    def _elsewhere(self) -> UsageError:
+        return UsageError(
+            f'what was asked for needs all rows of {len(self._bags.sources)} bags in this '
+            'process, which has only their factors: choose --estimator dictionary, huber or wls, '
+            'or leave out --scheduler and give no more bags than bags_in_choice of the recipe '
+            '(--config)'
+        )
+
+    def reduce(self, theta: FloatArray | None, weigh: Weighing | None) -> list[list[Pile]]:
+        """
+        Ask for the factors of every bag, and pile them up in the order of the bags.
+
+        Raises
+        ------
+        UsageError
+            If weights do not say in parts what residuals they have seen.
+        IdentificationError
+            If a bag cannot be used, or the processes for it were lost too often.
+
+        """
+        if weigh is not None and not isinstance(weigh, MergeableWeighing):
+            raise self._elsewhere()
+        self.passes += 1
+        # Jobs that begin late must not take along what the first have seen.
+        unused = deepcopy(weigh)
+        surveys = self._bags.surveys
+        sizes = [survey.samples for survey in surveys]
+        count = count_time_blocks(self.duration, self.time_blocks)
+        jobs = [
+            BagPass(
+                source, self._key, self.reduction, self.treatment, self._method.effort_filter,
+                self.offset_by_recording, sum(sizes[:bag]), sum(sizes), count,
+                None if theta is None else self._own_unknowns(bag, theta), unused,
+            )
+            for bag, source in enumerate(self._bags.sources)
+        ]
+        piles = [
+            [Pile(len(layout.columns) + 1) for _ in range(count)] for layout in self._layouts
+        ]
+        for bag, found in enumerate(self._bags.scheduler.run(reduce_bag, jobs)):
+            if weigh is not None:
+                weigh.merge(found.weigh)
+            for block, triangles in found.triangles.items():
+                for joint, triangle in enumerate(triangles):
+                    piles[joint][block].add(
+                        self._widen(bag, joint, triangle), found.counts[block][joint]
+                    )
+        return piles
+
+    def _own_unknowns(self, bag: int, theta: FloatArray) -> FloatArray:
+        """Return the base parameters and, on minus ones, the offsets of a bag alone."""
+        b = self.reduction.rank
+        if not self.offset_by_recording:
+            return theta[:b]
+        others = theta[b:].reshape(-1, self.robot.n)
+        return np.append(theta[:b], others.sum(axis=0) if bag == 0 else -others[bag - 1])
+
+    def _widen(self, bag: int, joint: int, triangle: FloatArray) -> FloatArray:
+        """Return the factor of a bag with the columns of all bags' offsets."""
+        layout = self._layouts[joint]
+        if not layout.offsets.size:
+            return triangle
+        shared = len(layout.columns) - len(layout.offsets)
+        wide = np.zeros((len(triangle), len(layout.columns) + 1))
+        wide[:, :shared] = triangle[:, :shared]
+        # Deviations from the mean offset add up to zero over the bags.
+        minus_ones = triangle[:, shared]
+        if bag == 0:
+            wide[:, layout.offsets] = minus_ones[:, None]
+        else:
+            wide[:, layout.offsets[bag - 1]] = -minus_ones
+        wide[:, -1] = triangle[:, -1]
+        return wide
+
+
+@dataclass(frozen=True, eq=False)
+class ManyBags:
+    """
+    Bags that are read by others.
+
+    Attributes
+    ----------
+    sources : tuple of BagSource
+        How.
+    surveys : tuple of BagSurvey
+        What is known of each.
+    scheduler : Scheduler
+        Who reads them.
+
+    """
+
+    sources: tuple[BagSource, ...]
+    surveys: tuple[BagSurvey, ...]
+    scheduler: Scheduler
+
+    def only(self, names: Sequence[str]) -> ManyBags:
+        """Return some of the bags."""
+        kept = [survey.name in names for survey in self.surveys]
+        return ManyBags(
+            tuple(source for source, keep in zip(self.sources, kept, strict=True) if keep),
+            tuple(survey for survey in self.surveys if survey.name in names),
+            self.scheduler,
+        )
+
+    def idle_joints(self) -> tuple[int, ...]:
+        """Return the joints that hardly move in all bags."""
+        return tuple(sorted(set.intersection(*(set(one.idle) for one in self.surveys))))
+
+    def unseen_joints(self) -> tuple[int, ...]:
+        """Return the joints that hardly move, or whose effort never changes, in all bags."""
+        silent = set.intersection(*(set(survey.silent) for survey in self.surveys))
+        return tuple(sorted(silent | set(self.idle_joints())))
+
+    def mean_temperature(self) -> FloatArray | None:
+        """Return the mean temperature of each joint while it was fitted [deg C], if recorded."""
+        known = [survey for survey in self.surveys if survey.temperature is not None]
+        if not known:
+            return None
+        mean: FloatArray = np.average(
+            [survey.temperature for survey in known], axis=0,
+            weights=[survey.samples for survey in known],
+        )
+        return mean if np.all(np.isfinite(mean)) else None
+
+
+def survey_bags(sources: Sequence[BagSource], scheduler: Scheduler) -> ManyBags:
+    """
+    Have bags read.
+
+    Parameters
+    ----------
+    sources : sequence of BagSource
+        How.
+    scheduler : Scheduler
+        Who reads them.
+
+    Raises
+    ------
+    IdentificationError
+        If a bag cannot be used, or the processes for it were lost too often.
+
+    """
+    return ManyBags(tuple(sources), tuple(scheduler.run(survey_bag, sources)), scheduler)
+
+
+def spread_evenly(count: int, most: int) -> tuple[int, ...]:
+    """Return at most so many of the numbers from 0 to below `count`, ends included."""
+    if count <= most:
+        return tuple(range(count))
+    return tuple(np.round(np.linspace(0, count - 1, most)).astype(int).tolist())

@@ -1,0 +1,274 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Drive gains for people and programs: drive_gains.json, results.txt and report.html."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.estimation.drive_gains import DriveGain
+from robot_identification.estimation.drive_gains import DriveGains
+from robot_identification.files import to_plain
+from robot_identification.files import write_results
+from robot_identification.model.payload import Payload
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.report.figures import MEASURED
+from robot_identification.report.figures import Picture
+from robot_identification.report.figures import PREDICTED
+from robot_identification.report.figures import RESIDUAL
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import percent
+from robot_identification.report.formatting import text_table
+from robot_identification.report.formatting import wrap
+from robot_identification.report.page import render_page
+from robot_identification.report.scatter_figure import draw_panel
+
+DRIVE_GAINS_SCHEMA = 1
+GAIN_FILES = ('drive_gains.json', 'results.txt', 'report.html')
+METHODS = {
+    'poses': 'static poses',
+    'payload_poses': 'a known payload at static poses',
+    'payload_motion': 'a known payload in motion',
+}
+
+
+def usable_gains(robot: RobotModel, found: DriveGains) -> tuple[list[float], tuple[str, ...]]:
+    """
+    Return a gain for every joint, and the joints whose gain is the one known before.
+
+    Returns
+    -------
+    gains : list of float
+        [N m/A]; empty if a joint has neither.
+    known_before : tuple of str
+        Joints whose gain is the robot's own.
+
+    """
+    known = robot.drives.drive_gain
+    gains = np.where(np.isfinite(found.values), found.values, known)
+    if not np.all(np.isfinite(gains)):
+        return [], ()
+    return [float(f'{gain:.6g}') for gain in gains], found.unseen
+
+
+def option_text(robot: RobotModel, found: DriveGains) -> str:
+    """Return what to add to other commands; empty if a joint has no gain."""
+    gains, _ = usable_gains(robot, found)
+    return f'--drive-gains {" ".join(f"{gain:g}" for gain in gains)}' if gains else ''
+
+
+def drive_gains_content(
+    robot: RobotModel, found: DriveGains, bags: Sequence[Path], loaded: Sequence[Path],
+    payload: Payload | None,
+) -> dict[str, Any]:
+    """Return the content of drive_gains.json; NaN is null in the file."""
+    _, known_before = usable_gains(robot, found)
+    content: dict[str, Any] = without_nan({
+        'schema_version': DRIVE_GAINS_SCHEMA,
+        'robot': robot.name,
+        'method': found.method,
+        'torque_from': found.torque_from,
+        'current_from': found.current_from,
+        'bags': [str(bag) for bag in bags],
+        'loaded_bags': [str(bag) for bag in loaded],
+        'payload': None if payload is None else {
+            'frame': payload.frame,
+            'mass': payload.mass,
+            'center_of_mass': payload.center_of_mass,
+            'inertia': payload.inertia,
+        },
+        'joint_names': [joint.joint for joint in found.joints],
+        'drive_gains': found.values,
+        'standard_errors': [joint.standard_error for joint in found.joints],
+        'unseen': list(found.unseen),
+        'option': option_text(robot, found) or None,
+        'known_before': list(known_before),
+        'joints': [
+            {
+                'joint': joint.joint,
+                'gain': joint.gain,
+                'standard_error': joint.standard_error,
+                'bias_bound': joint.bias_bound,
+                'spread': joint.spread,
+                'intercept': joint.intercept,
+                'points': joint.points,
+                'both_sides': joint.both_sides,
+                'holding_torque': joint.holding_torque,
+                'largest_torque': joint.largest_torque,
+                'reason': joint.reason,
+            }
+            for joint in found.joints
+        ],
+        'poses': [
+            {
+                'joint': joint.joint,
+                'torque': point.torque,
+                'current': point.current,
+                'holding': point.holding,
+                'side': point.side,
+            }
+            for joint, points in zip(found.joints, found.points, strict=False) for point in points
+        ],
+        'notes': list(found.notes),
+    })
+    return content
+
+
+def without_nan(content: Any) -> Any:
+    """Return plain content in which a number that does not exist is None."""
+    plain = to_plain(content)
+    if isinstance(plain, dict):
+        return {key: without_nan(value) for key, value in plain.items()}
+    if isinstance(plain, list):
+        return [without_nan(value) for value in plain]
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return None
+    return plain
+
+
+def _rows(found: DriveGains) -> list[list[str]]:
+    rows = []
+    for joint in found.joints:
+        if not joint.is_seen:
+            rows.append([joint.joint, 'not seen', '', '', '', '', ''])
+            continue
+        rows.append([
+            joint.joint, number(joint.gain, 5), number(joint.standard_error),
+            number(joint.bias_bound), percent(joint.spread),
+            f'{joint.both_sides} of {joint.points}', number(joint.holding_torque),
+        ])
+    return rows
+
+
+HEADER = (
+    'joint', 'gain [N m/A]', 'std. error', 'bias at most', 'spread', 'both sides', 'holding [N m]',
+)
+
+
+def _advice(robot: RobotModel, found: DriveGains) -> list[str]:
+    """Return what is to be done with the gains, in sentences."""
+    gains, known_before = usable_gains(robot, found)
+    if not gains:
+        return [
+            f'The gain of {", ".join(found.unseen)} is neither seen nor known before: record '
+            'poses at which gravity acts on it, or use a known payload in motion.'
+        ]
+    sentences = []
+    if known_before:
+        sentences.append(
+            f'The gain of {", ".join(known_before)} cannot be seen here; the option below has the '
+            'one that was known before.'
+        )
+    return sentences
+
+
+def drive_gains_text(robot: RobotModel, found: DriveGains) -> str:
+    """Return drive gains as plain text."""
+    lines = [
+        *wrap(f'Drive gains of {robot.name}, from {METHODS[found.method]}'),
+        *wrap(f'torque: {found.torque_from}; current: {found.current_from}'),
+        '',
+        *text_table(HEADER, _rows(found)),
+        '',
+    ]
+    for joint in found.joints:
+        if not joint.is_seen:
+            lines += wrap(f'{joint.joint}: {joint.reason}', first='  - ')
+    for note in (*_advice(robot, found), *found.notes):
+        lines += wrap(note, first='  - ')
+    option = option_text(robot, found)
+    if option:
+        lines += ['', 'For other commands:', f'  {option}']
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def render_drive_gains_report(
+    robot: RobotModel, found: DriveGains, bags: Sequence[Path], command_line: str = ''
+) -> str:
+    """
+    Return the report of drive gains, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    found : DriveGains
+        What was found.
+    bags : sequence of Path
+        What it was found in.
+    command_line : str
+        What was typed.
+
+    """
+    return render_page(
+        'drive_gains.html.j2',
+        robot=robot,
+        method=METHODS[found.method],
+        found=found,
+        header=HEADER,
+        rows=_rows(found),
+        advice=_advice(robot, found),
+        option=option_text(robot, found),
+        bags=[str(bag) for bag in bags],
+        command_line=command_line,
+        pictures=[
+            _picture(joint, points)
+            for joint, points in zip(found.joints, found.points, strict=False) if points
+        ],
+    )
+
+
+def _picture(joint: DriveGain, points: Sequence[Any]) -> Picture:
+    """Draw current over torque at the poses of one joint, and the line of its gain."""
+    torque = np.array([point.torque for point in points])
+    current = np.array([point.current for point in points])
+    both = np.array([point.both for point in points])
+    series = [(torque[both], current[both], PREDICTED), (torque[~both], current[~both], RESIDUAL)]
+    line = None
+    if joint.is_seen:
+        ends = np.array([min(torque.min(), 0.0), max(torque.max(), 0.0)])
+        line = (ends, ends / joint.gain + joint.intercept, MEASURED)
+    return draw_panel(
+        series, line, ('torque [N m]', 'current [A]'), joint.joint,
+        f'Current over torque of {joint.joint} at {len(points)} poses',
+    )
+
+
+def save_drive_gains(
+    directory: Path, robot: RobotModel, found: DriveGains, bags: Sequence[Path],
+    loaded: Sequence[Path], payload: Payload | None, command_line: str, *, force: bool,
+) -> None:
+    """
+    Write the files of drive gains into a folder.
+
+    Raises
+    ------
+    UsageError
+        If one of them exists already and `force` is not set.
+
+    """
+    content = drive_gains_content(robot, found, bags, loaded, payload)
+    write_results(directory, {
+        'drive_gains.json': json.dumps(content, indent=2, allow_nan=False) + '\n',
+        'results.txt': drive_gains_text(robot, found),
+        'report.html': render_drive_gains_report(
+            robot, found, [*bags, *loaded], command_line
+        ),
+    }, force)

@@ -1,0 +1,37 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""JSON files for scripts: plain numbers, and null where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import json
+import math
+from typing import Any
+
+from robot_identification.files import to_plain
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """Return the text of a JSON file; arrays become lists, what is not finite becomes null."""
+    return json.dumps(_finite(to_plain(content)), indent=2, allow_nan=False) + '\n'
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

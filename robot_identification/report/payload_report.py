@@ -1,0 +1,331 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A payload for people and programs: payload.json, results.txt and report.html."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.estimation.payload import LoadedRun
+from robot_identification.estimation.payload import PayloadEstimate
+from robot_identification.files import write_results
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.payload import Payload
+from robot_identification.model.payload import TOOL_FRAMES
+from robot_identification.model.payload import with_payload
+from robot_identification.model.regressor import inertial_regressor
+from robot_identification.model.regressor import standard_torque
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.figures import MEASURED
+from robot_identification.report.figures import Picture
+from robot_identification.report.figures import PREDICTED
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import text_table
+from robot_identification.report.formatting import wrap
+from robot_identification.report.gain_report import without_nan
+from robot_identification.report.page import render_page
+from robot_identification.report.scatter_figure import draw_panel
+
+PAYLOAD_SCHEMA = 1
+PAYLOAD_FILES = ('payload.json', 'results.txt', 'report.html')
+# Beside them, where all ten parameters are known in SI units: the arm with its payload.
+MODEL_FILE = 'identified_model.yaml'
+# Samples that are drawn, from the start.
+MOST_DRAWN = 5000
+
+
+def payload_content(
+    model: IdentifiedModel, found: PayloadEstimate, model_file: Path, bags: Sequence[Path]
+) -> dict[str, Any]:
+    """Return the content of payload.json: SI units, NaN and what is not known are null."""
+    payload, absolute = found.payload, not found.relative_scale
+    scaled = 1.0 if absolute else math.nan
+    content: dict[str, Any] = without_nan({
+        'schema_version': PAYLOAD_SCHEMA,
+        'robot': model.robot.name,
+        'model': str(model_file),
+        'bags': [str(bag) for bag in bags],
+        'scale': 'absolute' if absolute else 'not observable',
+        'static': found.static,
+        'frame': None if payload is None else payload.frame,
+        **_body(found, payload, absolute),
+        'inertia_over_mass': (
+            payload.inertia / payload.mass if payload is not None and _has_inertia(found) else None
+        ),
+        'standard_errors': {
+            'mass': scaled * found.errors.mass,
+            'center_of_mass': found.errors.center_of_mass,
+            'inertia': scaled * found.errors.inertia,
+        },
+        'set_payload': set_payload_values(found),
+        'in_link': {
+            'frame': None if found.in_link is None else found.in_link.frame,
+            **_body(found, found.in_link, absolute),
+        },
+        'unconstrained': _body(found, found.unconstrained, absolute),
+        'significance': {
+            'different': found.is_significant,
+            'p_value': found.test.p_value,
+            'statistic': found.test.statistic,
+            'tested': list(found.tested),
+        },
+        'variance_from_model': found.from_model,
+        'consistency_cost': found.cost,
+        'unseen': list(found.unseen),
+        'weak': list(found.weak),
+        'samples': found.samples,
+        'joint_names': list(model.robot.joint_names),
+        'rms_before': found.before,
+        'rms_after': found.after,
+        'changes': found.changes,
+        'notes': list(found.notes),
+    })
+    return content
+
+
+def _body(found: PayloadEstimate, payload: Payload | None, absolute: bool) -> dict[str, Any]:
+    return {
+        'mass': payload.mass if payload is not None and absolute else None,
+        'center_of_mass': None if payload is None else payload.center_of_mass,
+        'inertia': (
+            payload.inertia
+            if payload is not None and absolute and _has_inertia(found) else None
+        ),
+    }
+
+
+def _has_inertia(found: PayloadEstimate) -> bool:
+    return not found.static and not found.unseen
+
+
+def set_payload_values(found: PayloadEstimate) -> dict[str, Any] | None:
+    """
+    Return the arguments of a Universal Robot's `set_target_payload`.
+
+    Returns
+    -------
+    dict or None
+        `m` [kg], `cog` [m] in the flange's frame and, where it was seen, `inertia` as Ixx, Iyy,
+        Izz, Ixy, Ixz, Iyz about the centre of mass [kg m^2]; None where the scale or the flange
+        is unknown, or there is no payload.
+
+    """
+    payload = found.payload
+    if payload is None or found.relative_scale or payload.frame not in TOOL_FRAMES:
+        return None
+    values: dict[str, Any] = {
+        'm': round(payload.mass, 4), 'cog': np.round(payload.center_of_mass, 5).tolist(),
+    }
+    if _has_inertia(found):
+        i = payload.inertia
+        values['inertia'] = [
+            float(f'{value:.5g}')
+            for value in (i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2])
+        ]
+    return values
+
+
+def _rows(found: PayloadEstimate) -> list[list[str]]:
+    """Return name, value, standard error and unit of everything that is known."""
+    payload, errors = found.payload, found.errors
+    if payload is None:
+        return [['mass', 'not positive', number(errors.mass), 'kg']]
+    rows = []
+    if found.relative_scale:
+        rows.append(['mass', 'not observable', '', 'kg'])
+    else:
+        rows.append(['mass', number(payload.mass, 5), number(errors.mass), 'kg'])
+    rows += [
+        [f'center of mass {axis}', number(value, 4), number(error), 'm']
+        for axis, value, error in zip(
+            'xyz', payload.center_of_mass, errors.center_of_mass, strict=True
+        )
+    ]
+    if _has_inertia(found):
+        scale, unit = (payload.mass, 'm^2') if found.relative_scale else (1.0, 'kg m^2')
+        name = 'I{}{} / mass' if found.relative_scale else 'I{}{}'
+        rows += [
+            [
+                name.format('xyz'[i], 'xyz'[j]), number(float(payload.inertia[i, j]) / scale, 4),
+                number(float(errors.inertia[i, j]) / scale), unit,
+            ]
+            for i in range(3) for j in range(i, 3)
+        ]
+    return rows
+
+
+HEADER = ('', 'value', 'std. error', 'unit')
+
+
+def summary(found: PayloadEstimate) -> list[str]:
+    """Return in sentences whether there is a payload, and in which frame it is stated."""
+    sentences = [
+        'It is different from no payload'
+        if found.is_significant else 'It cannot be told from no payload',
+    ]
+    sentences[0] += f' (p = {found.test.p_value:.2g}).'
+    if found.payload is not None:
+        sentences.append(
+            f'Centre of mass and inertia are in the frame of {found.payload.frame}, inertia about '
+            'the centre of mass.'
+        )
+    if found.weak:
+        sentences.append(f'Hardly seen: {", ".join(found.weak)}.')
+    return sentences
+
+
+def call_text(found: PayloadEstimate) -> str:
+    """Return the call of `set_target_payload`; empty where it is not known."""
+    values = set_payload_values(found)
+    if values is None:
+        return ''
+    arguments = [f'{values["m"]:g}', str(values['cog'])]
+    if 'inertia' in values:
+        arguments.append(str(values['inertia']))
+    return f'set_target_payload({", ".join(arguments)})'
+
+
+def payload_text(model: IdentifiedModel, found: PayloadEstimate) -> str:
+    """Return a payload as plain text."""
+    lines = [*wrap(f'Payload of {model.robot.name}'), '']
+    for sentence in summary(found):
+        lines += wrap(sentence)
+    lines += ['', *text_table(HEADER, _rows(found)), '']
+    lines += text_table(
+        ('joint', 'left by the bare arm [N m]', 'with the payload [N m]'),
+        [
+            [joint, number(before), number(after)]
+            for joint, before, after in zip(
+                model.robot.joint_names, found.before, found.after, strict=True
+            )
+        ],
+    )
+    lines.append('')
+    for note in found.notes:
+        lines += wrap(note, first='  - ')
+    call = call_text(found)
+    if call:
+        lines += ['', 'For a Universal Robot:', f'  {call}']
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def explain_torque(
+    model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return what a run needs beyond the bare arm, and what the payload explains of it.
+
+    Returns
+    -------
+    left, explained : ndarray, shape (M, n)
+        Of the first samples that count [N m].
+
+    """
+    chosen = np.flatnonzero(run.rows)[:MOST_DRAWN]
+    last = int(chosen[-1]) + 1
+    motion = run.motion.part(slice(0, last))
+    bare = standard_torque(model.robot, model.parameters, model.theta_lifted, motion)
+    left = (run.tau[:last] - bare)[chosen]
+    parameters = np.where(np.isfinite(found.parameters), found.parameters, 0.0)
+    W = inertial_regressor(model.robot, motion.rows(chosen))[:, -10:]
+    explained = (W @ parameters).reshape(left.shape)
+    if found.changes.shape[2]:
+        explained = explained + found.changes[0, :, 0]
+    return left, explained
+
+
+def render_payload_report(
+    model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun, model_file: Path,
+    bags: Sequence[Path], command_line: str = '',
+) -> str:
+    """
+    Return the report of a payload, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of the bare arm.
+    found : PayloadEstimate
+        The payload.
+    run : LoadedRun
+        The first run, which is drawn.
+    model_file : Path
+        Where the model was read from.
+    bags : sequence of Path
+        The loaded runs.
+    command_line : str
+        What was typed.
+
+    """
+    left, explained = explain_torque(model, found, run)
+    return render_page(
+        'payload.html.j2',
+        model=model,
+        found=found,
+        summary=summary(found),
+        header=HEADER,
+        rows=_rows(found),
+        joints=list(zip(model.robot.joint_names, found.before, found.after, strict=True)),
+        call=call_text(found),
+        model_file=str(model_file),
+        bags=[str(bag) for bag in bags],
+        command_line=command_line,
+        pictures=[
+            _picture(name, left[:, joint], explained[:, joint], joined=not found.static)
+            for joint, name in enumerate(model.robot.joint_names)
+        ],
+    )
+
+
+def _picture(name: str, left: FloatArray, explained: FloatArray, *, joined: bool) -> Picture:
+    at = np.arange(len(left), dtype=float)
+    return draw_panel(
+        [(at, left, MEASURED), (at, explained, PREDICTED)], None,
+        ('sample', 'torque [N m]') if joined else ('pose', 'torque [N m]'), name,
+        f'Torque of {name} beyond the bare arm, and what the payload explains', joined=joined,
+    )
+
+
+def save_payload(
+    directory: Path, model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun,
+    model_file: Path, bags: Sequence[Path], command_line: str, *, force: bool,
+) -> None:
+    """
+    Write the files of a payload into a folder.
+
+    Raises
+    ------
+    UsageError
+        If one of them exists already and `force` is not set.
+
+    """
+    content = payload_content(model, found, model_file, bags)
+    loaded: dict[str, str | bytes] = {}
+    if found.payload is not None and not (found.static or found.relative_scale):
+        loaded = {MODEL_FILE: dump_identified_model(with_payload(model, found.payload))}
+    write_results(directory, {
+        **loaded,
+        'payload.json': json.dumps(content, indent=2, allow_nan=False) + '\n',
+        'results.txt': payload_text(model, found),
+        'report.html': render_payload_report(
+            model, found, run, model_file, bags, command_line
+        ),
+    }, force)

@@ -1,0 +1,148 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What `temperature` found: results.txt, temperature.json and report.html."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.estimation.comparison import p_words
+from robot_identification.estimation.temperature import temperature_content
+from robot_identification.estimation.temperature import TemperatureLine
+from robot_identification.estimation.temperature import TemperatureStudy
+from robot_identification.report.figures import Picture
+from robot_identification.report.figures import temperature_picture
+from robot_identification.report.formatting import fixed
+from robot_identification.report.formatting import NOT_AVAILABLE
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import percent
+from robot_identification.report.formatting import text_table
+from robot_identification.report.formatting import wrap
+from robot_identification.report.json_file import json_text
+from robot_identification.report.page import render_page
+
+HEADER = (
+    'joint', 'from', 'to [deg C]', 'viscous', 'per K', 'std error', 'R^2', 'change',
+    'Coulomb',
+)
+
+
+def temperature_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
+    """Return the cells of the table of lines, one row for each joint; titles are HEADER."""
+    rows: list[tuple[str, ...]] = []
+    for joint in study.joints:
+        line = joint.viscous_line
+        coulomb = (
+            f'moves (p{p_words(joint.coulomb_p)})' if joint.coulomb_moves
+            else 'constant' if joint.coulomb_line is not None else NOT_AVAILABLE
+        )
+        rows.append((
+            joint.joint,
+            fixed(float(joint.temperature.min()), 1), fixed(float(joint.temperature.max()), 1),
+            number(float(joint.viscous[0])), *_line_cells(line), percent(joint.viscous_change),
+            coulomb,
+        ))
+    return rows
+
+
+def torque_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
+    """Return joint, mean and largest change of torque, and its share of the joint's limit."""
+    change = study.torque
+    return [
+        (name, number(float(mean)), number(float(largest)), percent(float(share)))
+        for name, mean, largest, share in zip(
+            change.joints, change.mean, change.largest, change.share, strict=True
+        )
+    ]
+
+
+def share_words(study: TemperatureStudy) -> str:
+    """Return the change of torque by size of joint in words."""
+    sizes = ', '.join(
+        f'{percent(share)} of {limit:g} N m' for limit, share in study.share_of_limit.items()
+    )
+    return f'Mean of the largest changes by size of joint: {sizes or NOT_AVAILABLE}.'
+
+
+def temperature_text(study: TemperatureStudy) -> str:
+    """Return a study as plain text, at most 100 columns wide."""
+    lines = [
+        *wrap(f'Friction of {study.robot} over temperature, {len(study.order)} runs'),
+        '',
+        *text_table(HEADER, temperature_rows(study)),
+        '',
+        *wrap(
+            f'Viscous friction changed by {percent(study.mean_viscous_change)} on average from '
+            'the coldest to the warmest run.'
+        ),
+        '',
+        *wrap(f'Change of torque between these two, along a motion of {study.torque.samples} '
+              'samples:'),
+        *text_table(('joint', 'mean [N m]', 'largest [N m]', 'of limit'), torque_rows(study)),
+        *wrap(share_words(study)),
+    ]
+    for note in study.notes:
+        lines += wrap(note, first='  - ')
+    return '\n'.join(lines) + '\n'
+
+
+def temperature_json(study: TemperatureStudy) -> str:
+    """Return temperature.json (docs/formats/temperature.md); NaN becomes null."""
+    return json_text(temperature_content(study))
+
+
+def render_temperature_report(
+    study: TemperatureStudy, paths: tuple[str, ...], command_line: str = ''
+) -> str:
+    """
+    Return the report of a study, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    study : TemperatureStudy
+        What was found.
+    paths : tuple of str
+        Of the models as they were given.
+    command_line : str
+        What was typed.
+
+    """
+    return render_page(
+        'temperature.html.j2',
+        study=study,
+        header=HEADER,
+        rows=temperature_rows(study),
+        torque_rows=torque_rows(study),
+        share_words=share_words(study),
+        pictures=[_picture(study, j) for j in range(len(study.joints))],
+        models=[paths[i] for i in study.order],
+        command_line=command_line,
+    )
+
+
+def _line_cells(line: TemperatureLine | None) -> tuple[str, str, str]:
+    if line is None:
+        return (NOT_AVAILABLE,) * 3
+    return number(line.slope), number(line.slope_error, 2), fixed(line.r_squared, 2)
+
+
+def _picture(study: TemperatureStudy, index: int) -> Picture:
+    joint = study.joints[index]
+    line = joint.viscous_line
+    ends = np.zeros((2, 0)) if line is None else np.array([
+        [line.lowest, line.highest], [line.at(line.lowest)[0], line.at(line.highest)[0]],
+    ])
+    return temperature_picture(
+        joint.joint, joint.temperature, joint.viscous, joint.viscous_errors, ends
+    )

@@ -1,0 +1,115 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`compare`: what differs between models, and joints of one size across robots."""
+
+import json
+
+from builders import contents
+from builders import run_command
+from identified_arms import WarmArm
+import pytest
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+from robot_identification.model.model_file import dump_identified_model
+
+
+@pytest.fixture(scope='module')
+def files(tmp_path_factory):
+    """Return model files of a cold and a warm arm, and of the cold one once more."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    folder = tmp_path_factory.mktemp('models')
+    arm = WarmArm(folder)
+    paths = []
+    for name, warmth, seed in (('cold', 22.0, 1), ('warm', 38.0, 2), ('again', 22.0, 3)):
+        paths.append(folder / f'{name}.yaml')
+        paths[-1].write_text(dump_identified_model(arm.run(warmth, seed)))
+    return paths
+
+
+def test_cold_warm_and_cold_again(files):
+    """Each against the first: friction moved in one, nothing in the other."""
+    outcome = run_command('compare', *files, '--json')
+    assert (outcome.code, outcome.err) == (0, '')
+    warm, again = json.loads(outcome.out)['pairs']
+    assert warm['differ']
+    assert [group['group'] for group in warm['groups'] if group['moved']] == ['viscous']
+    assert not again['differ']
+    assert [pair['second'] for pair in (warm, again)] == [str(path) for path in files[1:]]
+    largest = zip(warm['torque']['largest'], again['torque']['largest'], strict=True)
+    assert all(one > other for one, other in largest)
+
+
+def test_the_terminal_says_it_in_words(files):
+    outcome = run_command('compare', *files[:2])
+    assert '- inertial parameters agree (p=' in outcome.out
+    assert '- viscous friction moved by -' in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 100
+
+
+def test_files_are_written_where_asked(files, tmp_path):
+    out = tmp_path / 'out'
+    outcome = run_command('compare', *files, '-o', out)
+    assert outcome.code == 0, outcome.err
+    assert set(contents(out)) == {'comparison.json', 'report.html', 'results.txt'}
+    assert 'Viscous friction moved by' in (out / 'report.html').read_text()
+    again = run_command('compare', *files, '-o', out)
+    assert again.code == 2
+    assert '--force' in again.err
+    assert run_command('compare', *files[:2], '-o', out, '--force').code == 0
+    assert len(json.loads((out / 'comparison.json').read_text())['pairs']) == 1
+
+
+def test_joints_of_one_size(files, tmp_path):
+    """Drives and gear ratios come from robot YAMLs."""
+    folder = files[0].parent
+    robot = read_yaml(folder / 'arm.yaml')
+    refused = run_command('compare', *files[:2], '--joints-of-size', '--robots',
+                          *[folder / 'arm.yaml'] * 2)
+    assert refused.code == 4
+    assert 'add `drive` to their joints' in refused.err
+    for joint, drive in zip(robot['joints'], ('large', 'large', 'small'), strict=True):
+        robot['joints'][joint]['drive'] = drive
+    (tmp_path / 'arm.yaml').write_text(dump_yaml(robot))
+    (tmp_path / 'arm.urdf').write_text((folder / 'arm.urdf').read_text())
+    options = ['--joints-of-size', '--robots', *[tmp_path / 'arm.yaml'] * 2]
+    sizes = json.loads(run_command('compare', *files[:2], *options, '--json').out)
+    assert sizes['pairs'] == []
+    assert [(size['size'], len(size['joints'])) for size in sizes['joints_of_size']] == [
+        ('large', 4), ('small', 2),
+    ]
+    small = sizes['joints_of_size'][1]
+    # 1 % per kelvin, 16 K.
+    assert small['viscous_spread'] == pytest.approx(1.16, abs=0.05)
+    out = run_command('compare', *files[:2], *options, '-o', tmp_path / 'out').out
+    assert 'Joints of size small' in out
+    assert 'Joints of size small' in (tmp_path / 'out' / 'report.html').read_text()
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    (['--robots', 'ur5'], '--robots is for --joints-of-size'),
+    (['--joints-of-size', '--robots', 'ur5'], '--robots names 1 robots for 2 models'),
+    (['--joints-of-size', '--trajectory', 't.yaml'], '--trajectory is for models of one arm'),
+    (['--joints-of-size'], "unknown robot 'arm'"),
+])
+def test_wrong_options_are_refused(files, options, message):
+    outcome = run_command('compare', *files[:2], *options)
+    assert outcome.code == 2
+    assert message in outcome.err
+
+
+def test_one_model_is_too_few(files):
+    outcome = run_command('compare', files[0])
+    assert outcome.code == 2
+    assert 'compare needs two models' in outcome.err

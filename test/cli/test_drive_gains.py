@@ -1,0 +1,154 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`drive-gains` on the twin with static friction: within 1 %, with the scale or not at all."""
+
+import json
+
+from builders import joint_states
+from builders import write_bag
+from builders import write_run
+from estimation.payload_cases import BODY
+from estimation.payload_cases import carrying
+from estimation.payload_cases import moving
+from estimation.payload_cases import NOISE
+from estimation.payload_cases import torque_of_twin
+from estimation.payload_cases import true_arm
+import numpy as np
+import pytest
+from test_formats_docs import documented
+from test_formats_docs import paths
+
+POSES = np.array([
+    [0.0, -0.3, 0.3, -1.2, 1.57, 0.0],
+    [0.5, -0.9, 1.2, 0.2, 0.8, 0.5],
+    [0.2, -1.2, 0.5, -0.5, 0.3, 1.0],
+])
+# Joints whose moment of gravity the poses make large.
+SEEN = slice(1, 4)
+
+
+@pytest.fixture(scope='module')
+def poses(robots, tmp_path_factory):
+    """Return the truth, a bag of static poses with targets, and one without."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
+    from robot_identification.experiment.simulated_run import write_simulated_bag
+    from robot_identification.simulation.poses import PoseOptions
+    from robot_identification.simulation.poses import simulate_poses
+    from robot_identification.simulation.truth import draw_truth
+    from robot_identification.simulation.truth import with_static_friction
+    from robot_identification.simulation.twin import Sensors
+    folder = tmp_path_factory.mktemp('gains')
+    robot = robots['ur5']
+    truth = with_static_friction(draw_truth(robot, 3))
+    run = simulate_poses(robot, truth, Sensors(), POSES, PoseOptions(dwell=2.2))
+    write_simulated_bag(folder / 'poses', robot, run)
+    write_run(folder / 'plain', robot, run)
+    return truth, folder / 'poses', folder / 'plain'
+
+
+@pytest.mark.parametrize('current', [(), ('--current', 'measured')])
+def test_gains_of_the_twin_with_static_friction(command, poses, tmp_path, current):
+    """The acceptance: within 1 % from poses, by targets and by measured currents alike."""
+    truth, bag, _ = poses
+    found = command(
+        'drive-gains', bag, '--robot', 'ur5', '-o', tmp_path / 'out', '--json', *current
+    )
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    gains = np.array(content['drive_gains'], dtype=float)
+    assert np.abs(gains[SEEN] / truth.drive_gain[SEEN] - 1.0).max() < 0.01
+    assert 'shoulder_pan_joint' in content['unseen']
+    assert content['known_before'] == content['unseen']
+    option = content['option'].split()
+    assert option[0] == '--drive-gains' and len(option) == 7
+    assert json.loads((tmp_path / 'out' / 'drive_gains.json').read_text()) == content
+    keys = {name for name in documented('drive_gains') if not name.startswith('payload.')}
+    assert paths(content) == keys
+    if current:
+        # What static friction holds is more than the error that is left.
+        held = [joint['holding_torque'] for joint in content['joints'][SEEN]]
+        assert min(held) > 1.0
+    assert 'data:image/png' in (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
+    text = (tmp_path / 'out' / 'results.txt').read_text()
+    assert 'For other commands:' in text and 'shoulder_pan_joint: its current is' in text
+
+
+def test_currents_alone_have_no_scale(command, poses, tmp_path):
+    """No target torque, no payload, no trusted masses: exit code 3, and what would help."""
+    _, _, plain = poses
+    found = command('drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out')
+    assert found.code == 3
+    assert 'the scale is not observable' in found.err and '--payload' in found.err
+    assert not (tmp_path / 'out').exists()
+    half = command(
+        'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--payload', 2, 0, 0, 0
+    )
+    assert half.code == 2 and '--payload and --loaded go together' in half.err
+    torque = command(
+        'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--effort-unit', 'Nm',
+        '--torque-from', 'urdf',
+    )
+    assert torque.code == 3 and 'without a current there is no drive gain' in torque.err
+
+
+def test_gravity_of_trusted_masses(command, poses, tmp_path):
+    """Gains by the URDF's gravity are as wrong as its masses, which here are up to 20 %."""
+    truth, _, plain = poses
+    found = command(
+        'drive-gains', plain, '--robot', 'ur5', '-o', tmp_path / 'out', '--torque-from', 'urdf',
+        '--json',
+    )
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    off = np.array(content['drive_gains'], dtype=float)[SEEN] / truth.drive_gain[SEEN] - 1.0
+    assert np.all(np.abs(off) < 0.35)
+    assert content['torque_from'] == 'gravity of the masses in the URDF'
+
+
+def test_known_payload_in_motion(command, robots, tmp_path):
+    """One bag without and one with the body: every gain within 1 %."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
+    robot = robots['ur5']
+    truth = true_arm(robot)
+    rng = np.random.default_rng(7)
+    for name, arm, seed in (('bare', robot, 1), ('loaded', carrying(robot, BODY), 2)):
+        motion = moving(robot, seed, 3750)
+        tau = torque_of_twin(arm, truth, motion)
+        tau = tau + NOISE * rng.normal(size=tau.shape)
+        write_bag(
+            tmp_path / name,
+            joint_states(
+                robot.joint_names, 1.0 + 0.008 * np.arange(3750), motion.q, motion.dq,
+                tau / truth.drive_gain,
+            ),
+            {'robot': 'ur5', 'effort_unit': 'A'},
+        )
+    x, y, z = BODY.center_of_mass
+    i = BODY.inertia
+    found = command(
+        'drive-gains', tmp_path / 'bare', '--robot', 'ur5', '-o', tmp_path / 'out', '--json',
+        '--loaded', tmp_path / 'loaded', '--payload', BODY.mass, x, y, z, '--payload-inertia',
+        i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2],
+    )
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    assert content['method'] == 'payload_motion'
+    gains = np.array(content['drive_gains'], dtype=float)
+    assert np.abs(gains / truth.drive_gain - 1.0).max() < 0.01
+    assert content['payload']['mass'] == BODY.mass
+    of_poses = {name for name in documented('drive_gains') if name.startswith('poses[]')}
+    assert paths(content) == set(documented('drive_gains')) - of_poses

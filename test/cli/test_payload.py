@@ -1,0 +1,137 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`payload` from files: a bag with a known body, the bare arm's model, and what is left behind."""
+
+from dataclasses import replace
+import json
+
+from builders import joint_states
+from builders import write_bag
+from estimation.payload_cases import bare_model
+from estimation.payload_cases import BODY
+from estimation.payload_cases import carrying
+from estimation.payload_cases import moving
+from estimation.payload_cases import NOISE
+from estimation.payload_cases import torque_of_twin
+from estimation.payload_cases import true_arm
+import numpy as np
+import pytest
+from robot_identification.model.model_file import dump_identified_model
+from test_formats_docs import documented
+from test_formats_docs import paths
+
+
+@pytest.fixture(scope='module')
+def files(robots, tmp_path_factory):
+    """Return paths of a bag with the body, and of models with true and with unknown gains."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
+    folder = tmp_path_factory.mktemp('payload')
+    robot = robots['ur5']
+    truth = true_arm(robot)
+    rng = np.random.default_rng(7)
+    model = replace(
+        bare_model(robot.with_drive_gains(truth.drive_gain), truth, rng), effort_unit='A',
+        provenance={'bags': [], 'options': {}, 'versions': {}},
+    )
+    motion = moving(robot, 2)
+    tau = torque_of_twin(carrying(robot, BODY), truth, motion)
+    tau = tau + NOISE * rng.normal(size=tau.shape)
+    rest = np.tile(motion.q[-1], (400, 1))
+    bag = write_bag(
+        folder / 'bag',
+        joint_states(
+            robot.joint_names, 1.0 + 0.008 * np.arange(1900), np.vstack([motion.q, rest]),
+            np.vstack([motion.dq, np.zeros_like(rest)]),
+            np.vstack([tau, np.tile(tau[-1], (400, 1))]) / truth.drive_gain,
+        ),
+        {'robot': 'ur5', 'effort_unit': 'A'},
+    )
+    paths = {}
+    for name, each in (
+        ('absolute', model),
+        ('relative', replace(
+            model, robot=robot.with_drive_gains(np.ones(robot.n)), relative_scale=True,
+            theta_base=model.theta_base / 13.0, covariance=model.covariance / 169.0,
+        )),
+    ):
+        paths[name] = folder / f'{name}.yaml'
+        paths[name].write_text(dump_identified_model(each), encoding='utf-8')
+    return bag, paths
+
+
+def test_payload_in_json_and_files(command, files, tmp_path):
+    """Keys of the design, SI units; what is written is what is printed."""
+    bag, models = files
+    found = command('payload', models['absolute'], bag, '-o', tmp_path / 'out', '--json')
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    # Of twelve seconds with it; a chance of 1e-3 to be further off than 4 of its errors.
+    assert abs(content['mass'] - BODY.mass) < 4.0 * content['standard_errors']['mass'] < 0.15
+    np.testing.assert_allclose(content['center_of_mass'], BODY.center_of_mass, atol=0.003)
+    assert np.shape(content['inertia']) == (3, 3)
+    assert set(content['standard_errors']) == {'mass', 'center_of_mass', 'inertia'}
+    assert content['frame'] == 'tool0'
+    assert content['significance']['different'] is True
+    set_payload = content['set_payload']
+    assert set_payload['m'] == pytest.approx(content['mass'], abs=1e-4)
+    inertia = np.array(content['inertia'])
+    expected = [inertia[0, 0], inertia[1, 1], inertia[2, 2], inertia[0, 1], inertia[0, 2],
+                inertia[1, 2]]
+    np.testing.assert_allclose(set_payload['inertia'], expected, rtol=1e-4)
+    assert json.loads((tmp_path / 'out' / 'payload.json').read_text()) == content
+    assert paths(content) == set(documented('payload'))
+    report = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
+    assert 'set_target_payload(2.' in report and 'data:image/png' in report
+    again = command('payload', models['absolute'], bag, '-o', tmp_path / 'out')
+    assert again.code == 2 and '--force' in again.err
+
+
+def test_unknown_gains_make_the_scale_unobservable(command, files, tmp_path):
+    """The mass is null and said to be not observable; the centre is stated."""
+    bag, models = files
+    found = command(
+        'payload', models['relative'], bag, '-o', tmp_path / 'out', '--json', '--frame',
+        'wrist_3_link',
+    )
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    assert content['scale'] == 'not observable'
+    assert content['mass'] is None and content['inertia'] is None
+    assert content['standard_errors']['mass'] is None
+    assert content['set_payload'] is None
+    assert content['frame'] == 'wrist_3_link'
+    # Gains of 1 and the true ones differ from joint to joint: the model takes them as equal.
+    assert np.abs(np.array(content['center_of_mass']) - BODY.center_of_mass).max() < 0.1
+    assert 'the scale is not observable' in found.err
+    text = (tmp_path / 'out' / 'results.txt').read_text()
+    assert 'not observable' in text and 'set_target_payload' not in text
+
+
+def test_one_pose_is_not_enough(command, files, tmp_path):
+    """The bag rests once, at its end: exit code 3, and nothing is written."""
+    bag, models = files
+    found = command('payload', models['absolute'], bag, '-o', tmp_path / 'out', '--static')
+    assert found.code == 3
+    assert "payload's m, mx, my, mz in the frame of the last link cannot be seen" in found.err
+    assert not (tmp_path / 'out').exists()
+    late = command(
+        'payload', models['absolute'], bag, '-o', tmp_path / 'out', '--static', '--start', '60'
+    )
+    assert late.code == 3 and 'never rests' in late.err
+    wrong = command(
+        'payload', models['absolute'], bag, '-o', tmp_path / 'out', '--frame', 'forearm_link'
+    )
+    assert wrong.code == 2 and 'no link forearm_link is fixed' in wrong.err

@@ -1,0 +1,208 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`temperature`, from bags of a simulated arm that warms up to its files."""
+
+import json
+import shlex
+from types import SimpleNamespace
+
+from builders import contents
+from builders import run_command
+from identified_arms import WarmArm
+import numpy as np
+import pytest
+from recordings import write_small_arm
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.simulation.thermal import AMBIENT
+from robot_identification.simulation.thermal import VISCOUS_SLOPE
+
+RUNS = (1, 2, 3)
+PERIOD = 8.0
+# A motion whose joints go together little: slopes are then known to 2 % (standard error).
+SEED = 6
+JOINTS = ('pan', 'lift', 'reach')
+
+
+def write_trajectory(path):
+    """Write a Fourier motion of the small arm, at rest at both ends."""
+    form = FourierParametrization(harmonics=5, base_period=PERIOD)
+    coefficients = np.random.default_rng(SEED).normal(size=(3, form.n_coefficients))
+    fastest = np.abs(form.basis(np.arange(0.0, PERIOD, 0.01))[1] @ coefficients.T).max(axis=0)
+    coefficients *= (1.8 / fastest)[:, None]
+    path.write_text(dump_trajectory(Trajectory('arm', JOINTS, form, coefficients, 1, {})))
+    return path
+
+
+@pytest.fixture(scope='module')
+def warming(tmp_path_factory):
+    """Return the folder of an arm that repeats a motion while it warms up, and its models."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
+    folder = tmp_path_factory.mktemp('warming')
+    robot = write_small_arm(folder)
+    trajectory = write_trajectory(folder / 'trajectory.yaml')
+    made = run_command(
+        'simulate', '--robot', robot, '--trajectory', trajectory, '--truth-seed', 3, '--warm-up',
+        60, '--repeat', len(RUNS), '--separate-bags', '--noise-free', '-o', folder / 'bag',
+    )
+    assert made.code == 0, made.err
+
+    def identify(bags, name, friction):
+        found = run_command(
+            'identify', *bags, '--robot', robot, '--cutoff', 9, '--friction', friction, '-o',
+            folder / name,
+        )
+        assert found.code == 0, found.err
+        return folder / name / 'identified_model.yaml', found
+
+    bags = [folder / f'bag_{number}' for number in RUNS]
+    return SimpleNamespace(
+        folder=folder, robot=robot, bags=bags, identify=identify, trajectory=trajectory,
+        models=[identify([bag], f'm{k}', 'coulomb,viscous,offset') for k, bag in enumerate(bags)],
+    )
+
+
+@pytest.fixture(scope='module')
+def files(tmp_path_factory):
+    """Return model files of an arm at three temperatures, made without bags."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    folder = tmp_path_factory.mktemp('models')
+    arm = WarmArm(folder)
+    paths = []
+    for number, warmth in enumerate((22.0, 29.0, 38.0)):
+        paths.append(folder / f'model_{number}.yaml')
+        paths[-1].write_text(dump_identified_model(arm.run(warmth, number)))
+    return paths
+
+
+def test_from_bags_to_lines(warming):
+    """
+    Repeated runs, one model each, a line: viscous friction falls by the simulated share.
+
+    Drive gains of the simulated arm are 5 % off, so slopes are compared as shares of viscous
+    friction, within four of their standard errors.
+    """
+    out = warming.folder / 'temperature'
+    outcome = run_command('temperature', *(path for path, _ in warming.models), '-o', out)
+    assert outcome.code == 0, outcome.err
+    content = json.loads((out / 'temperature.json').read_text())
+    assert content['order'] == [1, 2, 3]
+    for joint in content['joints']:
+        line = joint['viscous']['line']
+        at_ambient = line['value'] + line['slope'] * (AMBIENT - line['reference'])
+        share_error = line['slope_error'] / at_ambient
+        assert line['slope'] / at_ambient == pytest.approx(
+            VISCOUS_SLOPE, abs=max(4.0 * share_error, 0.05 * abs(VISCOUS_SLOPE))
+        )
+        assert not joint['coulomb_moves']
+    model = load_identified_model(out / 'identified_model.yaml')
+    assert {term.law.name for term in model.parameters.friction} == {
+        'coulomb', 'viscous', 'temperature_viscous', 'offset',
+    }
+    checked = run_command('validate', out / 'identified_model.yaml', warming.bags[0], '-o',
+                          warming.folder / 'validation')
+    assert checked.code == 0, checked.err
+    # The model was lifted from the middle run; with its slopes it predicts the cold one as well.
+    assert json.loads((warming.folder / 'validation' / 'validation.json').read_text())[
+        'bags'][0]['nrmse_mean'] < 0.06
+
+
+def test_warming_is_noticed_and_one_regression_finds_it(warming):
+    """The note names joints and law; the law's slope is right within 5 %."""
+    _, plain = warming.models[0]
+    assert 'temperatures vary by more than 5 K (pan from 24.0 to' in plain.err
+    path, pooled = warming.identify(
+        warming.bags, 'pooled', 'coulomb,viscous,temperature_viscous,offset'
+    )
+    assert 'temperatures vary' not in pooled.err
+    model = load_identified_model(path)
+    value = dict(zip(model.reduction.names, model.theta_base, strict=True))
+    for j in (1, 2, 3):
+        # The law refers to 25 deg C, the simulated share to the ambient temperature.
+        at_ambient = value[f'fv{j}'] + (AMBIENT - 25.0) * value[f'fvT{j}']
+        assert value[f'fvT{j}'] / at_ambient == pytest.approx(VISCOUS_SLOPE, rel=0.05)
+
+
+def test_files_are_whole_and_not_overwritten(files, tmp_path):
+    out = tmp_path / 'out'
+    first = run_command('temperature', *files, '-o', out)
+    assert first.code == 0, first.err
+    assert set(contents(out)) == {
+        'temperature.json', 'identified_model.yaml', 'report.html', 'results.txt',
+    }
+    before = contents(out)
+    again = run_command('temperature', *files, '-o', out)
+    assert again.code == 2
+    assert '--force' in again.err
+    assert contents(out) == before
+    forced = run_command('temperature', *files, '-o', out, '--force')
+    assert (forced.code, contents(out)) == (0, {
+        **before, 'report.html': (out / 'report.html').read_bytes(),
+    })
+    report = (out / 'report.html').read_text()
+    assert report.count('<img src="data:image/png') == 3
+    assert all(f'<th scope="row">{joint}</th>' in report for joint in JOINTS)
+    text = (out / 'results.txt').read_text()
+    assert first.out.startswith(text)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_json_is_one_object_and_the_file(files, tmp_path):
+    outcome = run_command('temperature', *files, '-o', tmp_path / 'out', '--json')
+    assert json.loads(outcome.out) == json.loads(
+        (tmp_path / 'out' / 'temperature.json').read_text()
+    )
+
+
+def test_a_model_at_a_temperature(files, tmp_path):
+    """Outside the lines' range a warning says what is taken."""
+    outcome = run_command('temperature', *files, '-o', tmp_path / 'out', '--at', 50)
+    assert outcome.code == 0
+    assert 'pan: 50.0 deg C is outside 22.0 to 38.0' in outcome.err
+    model = load_identified_model(tmp_path / 'out' / 'identified_model.yaml')
+    assert 'temperature_viscous' not in {term.law.name for term in model.parameters.friction}
+    np.testing.assert_array_equal(model.temperature, [50.0] * 3)
+    wrong = run_command('temperature', *files, '-o', tmp_path / 'two', '--at', 50, 40)
+    assert wrong.code == 4
+    assert '2 temperatures for 3 joints' in wrong.err
+    assert not (tmp_path / 'two').exists()
+
+
+def test_along_a_trajectory(files, tmp_path):
+    """The change of torque is that along the given motion; a file edited by hand is refused."""
+    path = write_trajectory(tmp_path / 'trajectory.yaml')
+    options = ('temperature', *files, '--trajectory', path, '--json', '-o')
+    given = run_command(*options, tmp_path / 'a')
+    assert json.loads(given.out)['torque']['samples'] == PERIOD * 100 + 1
+    path.write_text(path.read_text().replace('- reach', '- beyond').replace('reach', 'beyond'))
+    refused = run_command(*options, tmp_path / 'b')
+    assert refused.code == 5
+    assert 'does not match its sha256' in refused.err
+
+
+def test_one_model_is_too_few(files, tmp_path):
+    outcome = run_command('temperature', files[0], '-o', tmp_path / 'out')
+    assert outcome.code == 4
+    assert 'name two or more' in outcome.err
+
+
+def test_help_shows_an_example_that_is_parsed():
+    outcome = run_command('temperature', '--help')
+    example = outcome.out.split('example:\n')[1].strip()
+    assert shlex.split(example)[:2] == ['robot-identification', 'temperature']

@@ -1,0 +1,111 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Identified models of a small simulated arm at chosen temperatures; MuJoCo is the truth."""
+
+from dataclasses import replace
+
+import numpy as np
+from recordings import fourier_motion
+from recordings import write_small_arm
+from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.covariance import covariance_of
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import TrainingData
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction.coulomb import CoulombFriction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.processing.dataset import Dataset
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import inverse_dynamics
+
+RATE = 50.0
+DURATION = 18.0
+# Noise of the torque over each joint's limit: current sensors of real arms have some 0.4 %.
+NOISE = 0.004
+# Viscous friction falls by these shares per kelvin, and holds at 25 deg C.
+SLOPES = np.array([-0.015, -0.02, -0.01])
+WARMTH = 25.0
+
+
+class WarmArm:
+    """
+    An arm of three joints whose viscous friction is linear in temperature, the bodies are not.
+
+    Attributes
+    ----------
+    robot : RobotModel
+        What the estimators know.
+    truth : Truth
+        What it is, viscous friction at WARMTH.
+    slopes : ndarray, shape (3,)
+        True slopes of viscous friction [N m s/(rad K)].
+
+    """
+
+    def __init__(self, folder):
+        self.robot = load_robot(str(write_small_arm(folder)))
+        # The same passage through rest as the law's, so that nothing but noise is in the errors.
+        self.truth = replace(draw_truth(self.robot, 3), velocity_width=CoulombFriction().width)
+        self.slopes = SLOPES * self.truth.viscous
+
+    def viscous(self, temperature):
+        """Return the true viscous friction [N m s/rad] at temperatures (..., 3)."""
+        return self.truth.viscous + self.slopes * (temperature - WARMTH)
+
+    def dataset(self, temperature, seed, *, motion_seed=1, noise=NOISE):
+        """Return a recording with temperatures (3,) or (N, 3), and new noise for every seed."""
+        times = np.arange(0.0, DURATION, 1.0 / RATE)
+        motion = fourier_motion(3, motion_seed, times)
+        N = len(times)
+        warmth = np.broadcast_to(np.asarray(temperature, dtype=float), (N, 3)).copy()
+        smooth = replace(self.truth, viscous=np.zeros(3))
+        tau = inverse_dynamics(self.robot, smooth, motion.q, motion.dq, motion.ddq)
+        tau = tau + self.viscous(warmth) * motion.dq
+        rng = np.random.default_rng([seed, 77])
+        tau = tau + noise * self.robot.limits.effort * rng.normal(size=tau.shape)
+        everything = np.ones(N, dtype=bool)
+        return Dataset(
+            'made up', self.robot.joint_names, times, replace(motion, temperature=warmth), tau,
+            'Nm', everything, everything, (slice(0, N),), {}, RATE, (),
+        )
+
+    def identify(self, datasets, friction='coulomb,viscous,offset'):
+        """Return the model of some recordings by weighted least squares."""
+        parameters = make_standard_parameters(3, parse_friction(friction), True)
+        reduction = reduce_to_base(self.robot, parameters)
+        observations = Observations(self.robot, reduction, [
+            TrainingData(dataset, np.ones(3), dataset.fitted) for dataset in datasets
+        ])
+        estimate = ESTIMATORS['wls']().estimate(observations.factor())
+        covariance = covariance_of(estimate)
+        warmth = np.concatenate([dataset.motion.temperature for dataset in datasets])
+        fastest = np.max([np.abs(d.motion.dq).max(axis=0) for d in datasets], axis=0)
+        return IdentifiedModel(
+            self.robot, 'Nm', reduction, estimate.theta, covariance.matrix, None, 'none',
+            SignalSource(),
+            {'bags': [{'path': d.source, 'sha256': f'{id(d)}'} for d in datasets]},
+            {'speeds': fastest, 'loads': np.ones(3), 'degrees_of_freedom': covariance.freedom},
+            covariance_kind=covariance.kind,
+            temperature=warmth.mean(axis=0),
+        )
+
+    def run(self, temperature, seed, **options):
+        """Return the model of one recording at a temperature of all joints, or of each."""
+        warmth = np.broadcast_to(np.asarray(temperature, dtype=float), 3)
+        return self.identify([self.dataset(warmth, seed)], **options)

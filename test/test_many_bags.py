@@ -1,0 +1,342 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+One model from many bags, whoever reduced them: this process, others, or a Dask cluster.
+
+Whoever does it adds up the same rows in the same order; only sums within a row may be rounded
+differently, as offsets of recordings are put on afterwards.
+"""
+
+from pathlib import Path
+import shutil
+from types import SimpleNamespace
+
+from builders import run_command
+from builders import write_run
+from estimation.scheduled_jobs import dask_cluster
+from estimation.scheduled_jobs import KillsAWorker
+import numpy as np
+import pytest
+from recordings import Driver
+from recordings import execute
+from recordings import write_small_arm
+from robot_identification.errors import DataError
+from robot_identification.errors import UsageError
+from robot_identification.estimation import many_bags
+from robot_identification.estimation.covariance import covariance_of
+from robot_identification.estimation.fitting import fit_parameters
+from robot_identification.estimation.huber import HuberLoss
+from robot_identification.estimation.many_bags import BagObservations
+from robot_identification.estimation.many_bags import BagSource
+from robot_identification.estimation.many_bags import spread_evenly
+from robot_identification.estimation.many_bags import survey_bag
+from robot_identification.estimation.many_bags import survey_bags
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.observations import TIME_BLOCKS
+from robot_identification.estimation.quality import find_covariance
+from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.reweighting import ResidualWeights
+from robot_identification.estimation.robust import HuberWeights
+from robot_identification.estimation.robust import SizeMedian
+from robot_identification.estimation.schedulers import InThisProcess
+from robot_identification.estimation.schedulers import LocalProcesses
+from robot_identification.estimation.schedulers import open_scheduler
+from robot_identification.experiment.bag import read_recording
+from robot_identification.files import file_sha256
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.pipeline import identify
+from robot_identification.processing.process import process
+from robot_identification.simulation.truth import draw_truth
+
+# Choices are not what is tested here.
+QUICK = {'cutoffs': (9.0,), 'prior_weights': (1.0,), 'folds': 4}
+RECIPE = Recipe(**QUICK)
+AUTOMATIC = IdentifyOptions(recipe=RECIPE)
+# What is the same to rounding: condition numbers of a few thousand times 1e-16, and room.
+ROUNDING = 1.0e-10
+
+
+@pytest.fixture(scope='module')
+def arm(tmp_path_factory):
+    """Return a small arm and four short bags, each with offsets of its own."""
+    folder = tmp_path_factory.mktemp('many_bags')
+    robot = load_robot(str(write_small_arm(folder)))
+    truth = draw_truth(robot, seed=3)
+    bags = [
+        write_run(
+            folder / f'bag{seed}', robot,
+            Driver(offset=0.05 * seed).record(
+                execute(robot, truth, seed, 6.0), robot.limits.effort / robot.drives.drive_gain,
+                seed,
+            ),
+        )
+        for seed in range(4)
+    ]
+    return SimpleNamespace(folder=folder, robot=robot, bags=bags)
+
+
+@pytest.fixture(scope='module')
+def pooled(arm):
+    """Return the model of all bags, whose rows are in one process."""
+    return identify(arm.robot, arm.bags, AUTOMATIC)
+
+
+@pytest.fixture(scope='module')
+def local():
+    """Return two processes."""
+    with open_scheduler('local', 2) as opened:
+        yield opened
+
+
+@pytest.fixture(scope='module')
+def dask():
+    """Return the two workers of a real Dask scheduler."""
+    with dask_cluster() as cluster, open_scheduler(cluster.scheduler_address) as opened:
+        yield opened
+
+
+@pytest.fixture(params=['this process', 'local', 'dask'])
+def scheduler(request):
+    """Return every scheduler in turn."""
+    return (
+        InThisProcess() if request.param == 'this process'
+        else request.getfixturevalue(request.param)
+    )
+
+
+def assert_same(found, expected):
+    """
+    Compare two identifications in all that depends on the fit.
+
+    Not in the consistent parameters that follow from it: their solver stops at a tolerance.
+    """
+    pairs = [
+        (found.model.theta_base, expected.model.theta_base),
+        (found.estimate.nuisance, expected.estimate.nuisance),
+        (found.estimate.sigma, expected.estimate.sigma),
+        (found.estimate.singular_values, expected.estimate.singular_values),
+    ]
+    if found.model.covariance_kind == expected.model.covariance_kind:
+        pairs.append((found.model.covariance, expected.model.covariance))
+    for ours, theirs in pairs:
+        np.testing.assert_allclose(
+            ours, theirs, rtol=ROUNDING, atol=ROUNDING * np.abs(theirs).max(initial=0.0)
+        )
+    assert found.model.reduction.names == expected.model.reduction.names
+    assert found.verdict == expected.verdict
+    assert found.notes == expected.notes
+    assert found.lost == expected.lost
+    assert found.model.provenance == expected.model.provenance
+
+
+def test_whoever_reduces_the_bags_finds_the_same_model(arm, pooled, scheduler):
+    """Four passes with Huber's weights, the load and an offset for each recording."""
+    assert pooled.estimate.nuisance.size == 3 * arm.robot.n
+    assert_same(identify(arm.robot, arm.bags, AUTOMATIC, scheduler), pooled)
+
+
+@pytest.mark.parametrize('scheduler', ['local', 'dask'], indirect=True)
+def test_a_worker_that_is_killed_costs_time_not_results(arm, pooled, scheduler, tmp_path):
+    """With kill -9, in the third pass of the fit: all that it knew is computed again."""
+    deadly = KillsAWorker(scheduler, tmp_path / 'killed', at_pass=4)
+    assert_same(identify(arm.robot, arm.bags, AUTOMATIC, deadly), pooled)
+    assert (tmp_path / 'killed').exists()
+
+
+@pytest.mark.parametrize(('estimator', 'friction'), [
+    ('huber', 'coulomb,viscous,offset'), ('wls', 'coulomb,viscous,offset,load'),
+])
+def test_other_estimators_find_the_same(arm, estimator, friction):
+    """Reweighting by medians, and plain laws under the load of the bodies found."""
+    method = IdentifyOptions(estimator=estimator, friction=friction).method
+    sources = [source_of(arm, bag, fit=estimator) for bag in arm.bags[:3]]
+    bags = survey_bags(sources, InThisProcess())
+    datasets = [
+        process(
+            read_recording(bag, arm.robot.joint_names), sources[0].kinematic_filter, 'A',
+            robot=arm.robot,
+        )
+        for bag in arm.bags[:3]
+    ]
+    together = method.observe(
+        arm.robot, method.laws[0], datasets, [dataset.fitted for dataset in datasets],
+        time_blocks=TIME_BLOCKS,
+    )
+    apart = BagObservations(bags, method, together.reduction, together.data, TIME_BLOCKS)
+    expected = fit_parameters(together, (), method.estimator).estimate
+    found = fit_parameters(apart, (), method.estimator).estimate
+    assert found.passes == expected.passes
+    np.testing.assert_allclose(found.theta, expected.theta, rtol=ROUNDING)
+    # The rows' own scatter is not to be had from elsewhere: that of blocks of time is stated.
+    found, expected = find_covariance(found), covariance_of(expected, 'blocks')
+    assert found.kind == 'blocks'
+    np.testing.assert_allclose(
+        found.matrix, expected.matrix, rtol=ROUNDING,
+        atol=ROUNDING * np.abs(expected.matrix).max(),
+    )
+    assert found.window == pytest.approx(expected.window, rel=ROUNDING)
+
+
+def test_bags_beyond_the_choice_are_fitted_all_the_same(arm, pooled):
+    """Choices on two of four bags; the fit is that of all four with the same choices."""
+    found = identify(
+        arm.robot, arm.bags, IdentifyOptions(recipe=Recipe(**QUICK, bags_in_choice=2))
+    )
+    np.testing.assert_allclose(
+        found.model.theta_base, pooled.model.theta_base, rtol=ROUNDING,
+        atol=ROUNDING * np.abs(pooled.model.theta_base).max(),
+    )
+    # First and last, spread evenly.
+    assert [errors.bag for errors in found.cross_validation] == [
+        str(arm.bags[0]), str(arm.bags[3])
+    ]
+    assert any('from 2 of 4 recordings' in note for note in found.notes)
+    assert found.model.provenance['bags'] == pooled.model.provenance['bags']
+    # Speeds are those of all recordings, not only of those that chose.
+    assert np.all(found.model.quality['speeds'] >= 0.99 * pooled.model.quality['speeds'])
+
+
+def test_a_bag_without_motion_takes_no_part(arm, tmp_path):
+    """Wherever it was read; the others are fitted as if it were not there."""
+    still = execute(arm.robot, draw_truth(arm.robot, seed=3), 5, 3.0, speed=1e-4)
+    resting = write_run(
+        tmp_path / 'still', arm.robot,
+        Driver().record(still, arm.robot.limits.effort / arm.robot.drives.drive_gain, 5),
+    )
+    few = IdentifyOptions(recipe=Recipe(**QUICK, bags_in_choice=2))
+    bags = [arm.bags[0], resting, arm.bags[1]]
+    found = identify(arm.robot, bags, few)
+    without = identify(arm.robot, [arm.bags[0], arm.bags[1]], few, InThisProcess())
+    assert any('still has no motion' in note for note in found.notes)
+    np.testing.assert_allclose(found.model.theta_base, without.model.theta_base, rtol=ROUNDING)
+
+
+def source_of(arm, bag, **changes):
+    """Return how a bag is to be read."""
+    return BagSource(**{
+        'name': bag.name, 'path': bag, 'sha256': file_sha256(bag), 'fit': 'one',
+        'robot': arm.robot, 'unit': 'A', 'kinematic_filter': KinematicFilter(), **changes,
+    })
+
+
+def test_a_bag_that_a_worker_does_not_see_is_refused_by_name(arm, scheduler):
+    """Path and worker are named, and what to do."""
+    missing = source_of(arm, arm.bags[0], path=Path('/nowhere/bag'), fit='missing')
+    with pytest.raises(UsageError, match=r'/nowhere/bag is not there for process \d+ on .*share'):
+        list(scheduler.run(survey_bag, [missing]))
+
+
+def test_another_file_of_the_same_name_is_refused(arm, local, tmp_path):
+    """The content is what the command saw, or it is not read."""
+    bag = tmp_path / 'bag'
+    shutil.copytree(arm.bags[0], bag)
+    before = source_of(arm, bag, fit='changed')
+    shutil.rmtree(bag)
+    shutil.copytree(arm.bags[1], bag)
+    with pytest.raises(DataError, match=r'bag is another file for process \d+ .*finished'):
+        list(local.run(survey_bag, [before]))
+
+
+def test_what_is_read_is_kept_for_one_fit_and_no_more_than_there_is_room(arm, monkeypatch):
+    """A second look at a bag does not read it; another fit, or one bag too many, does."""
+    read = []
+
+    def count(path, *arguments, **options):
+        read.append(path)
+        return original(path, *arguments, **options)
+
+    original = many_bags.read_recording
+    monkeypatch.setattr(many_bags, 'read_recording', count)
+    first, second = (source_of(arm, bag, fit='kept') for bag in arm.bags[:2])
+    for source in (first, second, first, second):
+        survey_bag(source)
+    assert read == [first.path, second.path]
+    survey_bag(source_of(arm, arm.bags[0], fit='next'))
+    assert read == [first.path, second.path, first.path]
+    monkeypatch.setattr(many_bags, 'LARGEST_MEMORY', 0)
+    for _ in range(2):
+        survey_bag(source_of(arm, arm.bags[1], fit='small'))
+    assert read[3:] == [second.path] * 2
+
+
+def test_what_needs_all_rows_here_is_refused_with_what_to_do(arm):
+    """Generalised least squares looks at residuals side by side."""
+    options = IdentifyOptions(
+        estimator='gls', friction='coulomb,viscous,offset', recipe=RECIPE
+    )
+    with pytest.raises(UsageError, match='only their factors: choose --estimator dictionary'):
+        identify(arm.robot, arm.bags[:2], options, InThisProcess())
+
+
+@pytest.mark.parametrize(('arguments', 'kind'), [
+    ((), type(None)), (('--scheduler', 'local', '--processes', 1), LocalProcesses),
+])
+def test_the_command_takes_a_scheduler(arm, tmp_path, monkeypatch, arguments, kind):
+    """Without the option everything is done by the process itself."""
+    given = []
+
+    def refuse(*arguments):
+        given.append(arguments[-1])
+        raise DataError('that is enough')
+
+    monkeypatch.setattr('robot_identification.cli.identify.identify', refuse)
+    outcome = run_command(*map(str, (
+        'identify', *arm.bags, '--robot', arm.folder / 'arm.yaml', '-o', tmp_path / 'out',
+        *arguments,
+    )))
+    assert 'that is enough' in outcome.err
+    assert [type(one) for one in given] == [kind]
+
+
+def test_processes_without_local_are_a_usage_error(arm, tmp_path):
+    """They would not be used."""
+    outcome = run_command(
+        'identify', str(arm.bags[0]), '--robot', str(arm.folder / 'arm.yaml'),
+        '-o', str(tmp_path / 'out'), '--processes', '2',
+    )
+    assert outcome.code == 2
+    assert '--processes is for --scheduler local' in outcome.err
+
+
+def test_bags_are_chosen_evenly():
+    """First and last among them, none twice; all where there are few."""
+    assert spread_evenly(3, 8) == (0, 1, 2)
+    assert spread_evenly(100, 8) == (0, 14, 28, 42, 57, 71, 85, 99)
+    assert spread_evenly(9, 8) == (0, 1, 2, 3, 5, 6, 7, 8)
+    assert spread_evenly(9, 1) == (0,)
+
+
+@pytest.mark.parametrize('most', [10**6, 120, 50], ids=['few', 'some', 'many'])
+def test_weights_that_saw_residuals_in_parts_saw_the_same(rng, monkeypatch, most):
+    """Sums to rounding; the median exactly, whichever part outgrew its room."""
+    monkeypatch.setattr(SizeMedian, 'LARGEST_SAMPLE', most)
+    residuals = rng.normal(size=(3, 60))
+    for make in (
+        lambda: HuberWeights(np.array([0.5, 1.0])),
+        lambda: ResidualWeights(HuberLoss(), np.array([0.5, 1.0])),
+    ):
+        whole, merged = make(), make()
+        for part in residuals:
+            other = make()
+            for joint in range(2):
+                whole(joint, part)
+                other(joint, part)
+            merged.merge(other)
+        # A few additions in another order.
+        np.testing.assert_allclose(merged.deviation, whole.deviation, rtol=1e-14)
+        if isinstance(whole, ResidualWeights):
+            np.testing.assert_array_equal(merged.deviation, whole.deviation)
+            np.testing.assert_array_equal(merged.damped, whole.damped)
