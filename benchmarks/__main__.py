@@ -27,6 +27,7 @@ from robot_identification.errors import IdentificationError
 from robot_identification.errors import MissingDependencyError
 from robot_identification.files import write_atomically
 
+from . import consistent
 from . import coverage
 from . import figaroh
 from . import gradient
@@ -44,6 +45,7 @@ BENCHMARKS = {
     'regressor': regressor,
     'gradient': gradient,
     'figaroh': figaroh,
+    'consistent': consistent,
     'coverage': coverage,
     'reading': reading,
     'recorder': recorder,

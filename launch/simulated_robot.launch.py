@@ -42,6 +42,23 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'truth_seed', default_value='0', description='Which hidden robot is simulated.'
         ),
+        DeclareLaunchArgument(
+            'static_friction',
+            default_value='false',
+            choices=['true', 'false'],
+            description='Joints that stick: break-away, Stribeck and load-dependent friction.',
+        ),
+        DeclareLaunchArgument(
+            'stiffness',
+            default_value='0.0',
+            description='Of elastic joints, N m/rad, with rotor_states; 0: rigid joints.',
+        ),
+        DeclareLaunchArgument(
+            'warm_up',
+            default_value='0.0',
+            description='How many times faster than real joints these warm up and lose viscous '
+            'friction; 0: as real ones, with constant friction.',
+        ),
         Node(
             package='robot_identification',
             executable='simulated_robot',
@@ -52,6 +69,9 @@ def generate_launch_description():
                 'real_time_factor': LaunchConfiguration('real_time_factor'),
                 'simulation_token': LaunchConfiguration('simulation_token'),
                 'truth_seed': LaunchConfiguration('truth_seed'),
+                'static_friction': LaunchConfiguration('static_friction'),
+                'stiffness': LaunchConfiguration('stiffness'),
+                'warm_up': LaunchConfiguration('warm_up'),
             }],
         ),
     ])

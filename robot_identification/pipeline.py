@@ -66,6 +66,7 @@ from robot_identification.estimation.quality import mean_temperature
 from robot_identification.estimation.quality import offset_notes
 from robot_identification.estimation.quality import quality_figures
 from robot_identification.estimation.quality import ranges_covered
+from robot_identification.estimation.quality import temperatures_covered
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.schedulers import InThisProcess
 from robot_identification.estimation.schedulers import Scheduler
@@ -124,12 +125,20 @@ def identify(
         If a bag cannot be used.
 
     """
+    method = options.method
+    if scheduler is not None and method.estimator.needs_rows:
+        raise UsageError(
+            f'the estimator {method.estimator_name} looks at the samples of all bags, which '
+            '--scheduler leaves in other processes: leave out --scheduler, or choose --estimator '
+            'dictionary, huber or wls'
+        )
+    most = len(bags) if method.estimator.needs_rows else options.recipe.bags_in_choice
     recordings = [
         read_recording(
             bags[at], robot.joint_names, topic=options.topic, names=options.joint_names,
             encoders=robot.encoders,
         )
-        for at in spread_evenly(len(bags), options.recipe.bags_in_choice)
+        for at in spread_evenly(len(bags), most)
     ]
     hashes = _refuse_copies(bags)
     notes = [check_robot_name(recording, robot.name) for recording in recordings]
@@ -142,12 +151,13 @@ def identify(
     datasets = choice.datasets
     if not np.isfinite(robot.sampling_rate):
         robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
-    method = options.method
     idle, seen_idle = find_unseen_joints(datasets), find_idle_joints(datasets)
     few = thin_rows([d.fitted for d in datasets], options.recipe.samples_in_choice)
     in_choice = method.observe(robot, choice.friction, datasets, few)
     temperature, doubts = mean_temperature(datasets), find_doubts(robot, datasets)
+    spreads = [dataset.effort[dataset.fitted].std(axis=0) for dataset in datasets]
     others: tuple[BagSurvey, ...] = ()
+    fitted: tuple[BagSurvey, ...] = ()
     if scheduler is None and len(recordings) == len(bags):
         whole = fit_parameters(
             method.observe(
@@ -162,7 +172,11 @@ def identify(
             robot, hashes, recordings, choice, unit, options, scheduler or InThisProcess()
         )
         notes += more_notes
-        doubts += tuple(doubt for survey in others for doubt in survey.doubts)
+        fitted = many.surveys
+        doubts = tuple(dict.fromkeys(
+            (*doubts, *(doubt for survey in others for doubt in survey.doubts))
+        ))
+        spreads = [survey.spread for survey in fitted]
         temperature, seen_idle = many.mean_temperature(), many.idle_joints()
         whole = fit_parameters(
             BagObservations(many, method, in_choice.reduction, in_choice.data, TIME_BLOCKS),
@@ -219,11 +233,13 @@ def identify(
         Folds(options.recipe.folds, options.recipe.wide_gap),
     )
     ranges = ranges_covered(model, datasets, few)
-    ranges['speeds'] = np.max([ranges['speeds'], *(one.fastest for one in others)], axis=0)
+    ranges['speeds'] = np.max([ranges['speeds'], *(one.fastest for one in fitted)], axis=0)
     of_joints = two_encoder_figures(model, datasets, few)
+    warmths = [one.warmth for one in fitted if one.warmth is not None]
     model = model.with_quality({
         **quality_figures(choice, wide, whole, verdict, options.recipe),
         **ranges,
+        'temperatures': temperatures_covered(datasets, warmths),
         'degrees_of_freedom': covariance.freedom,
         'consistency': dict(consistent.figures),
         'two_encoders': of_joints or None,
@@ -238,8 +254,10 @@ def identify(
         idle_joints=tuple(robot.joint_names[joint] for joint in seen_idle),
         verdict=verdict,
         notes=tuple(note for note in notes if note)
-        + choice.notes + offset_notes(robot, whole.estimate, datasets)
-        + temperature_notes(datasets, model.parameters)
+        + choice.notes + offset_notes(robot, whole.estimate, spreads, unit)
+        + temperature_notes(
+            datasets, model.parameters, warmths
+        )
         + whole.estimate.notes + condition_notes(whole.estimate) + covariance.notes
         + describe_figures(robot.joint_names, of_joints),
         candidates=choice.candidates,
@@ -283,11 +301,11 @@ def choose(
         order=recipe.order, cutoff=recipe.preferred_cutoff
     )
 
-    def survey(delay: float) -> tuple[Dataset, ...]:
+    def survey(delay: float, *, rotor_side: bool = True) -> tuple[Dataset, ...]:
         return tuple(
             process(
                 recording, usual, unit, start=options.start, stop=options.stop, robot=robot,
-                delay=delay,
+                delay=delay, rotor_side=rotor_side,
             )
             for recording in recordings
         )
@@ -314,10 +332,22 @@ def choose(
             f'{", ".join(r.source for r in recordings)}: the effort of every joint that moves is '
             'the same throughout: record a driver that fills it'
         )
-    delay = 0.0
+    delay, notes = 0.0, tuple(
+        f'{source} has no motion, or no effort that changes: left out' for source in still
+    )
+    without = [dataset.source for dataset in surveyed if dataset.motion.rotor is None]
+    has_rotors = not without
+    if 0 < len(without) < len(surveyed):
+        # A model is of one kind, and so is what it predicts from.
+        notes += (
+            f'rotor positions of the other recordings are left out, for {", ".join(without)} has '
+            'none that are usable: one encoder a joint is used',
+            *(note for dataset in surveyed if dataset.source in without for note in dataset.notes),
+        )
+        surveyed = survey(0.0, rotor_side=False)
     if options.compensate_delay:
         delay = _delay_to_compensate(surveyed)
-        surveyed = survey(delay)
+        surveyed = survey(delay, rotor_side=has_rotors)
     filters = (usual,) if method.kinematic_filter is not None else tuple(
         KinematicFilter(order=recipe.order, cutoff=cutoff)
         for cutoff in recipe.cutoffs_below(min(dataset.rate for dataset in surveyed))
@@ -328,7 +358,7 @@ def choose(
         datasets = surveyed if kinematic_filter == usual else tuple(
             process(
                 recording, kinematic_filter, unit, start=options.start, stop=options.stop,
-                delay=delay,
+                delay=delay, rotor_side=has_rotors,
             )
             for recording in recordings
         )
@@ -349,8 +379,7 @@ def choose(
             for dataset, seen in zip(best.datasets, surveyed, strict=True)
         ),
         notes=(
-            *(f'{source} has no motion, or no effort that changes: left out' for source in still),
-            *best.notes, *(note for dataset in surveyed for note in dataset.notes),
+            *notes, *best.notes, *(note for dataset in surveyed for note in dataset.notes),
         ),
     )
     if len(tried) == 1:
@@ -420,12 +449,13 @@ def _read_elsewhere(
     scheduler: Scheduler,
 ) -> tuple[ManyBags, tuple[BagSurvey, ...], list[str]]:
     """Have bags read by others; return those to fit, the ones not in the choice, and notes."""
-    fit = secrets.token_hex(8)
+    fit, has_rotors = secrets.token_hex(8), have_rotors(choice.datasets)
     bags = survey_bags(
         [
             BagSource(
                 str(bag), bag.absolute(), digest, fit, robot, unit, choice.kinematic_filter,
                 choice.delay, options.topic, options.joint_names, options.start, options.stop,
+                has_rotors,
             )
             for bag, digest in hashes.items()
         ],
@@ -443,6 +473,13 @@ def _read_elsewhere(
         survey for survey in others
         if survey.samples >= FEWEST_FITTED and len(survey.unseen) < robot.n
     )
+    lacking = [survey.name for survey in moving if has_rotors and not survey.has_rotors]
+    if lacking:
+        raise DataError(
+            f'{", ".join(lacking)}: no usable rotor positions, which the recordings of the choice '
+            'have: leave these bags out, or name one of them first, so that the choice sees it '
+            'and no rotors are used'
+        )
     notes = [note for survey in others if (note := survey.robot_note)]
     notes += _unit_notes([(survey.name, survey.unit_said) for survey in others], unit)
     notes += [

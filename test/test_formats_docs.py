@@ -103,7 +103,8 @@ PLACEHOLDERS = {
 MAPS = {
     'window', 'center', 'base_parameters[].combination', 'standard_parameters.values',
     'kinematics.joint_names', 'provenance.versions', 'locked', 'robot.locked',
-    'friction.JOINT[].constants', 'rules[].joints', 'limits.acceleration',
+    'friction.JOINT[].constants', 'friction.JOINT[].constant_standard_errors',
+    'rules[].joints', 'limits.acceleration',
     # The keys of the experiment file.
     'certificate.further_limits', 'certificate.experiment',
 }
@@ -235,6 +236,16 @@ def run(tmp_path_factory):
     )
 
 
+def with_constant_errors(model):
+    """Return a model with errors of its shape constants, as if they had been searched."""
+    terms = tuple(
+        replace(term, constant_errors=tuple(0.01 for _ in term.law.shape))
+        for term in model.parameters.friction
+    )
+    parameters = replace(model.parameters, friction=terms)
+    return replace(model, reduction=replace(model.reduction, parameters=parameters))
+
+
 def shown(name):
     """Return the whole files that a page shows; readers refuse keys that they do not know."""
     return [parse_yaml(text, name) for _, text, excerpt in examples(name) if not excerpt]
@@ -281,7 +292,10 @@ def contents(run):
         ],
         'model': [
             parse_yaml(dump_identified_model(model), 'model')
-            for model in (*run.models, with_payload(run.model, a_payload(run.model)))
+            for model in (
+                *run.models, with_constant_errors(run.model),
+                with_payload(run.model, a_payload(run.model)),
+            )
         ],
         'recipe': [parse_yaml(dump_yaml(Recipe().as_plain()), 'recipe'), *shown('recipe')],
         'validation': [json.loads(validation_json(validation))],

@@ -19,23 +19,35 @@ Whoever does it adds up the same rows in the same order; only sums within a row 
 differently, as offsets of recordings are put on afterwards.
 """
 
+from dataclasses import replace
+import multiprocessing
+import os
 from pathlib import Path
 import shutil
+import signal
 from types import SimpleNamespace
 
 from builders import run_command
 from builders import write_run
+from estimation.scheduled_jobs import blocked_signals
 from estimation.scheduled_jobs import dask_cluster
+from estimation.scheduled_jobs import kill_always
 from estimation.scheduled_jobs import KillsAWorker
+from estimation.scheduled_jobs import Number
+from estimation.scheduled_jobs import process_of
+from estimation.scheduled_jobs import refuse
+from estimation.scheduled_jobs import square
 import numpy as np
 import pytest
 from recordings import Driver
 from recordings import execute
 from recordings import write_small_arm
 from robot_identification.errors import DataError
+from robot_identification.errors import IdentificationError
 from robot_identification.errors import UsageError
+from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation import many_bags
-from robot_identification.estimation.covariance import covariance_of
+from robot_identification.estimation import schedulers
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.huber import HuberLoss
 from robot_identification.estimation.many_bags import BagObservations
@@ -67,6 +79,7 @@ RECIPE = Recipe(**QUICK)
 AUTOMATIC = IdentifyOptions(recipe=RECIPE)
 # What is the same to rounding: condition numbers of a few thousand times 1e-16, and room.
 ROUNDING = 1.0e-10
+NUMBERS = [Number(value) for value in range(7)]
 
 
 @pytest.fixture(scope='module')
@@ -96,15 +109,26 @@ def pooled(arm):
 
 @pytest.fixture(scope='module')
 def local():
-    """Return two processes."""
+    """Return two processes, which are started with their first jobs and leave with the last."""
+    before = set(multiprocessing.active_children())
     with open_scheduler('local', 2) as opened:
         yield opened
+    left = set(multiprocessing.active_children()) - before
+    # A Dask cluster names its own.
+    assert not [process for process in left if process.name.startswith('SpawnProcess')]
 
 
 @pytest.fixture(scope='module')
-def dask():
-    """Return the two workers of a real Dask scheduler."""
-    with dask_cluster() as cluster, open_scheduler(cluster.scheduler_address) as opened:
+def cluster():
+    """Return a Dask scheduler with two workers."""
+    with dask_cluster() as running:
+        yield running
+
+
+@pytest.fixture(scope='module')
+def dask(cluster):
+    """Return the workers of the Dask cluster."""
+    with open_scheduler(cluster.scheduler_address) as opened:
         yield opened
 
 
@@ -117,20 +141,87 @@ def scheduler(request):
     )
 
 
+def test_results_come_in_the_order_of_the_jobs(scheduler):
+    """Twice with the same processes, and of no jobs there are none."""
+    for _ in range(2):
+        assert list(scheduler.run(square, NUMBERS)) == [0, 1, 4, 9, 16, 25, 36]
+    assert list(scheduler.run(square, [])) == []
+
+
+def test_an_error_of_a_job_arrives_as_it_is(scheduler):
+    """The first one in the order of the jobs; the scheduler can be used afterwards."""
+    with pytest.raises(DataError, match=r'^number 0 is even$'):
+        list(scheduler.run(refuse, NUMBERS[:3]))
+    assert list(scheduler.run(square, NUMBERS[:3])) == [0, 1, 4]
+
+
+def test_ctrl_c_does_not_reach_a_process_that_is_only_starting(local):
+    """It would fill the terminal with the imports that it was at; its parent ends it."""
+    assert list(local.run(blocked_signals, NUMBERS[:2])) == [{signal.SIGINT}] * 2
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_a_job_that_always_kills_its_process_is_named(local, monkeypatch):
+    """It ends, and the processes can be used afterwards."""
+    monkeypatch.setattr(schedulers, 'MOST_DEATHS', 1)
+    with pytest.raises(IdentificationError, match=r'number 1: .*killed 1 times.*--processes'):
+        list(local.run(kill_always, [Number(1)]))
+    assert list(local.run(square, NUMBERS[:3])) == [0, 1, 4]
+
+
+def test_a_job_goes_where_it_was_done_before(local):
+    """What was read there need not be read again; nobody waits for one killed between passes."""
+    # Both are given out before either can be done.
+    first = list(local.run(process_of, NUMBERS[:2]))
+    assert len({*first, os.getpid()}) == 3
+    assert list(local.run(process_of, NUMBERS[1::-1])) == first[::-1]
+    (child,) = (one for one in multiprocessing.active_children() if one.pid == first[0])
+    os.kill(first[0], signal.SIGKILL)
+    child.join()
+    after = list(local.run(process_of, NUMBERS[:2]))
+    assert after[0] != first[0]
+    assert after[1] == first[1]
+
+
+def test_a_job_that_always_kills_its_worker_is_named(cluster, dask, monkeypatch):
+    """The Dask scheduler gives up, and so do we."""
+    monkeypatch.setattr(cluster.scheduler, 'allowed_failures', 0)
+    with pytest.raises(IdentificationError, match=r'number 5: the Dask workers .*killed'):
+        list(dask.run(kill_always, [Number(5)]))
+
+
+def test_a_worker_with_another_version_is_refused_by_name(cluster, monkeypatch):
+    """It would compute something else."""
+    monkeypatch.setattr(schedulers, '__version__', '99.0')
+    with pytest.raises(UsageError, match=r'worker at tcp://127.0.0.1:\d+ has robot_id.* is 99.0'):
+        open_scheduler(cluster.scheduler_address)
+
+
+def test_a_worker_without_the_package_is_refused_by_name(cluster, monkeypatch):
+    """With what to do about it."""
+    monkeypatch.setattr(schedulers, 'PACKAGE', 'a_package_nobody_has')
+    with pytest.raises(UsageError, match=r'worker at tcp://127.0.0.1:\d+ has no a_pack.*install'):
+        open_scheduler(cluster.scheduler_address)
+
+
 def assert_same(found, expected):
     """
     Compare two identifications in all that depends on the fit.
 
-    Not in the consistent parameters that follow from it: their solver stops at a tolerance.
+    The steps of the consistent solver make of its rounding up to 1e-7 of the largest parameter.
     """
+    consistent = expected.model.theta_consistent
+    np.testing.assert_allclose(
+        found.model.theta_consistent, consistent, atol=1e-7 * np.abs(consistent).max()
+    )
     pairs = [
         (found.model.theta_base, expected.model.theta_base),
         (found.estimate.nuisance, expected.estimate.nuisance),
         (found.estimate.sigma, expected.estimate.sigma),
         (found.estimate.singular_values, expected.estimate.singular_values),
     ]
-    if found.model.covariance_kind == expected.model.covariance_kind:
-        pairs.append((found.model.covariance, expected.model.covariance))
+    assert found.model.covariance_kind == expected.model.covariance_kind
+    pairs.append((found.model.covariance, expected.model.covariance))
     for ours, theirs in pairs:
         np.testing.assert_allclose(
             ours, theirs, rtol=ROUNDING, atol=ROUNDING * np.abs(theirs).max(initial=0.0)
@@ -148,6 +239,14 @@ def test_whoever_reduces_the_bags_finds_the_same_model(arm, pooled, scheduler):
     assert_same(identify(arm.robot, arm.bags, AUTOMATIC, scheduler), pooled)
 
 
+def test_other_processes_find_the_same_errors_of_plain_laws(arm, local):
+    """Scores are summed over windows where the rows are, and the sums travel."""
+    options = IdentifyOptions(friction='coulomb,viscous,offset', recipe=RECIPE)
+    found, expected = (identify(arm.robot, arm.bags[:3], options, who) for who in (local, None))
+    assert_same(found, expected)
+    assert found.model.covariance_kind == 'hac'
+
+
 @pytest.mark.parametrize('scheduler', ['local', 'dask'], indirect=True)
 def test_a_worker_that_is_killed_costs_time_not_results(arm, pooled, scheduler, tmp_path):
     """With kill -9, in the third pass of the fit: all that it knew is computed again."""
@@ -156,13 +255,10 @@ def test_a_worker_that_is_killed_costs_time_not_results(arm, pooled, scheduler, 
     assert (tmp_path / 'killed').exists()
 
 
-@pytest.mark.parametrize(('estimator', 'friction'), [
-    ('huber', 'coulomb,viscous,offset'), ('wls', 'coulomb,viscous,offset,load'),
-])
-def test_other_estimators_find_the_same(arm, estimator, friction):
-    """Reweighting by medians, and plain laws under the load of the bodies found."""
+def observe_both(arm, estimator, friction):
+    """Return a method and the rows of three bags, reduced one by one and all at once."""
     method = IdentifyOptions(estimator=estimator, friction=friction).method
-    sources = [source_of(arm, bag, fit=estimator) for bag in arm.bags[:3]]
+    sources = [source_of(arm, bag, fit=friction) for bag in arm.bags[:3]]
     bags = survey_bags(sources, InThisProcess())
     datasets = [
         process(
@@ -176,13 +272,28 @@ def test_other_estimators_find_the_same(arm, estimator, friction):
         time_blocks=TIME_BLOCKS,
     )
     apart = BagObservations(bags, method, together.reduction, together.data, TIME_BLOCKS)
+    return method, apart, together
+
+
+@pytest.fixture(scope='module')
+def few(arm):
+    """Return three bags with plain laws."""
+    return observe_both(arm, 'wls', 'coulomb,viscous,offset')
+
+
+@pytest.mark.parametrize(('estimator', 'friction'), [
+    ('huber', 'coulomb,viscous,offset'), ('wls', 'coulomb,viscous,offset,load'),
+])
+def test_other_estimators_find_the_same(arm, estimator, friction):
+    """Reweighting by medians, and plain laws under the load of the bodies found."""
+    method, apart, together = observe_both(arm, estimator, friction)
     expected = fit_parameters(together, (), method.estimator).estimate
     found = fit_parameters(apart, (), method.estimator).estimate
     assert found.passes == expected.passes
     np.testing.assert_allclose(found.theta, expected.theta, rtol=ROUNDING)
-    # The rows' own scatter is not to be had from elsewhere: that of blocks of time is stated.
-    found, expected = find_covariance(found), covariance_of(expected, 'blocks')
-    assert found.kind == 'blocks'
+    # Also where the scatter of the rows themselves is asked for, of those that have no weights.
+    found, expected = find_covariance(found), find_covariance(expected)
+    assert found.kind == expected.kind
     np.testing.assert_allclose(
         found.matrix, expected.matrix, rtol=ROUNDING,
         atol=ROUNDING * np.abs(expected.matrix).max(),
@@ -272,13 +383,65 @@ def test_what_is_read_is_kept_for_one_fit_and_no_more_than_there_is_room(arm, mo
     assert read[3:] == [second.path] * 2
 
 
-def test_what_needs_all_rows_here_is_refused_with_what_to_do(arm):
+def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(arm, monkeypatch):
     """Generalised least squares looks at residuals side by side."""
-    options = IdentifyOptions(
-        estimator='gls', friction='coulomb,viscous,offset', recipe=RECIPE
+    monkeypatch.setattr(
+        'robot_identification.pipeline.read_recording',
+        lambda *_, **__: pytest.fail('a bag was read'),
     )
-    with pytest.raises(UsageError, match='only their factors: choose --estimator dictionary'):
+    options = IdentifyOptions(estimator='gls', recipe=RECIPE)
+    with pytest.raises(UsageError, match=r'estimator gls .* --scheduler leaves'):
         identify(arm.robot, arm.bags[:2], options, InThisProcess())
+
+
+def test_what_needs_all_rows_gets_them_here_however_many_bags(arm):
+    """All bags take part in the choice then; nothing is left to be fitted from factors."""
+    recipe = Recipe(**QUICK, bags_in_choice=2)
+    found = identify(arm.robot, arm.bags, IdentifyOptions(estimator='gls', recipe=recipe))
+    assert [errors.bag for errors in found.cross_validation] == [str(bag) for bag in arm.bags]
+
+
+def test_notes_are_of_all_bags_not_only_of_those_that_chose(arm, monkeypatch):
+    """The second of three bags is warm and has another offset, and takes no part in the choice."""
+    original = many_bags.process
+
+    def warm(recording, *arguments, **options):
+        dataset = original(recording, *arguments, **options)
+        temperature = np.full(dataset.effort.shape, 50.0 if 'bag1' in recording.source else 20.0)
+        return replace(dataset, motion=replace(dataset.motion, temperature=temperature))
+
+    monkeypatch.setattr(many_bags, 'process', warm)
+    recipe = Recipe(**QUICK, bags_in_choice=2)
+    options = IdentifyOptions(friction='coulomb,viscous,offset', recipe=recipe)
+    found = identify(arm.robot, arm.bags[:3], options)
+    assert any('temperatures vary' in note and 'to 50.0' in note for note in found.notes)
+    assert found.model.temperature == pytest.approx(30.0, abs=0.5)
+
+
+@pytest.mark.parametrize('name', ESTIMATORS)
+def test_every_estimator_says_whether_it_needs_the_rows(few, name):
+    """Those that do not say so solve what came from elsewhere, or fail for another reason."""
+    _, apart, together = few
+    estimator = ESTIMATORS[name]()
+    if name == 'dictionary':
+        pytest.skip('its problem is another one: see the tests of whole identifications')
+
+    def solve(rows):
+        try:
+            return fit_parameters(rows, (), estimator).estimate.theta
+        except IdentificationError as error:
+            return error
+
+    here, elsewhere = solve(together), solve(apart)
+    if isinstance(here, IdentificationError):
+        assert str(elsewhere) == str(here) or estimator.needs_rows
+    elif estimator.needs_rows:
+        with pytest.raises(UsageError, match='leave out --scheduler'):
+            raise elsewhere
+    else:
+        np.testing.assert_allclose(
+            elsewhere, here, rtol=ROUNDING, atol=1e-7 * np.abs(here).max()
+        )
 
 
 @pytest.mark.parametrize(('arguments', 'kind'), [

@@ -20,6 +20,7 @@ The bags are looked for in $ROBOT_IDENTIFICATION_DATA, by default ../shared/data
 They are for development, and the thresholds are met without tuning anything to these bags.
 """
 
+from functools import cache
 import html
 import json
 import os
@@ -28,6 +29,8 @@ import re
 
 from builders import FINGERS
 from builders import run_command
+import numpy as np
+import pinocchio as pin
 import pytest
 from robot_identification.files import read_yaml
 
@@ -47,16 +50,65 @@ def recording():
     return find
 
 
-def identify_and_validate(bag, folder, at, *options):
-    """Identify on what is before `at` seconds, validate on the rest; return what validate says."""
-    identified = run_command('identify', bag, *options, '--stop', at, '-o', folder / 'm')
-    assert identified.code == 0, identified.err
-    model = folder / 'm' / 'identified_model.yaml'
-    validated = run_command('validate', model, bag, '--start', at, '-o', folder / 'v')
-    assert validated.code == 0, validated.err
-    content = json.loads((folder / 'v' / 'validation.json').read_text())
+# What a user must say of each recording, and what is identified from: 60 % of it [s].
+PANDA_JOINTS = [f'panda_joint{i}' for i in range(1, 8)]
+UR10, PANDA = 'ur10_exciting_trajectory', 'panda_exciting_trajectory'
+TRAINED = {UR10: 16.5, PANDA: 0.6 * 24.2}
+QUARTER = 0.25
+PLAIN = ('--estimator', 'wls')
+LAWS = ('--friction', 'coulomb,viscous,offset')
+# One cut-off instead of a choice, to save time.
+QUICK = ('--cutoff', '9')
+
+
+@pytest.fixture(scope='module')
+def identified(recording, panda_urdf, tmp_path_factory):
+    """
+    Return a function that identifies on a share of the first 60 % of a bag, each once.
+
+    It returns a folder with the result in `m`.
+    """
+    names = ','.join(f'fer_joint{i}=panda_joint{i}' for i in range(1, 8))
+    said = {
+        UR10: ('--robot', 'ur10'),
+        PANDA: ('--urdf', panda_urdf, '--joints', *PANDA_JOINTS, '--joint-names', names),
+    }
+
+    @cache
+    def identify(name, share, *options):
+        bag, folder = recording(name), tmp_path_factory.mktemp('real')
+        done = run_command(
+            'identify', bag, '--effort-unit', 'Nm', *said[name], *options,
+            '--stop', share * TRAINED[name], '-o', folder / 'm',
+        )
+        assert done.code == 0, done.err
+        return folder
+
+    return identify
+
+
+@pytest.fixture(scope='module')
+def validated(recording, identified):
+    """Return a function that scores such a model on the last 40 %, each once."""
+
+    @cache
+    def validate(name, share, *options, consistent=False):
+        folder = identified(name, share, *options)
+        output = folder / ('consistent' if consistent else 'v')
+        done = run_command(
+            'validate', folder / 'm' / 'identified_model.yaml', recording(name),
+            '--start', TRAINED[name], *(['--consistent'] if consistent else []), '-o', output,
+        )
+        assert done.code == 0, done.err
+        return json.loads((output / 'validation.json').read_text())
+
+    return validate
+
+
+def mean_error(content):
+    """Return the mean NRMSE of the only bag of a validation."""
     result, = content['bags']
-    return content, result
+    return result['nrmse_mean']
 
 
 def count_from(bag, seconds):
@@ -74,74 +126,48 @@ def count_from(bag, seconds):
     return sum(stamp - stamps[0] >= seconds for stamp in stamps)
 
 
-PLAIN = ('--estimator', 'wls')
-
-
 @pytest.mark.parametrize(('options', 'largest'), [((), 0.090), (PLAIN, 0.165)],
                          ids=['automatic', 'plain'])
-def test_ur10_of_salerno(recording, tmp_path, options, largest):
+def test_ur10_of_salerno(recording, identified, validated, options, largest):
     """
     The first 16.5 s of 27.5 to identify, the rest to validate.
 
     The bag names neither robot nor unit: said by options, and warned of. Others reached .081 with
     the same recipe and .158 with sign friction.
     """
-    bag = recording('ur10_exciting_trajectory')
-    _, result = identify_and_validate(
-        bag, tmp_path, 16.5, '--robot', 'ur10', '--effort-unit', 'Nm', *options
-    )
+    result, = validated(UR10, 1.0, *options)['bags']
     assert result['nrmse_mean'] <= largest
     assert result['unit'] == 'Nm'
-    assert result['samples'] == count_from(bag, 16.5), 'no sample of the window is left out'
+    assert result['samples'] == count_from(recording(UR10), 16.5), \
+        'no sample of the window is left out'
     assert all(value is not None for value in result['nrmse'])
-    model = read_yaml(tmp_path / 'm' / 'identified_model.yaml')
+    model = read_yaml(identified(UR10, 1.0, *options) / 'm' / 'identified_model.yaml')
     assert model['robot']['name'] == 'ur10'
     assert model['quality']['lost'] == []
     assert model['provenance']['options']['estimator'] == ('wls' if options else 'dictionary')
 
 
-def panda_options(urdf):
-    """Return what a user must say of the Panda's recording: its arm, unit, joints and names."""
-    names = ','.join(f'fer_joint{i}=panda_joint{i}' for i in range(1, 8))
-    return (
-        '--urdf', urdf, '--effort-unit', 'Nm', '--joints',
-        *(f'panda_joint{i}' for i in range(1, 8)), '--joint-names', names,
-    )
-
-
-@pytest.fixture(scope='module')
-def panda(recording, panda_urdf, tmp_path_factory):
-    """Return the folder, verdict and errors of the Panda's run, its first 60 % to identify."""
-    bag = recording('panda_exciting_trajectory')
-    folder = tmp_path_factory.mktemp('panda')
-    content, result = identify_and_validate(bag, folder, 0.6 * 24.2, *panda_options(panda_urdf))
-    return folder, content, result
-
-
-def test_panda_of_salerno(panda):
+def test_panda_of_salerno(identified, validated):
     """Seven joints at 30 Hz, under other names, the fingers of the description locked."""
-    folder, _, result = panda
+    result, = validated(PANDA, 1.0)['bags']
     assert result['nrmse_mean'] <= 0.22
-    assert result['joints'] == [f'panda_joint{i}' for i in range(1, 8)]
+    assert result['joints'] == PANDA_JOINTS
     assert not set(FINGERS) & set(result['joints'])
-    model = read_yaml(folder / 'm' / 'identified_model.yaml')
+    model = read_yaml(identified(PANDA, 1.0) / 'm' / 'identified_model.yaml')
     assert model['kinematics']['joint_names']['fer_joint3'] == 'panda_joint3'
 
 
-def test_panda_of_salerno_with_plain_laws(recording, panda_urdf, tmp_path):
+def test_panda_of_salerno_with_plain_laws(identified, validated):
     """43 inertial parameters; for each joint viscous, Coulomb and offset; rotors but the first."""
-    bag = recording('panda_exciting_trajectory')
-    _, result = identify_and_validate(
-        bag, tmp_path, 0.6 * 24.2, *panda_options(panda_urdf), *PLAIN
-    )
-    assert result['nrmse_mean'] <= 0.25
-    model = read_yaml(tmp_path / 'm' / 'identified_model.yaml')
+    assert mean_error(validated(PANDA, 1.0, *PLAIN)) <= 0.25
+    model = read_yaml(identified(PANDA, 1.0, *PLAIN) / 'm' / 'identified_model.yaml')
     assert len(model['covariance']['names']) > 43 + 21
 
 
-def test_the_report_explains_the_pandas_worst_joint(panda):
+def test_the_report_explains_the_pandas_worst_joint(identified, validated):
     """By name, in the report of the validation and of the identification, in words."""
-    folder, content, result = panda
+    content, folder = validated(PANDA, 1.0), identified(PANDA, 1.0)
+    result, = content['bags']
     errors = dict(zip(result['joints'], result['nrmse'], strict=True))
     worst = max(errors, key=errors.get)
     assert errors[worst] > 0.35
@@ -151,3 +177,53 @@ def test_the_report_explains_the_pandas_worst_joint(panda):
         words = re.sub(r'<[^>]+>', ' ', report.split('The worst joint')[1][:3000])
         assert worst in words
     assert worst in (folder / 'm' / 'results.txt').read_text()
+
+
+# --- little data, and bodies that can exist ------------------------------------------------
+
+
+@pytest.mark.parametrize('name', [UR10, PANDA])
+def test_conditions_and_prior_at_least_halve_what_little_data_cost(validated, name):
+    """
+    A quarter of the training part: the way from its error to that of all data, by plain laws.
+
+    Measured: UR10 0.55 -> 0.28, with all 0.14; Panda 1.8 -> 0.31, with all 0.21.
+    """
+    full = mean_error(validated(name, 1.0, *PLAIN))
+    free = mean_error(validated(name, QUARTER, *PLAIN, *LAWS, *QUICK))
+    consistent = mean_error(validated(name, QUARTER, '--estimator', 'consistent', *LAWS, *QUICK))
+    assert consistent - full <= 0.5 * (free - full)
+
+
+@pytest.mark.parametrize('name', [UR10, PANDA])
+def test_the_prior_at_least_halves_what_little_data_cost(validated, tmp_path_factory, name):
+    """
+    The same of the automatic recipe with the URDF as its prior, against none.
+
+    Measured: UR10 0.76 -> 0.31, with all 0.08; Panda 2.0 -> 0.6, with all 0.20.
+    """
+    recipe = tmp_path_factory.mktemp('recipe') / 'no_prior.yaml'
+    recipe.write_text('schema_version: 1\nprior_weights: [0.0]\n')
+    full = mean_error(validated(name, 1.0))
+    free = mean_error(validated(name, QUARTER, '--config', recipe))
+    pulled = mean_error(validated(name, QUARTER))
+    assert pulled - full <= 0.5 * (free - full)
+
+
+@pytest.mark.parametrize('name', [UR10, PANDA])
+def test_bodies_of_real_arms_are_exported(identified, validated, tmp_path, name):
+    """
+    The default model has bodies, which predict unseen motion to 10 % of its own error.
+
+    Pinocchio reads the exported file, whose every link has a mass and positive inertia.
+    """
+    model = identified(name, 1.0) / 'm' / 'identified_model.yaml'
+    figures = read_yaml(model)['quality']['consistency']
+    assert figures['smallest_pseudo_inertia_eigenvalue'] > 0.0
+    assert figures['smallest_mass_matrix_eigenvalue'] > 0.0
+    exported = run_command('export', model, '--urdf', tmp_path / 'arm.urdf')
+    assert exported.code == 0, exported.err
+    for body in list(pin.buildModelFromUrdf(str(tmp_path / 'arm.urdf')).inertias)[1:]:
+        assert np.linalg.eigvalsh(body.toPseudoInertia().toMatrix())[0] > 0.0
+    free = mean_error(validated(name, 1.0))
+    assert mean_error(validated(name, 1.0, consistent=True)) == pytest.approx(free, rel=0.1)

@@ -35,6 +35,7 @@ from robot_identification.cli.output import warn
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.errors import UsageError
 from robot_identification.estimation.drive_gains import average_approaches
+from robot_identification.estimation.drive_gains import compare_with_known
 from robot_identification.estimation.drive_gains import DriveGains
 from robot_identification.estimation.drive_gains import GainOptions
 from robot_identification.estimation.drive_gains import gains_from_motion
@@ -155,7 +156,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         payload = _payload(robot, args)
         found = _from_payload(robot, args, (bare, loaded), payload, options)
-    found = replace(found, notes=(*notes, *found.notes))
+    found = compare_with_known(robot, replace(found, notes=(*notes, *found.notes)))
     save_drive_gains(
         args.output, robot, found, args.bags, args.loaded, payload, args.command_line,
         force=args.force,

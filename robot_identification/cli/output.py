@@ -16,26 +16,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
-from robot_identification.files import to_plain
+from robot_identification.report.json_file import json_text
 
 
 def print_json(content: Any) -> None:
-    """Print one machine-readable object; NaN becomes null."""
-    print(json.dumps(_without_nan(to_plain(content)), indent=2, allow_nan=False))
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    if isinstance(value, float) and not abs(value) < float('inf'):
-        return None
-    return value
+    """Print one machine-readable object; what is not finite becomes null."""
+    print(json_text(content), end='')
 
 
 def say(text: str) -> None:

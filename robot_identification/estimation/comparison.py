@@ -57,6 +57,8 @@ LEVEL = 0.05
 SINGULAR = 1.0e-10
 # A friction coefficient below so many standard errors has no change in per cent.
 LEAST_KNOWN = 3.0
+# Largest speeds of one motion, repeated, differ by some 0.2 %; those of two by far more.
+SAME_MOTION = 0.05
 NO_ERROR = 'no standard error: held by a bound, or set'
 WORDS = {
     'inertial': 'inertial parameters', 'rotor': 'rotor inertias', 'coulomb': 'Coulomb friction',
@@ -421,12 +423,26 @@ def _doubts(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...]:
             )
             break
     bags = [
-        {bag.get('sha256') for bag in model.provenance.get('bags', ())}
+        {bag.get('sha256') for bag in model.provenance.get('bags', ())} - {None}
         for model in (first, second)
     ]
     if bags[0] & bags[1]:
         notes.append(
             'both were identified from a same recording: their errors are not independent, and '
             'the test does not hold'
+        )
+    carried = [float(sum(body.mass for body in model.payloads)) for model in (first, second)]
+    if carried[0] != carried[1]:
+        notes.append(
+            f'the models carry payloads of {carried[0]:.3g} and {carried[1]:.3g} kg: inertial '
+            'parameters have to differ'
+        )
+    one, other = (
+        np.asarray(model.quality.get('speeds', ()), dtype=float) for model in (first, second)
+    )
+    if one.shape == other.shape and not np.allclose(one, other, rtol=SAME_MOTION):
+        notes.append(
+            'the recordings are of different motions: what the models leave unexplained differs '
+            'as well, and may look like moved bodies; compare runs of one motion'
         )
     return tuple(notes)

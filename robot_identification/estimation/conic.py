@@ -20,6 +20,8 @@ What the solver says of itself is not believed: optimality and feasibility are c
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -78,22 +80,42 @@ def solve_conic(problem: ConsistentProblem, pull: float) -> FloatArray | None:
         None if clarabel is not installed, or what it returns does not hold.
 
     """
-    try:
-        import clarabel
-    except ImportError:
-        return None
-    P, q, A, b, cones = _conic_program(clarabel, problem, pull)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
-    x, dual = np.array(solution.x), np.array(solution.z)
-    if not is_optimal(P, q, A, b, x, dual):
+    x = solve_program(lambda clarabel: _conic_program(clarabel, problem, pull))
+    if x is None:
         return None
     found = problem.from_whitened(x[: problem.R.shape[1]])
     # Zero to the solver's tolerance is zero.
     others = found[10 * problem.links:]
     others[problem.not_negative] = np.maximum(others[problem.not_negative], 0.0)
     return found if problem.is_possible(found) else None
+
+
+def solve_program(state: Callable[[Any], tuple[Any, ...]]) -> FloatArray | None:
+    """
+    Solve ``min x'Px/2 + q'x, b - Ax in K`` by clarabel.
+
+    Parameters
+    ----------
+    state : callable
+        Takes the module, for its cones, and returns P, q, A, b and the list of cones.
+
+    Returns
+    -------
+    ndarray, or None
+        None if clarabel is not installed, or what it returns is no optimum. Whether it is
+        feasible is left to the caller, who knows what the unknowns mean.
+
+    """
+    try:
+        import clarabel
+    except ImportError:
+        return None
+    P, q, A, b, cones = state(clarabel)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
+    x, dual = np.array(solution.x), np.array(solution.z)
+    return x if is_optimal(P, q, A, b, x, dual) else None
 
 
 def is_optimal(
@@ -131,34 +153,49 @@ def _conic_program(clarabel: Any, problem: ConsistentProblem, pull: float) -> tu
     the logarithms of its diagonal: ``[[P, Z], [Z', diag(Z)]]`` is positive definite only if
     ``sum(log diag Z) <= log det P``.
     """
-    R, z, _ = problem.whitened
+    m, s = problem.whitened[0].shape
     # A strong pull is left as it is, and the squares are made light.
     light = 1.0 / max(1.0, pull)
     pull *= light
-    m, s = R.shape
-    n, others = problem.links, np.arange(10 * problem.links, s)
-    size = s + m + 14 * n
+    size = s + m + 14 * problem.links
     P = csc_matrix(
         (np.full(m, light), (np.arange(s, s + m), np.arange(s, s + m))), shape=(size, size)
     )
-    q = np.zeros(size)
-    diagonal = upper_triangle(np.eye(4))
-    held = others[problem.not_negative]
+    q, diagonal = np.zeros(size), upper_triangle(np.eye(4))
+    for link in range(problem.links):
+        q[10 * link: 10 * link + 10] = 0.5 * pull * diagonal
+        first = s + m + 14 * link
+        q[first + 10: first + 14] = -0.5 * pull
+    A, b = _constraints(problem)
+    cones = [
+        clarabel.ZeroConeT(m),
+        clarabel.NonnegativeConeT(int(problem.not_negative.sum())),
+        *(clarabel.PSDTriangleConeT(8) for _ in range(problem.links)),
+        *(clarabel.ExponentialConeT() for _ in range(4 * problem.links)),
+    ]
+    return P, q, A, b, cones
+
+
+# The same for all pulls that are tried on a problem, which hashes by identity.
+@lru_cache(maxsize=1)
+def _constraints(problem: ConsistentProblem) -> tuple[csc_matrix, FloatArray]:
+    """Return matrix and sides, in the order of the cones in `_conic_program`."""
+    R, z, _ = problem.whitened
+    m, s = R.shape
+    n, size = problem.links, s + m + 14 * problem.links
+    held = np.arange(10 * n, s)[problem.not_negative]
     bounds = csc_matrix(
         (-np.ones(len(held)), (np.arange(len(held)), held)), shape=(len(held), size)
     )
     rows = [csc_matrix(np.hstack([R, -np.eye(m), np.zeros((m, 14 * n))])), bounds]
     sides = [z, np.zeros(len(held))]
-    cones = [clarabel.ZeroConeT(m), clarabel.NonnegativeConeT(len(held))]
     for link in range(n):
-        body = np.arange(10 * link, 10 * link + 10)
-        q[body] += 0.5 * pull * diagonal
         first = s + m + 14 * link
-        q[first + 10: first + 14] = -0.5 * pull
-        place = np.concatenate([body, np.arange(first, first + 10)])
+        place = np.concatenate([
+            np.arange(10 * link, 10 * link + 10), np.arange(first, first + 10)
+        ])
         rows.append(_columns_at(-_DETERMINANT_MAP, place, size))
         sides.append(np.zeros(36))
-        cones.append(clarabel.PSDTriangleConeT(8))
     for link in range(n):
         first = s + m + 14 * link
         for k in range(4):
@@ -168,8 +205,7 @@ def _conic_program(clarabel: Any, problem: ConsistentProblem, pull: float) -> tu
                 exponential, np.array([first + 10 + k, first + _DIAGONAL_OF_Z[k]]), size
             ))
             sides.append(np.array([0.0, 1.0, 0.0]))
-            cones.append(clarabel.ExponentialConeT())
-    return P, q, csc_matrix(vstack(rows)), np.concatenate(sides), cones
+    return csc_matrix(vstack(rows)), np.concatenate(sides)
 
 
 def _columns_at(matrix: FloatArray, place: Any, size: int) -> csc_matrix:

@@ -24,8 +24,6 @@ import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.estimation.conic import solve_conic
 from robot_identification.estimation.consistent_problem import ConsistentProblem
-from robot_identification.estimation.consistent_problem import PSEUDO_INERTIA_MAP
-from robot_identification.estimation.consistent_problem import upper_triangle
 from robot_identification.estimation.constrained import not_negative_parameters
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.log_cholesky import refine
@@ -42,6 +40,7 @@ from robot_identification.estimation.solving import need_observations
 from robot_identification.estimation.solving import renew_weights
 from robot_identification.estimation.solving import solve_unknowns
 from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.consistency import from_pseudo_inertia
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.regressor import prior_inertial_parameters
 
@@ -51,6 +50,8 @@ DISCREPANCY = 0.02
 # A reference body weighs at least so much [kg] and extends at least so far [m] in every
 # direction: nothing is pulled towards a body without mass or size.
 LEAST_MASS, LEAST_RADIUS = 0.01, 0.002
+# Unknowns (s,), and how they were found in words.
+Solution = tuple[FloatArray, str]
 # The pulls that the discrepancy principle chooses among, in parts of the squared residual, and
 # the factor to which it finds one.
 PULLS = (1.0e-6, 1.0e4)
@@ -77,7 +78,8 @@ class ConsistentLeastSquares(Estimator):
         Weight of the divergence from the URDF's bodies, on the side of squared residuals in
         standard deviations. By default the largest that the discrepancy principle allows.
     discrepancy : float
-        Share by which the pull may raise the squared residuals over those of a vanishing pull.
+        Share by which the pull may raise the squared residuals over those of a vanishing pull;
+        never more than noise raises them for the true parameters: unknowns over rows.
     reweightings : int
         How often each joint's weight is renewed from its residual.
 
@@ -298,10 +300,16 @@ def fit_consistently(
     squares = ConsistentProblem(
         (R @ lift)[:, seen], z, reference, bounded[seen][10 * parameters.n:]
     )
-    least = float(np.sum((R @ np.linalg.lstsq(R, z, rcond=None)[0] - z) ** 2))
+    rounding = MEANINGLESS * max(float(z @ z), np.finfo(float).tiny)
+    free = np.linalg.lstsq(R, z, rcond=None)[0]
+    least = max(float(np.sum((R @ free - z) ** 2)), rounding)
+    solution = None
     if pull is None:
-        pull = choose_pull(squares, discrepancy, solver)
-    x, how = solve_consistent(squares, pull, solver)
+        # The squares of the truth are above the least ones by the share that the unknowns took
+        # of the noise. With many rows that is little, and a greater share would be a bias.
+        noise = problem.size / max(float(np.sum(problem.samples)), 1.0)
+        pull, solution = choose_pull(squares, min(discrepancy, noise), solver)
+    x, how = solution or solve_consistent(squares, pull, solver)
     theta = np.zeros(p + problem.nuisance)
     theta[seen] = x
     return ConsistentFit(
@@ -309,13 +317,15 @@ def fit_consistently(
         unknowns=lift @ theta,
         pull=pull,
         divergence=squares.divergence(x),
-        cost=squares.squared_residual(x) / least - 1.0 if least > 0.0 else 0.0,
+        cost=max(squares.squared_residual(x) / least, 1.0) - 1.0,
         solver=how,
         notes=notes,
     )
 
 
-def choose_pull(squares: ConsistentProblem, discrepancy: float, solver: str = 'auto') -> float:
+def choose_pull(
+    squares: ConsistentProblem, discrepancy: float, solver: str = 'auto'
+) -> tuple[float, Solution]:
     """
     Return the largest pull that the residuals allow: the discrepancy principle.
 
@@ -330,36 +340,46 @@ def choose_pull(squares: ConsistentProblem, discrepancy: float, solver: str = 'a
 
     Returns
     -------
-    float
+    pull : float
         Found to a factor of PULL_FACTOR, from below.
+    solution : Solution
+        Under this pull.
 
     """
     torque = max(float(squares.z @ squares.z), np.finfo(float).tiny)
     weaker = PULLS[0] * torque
     while True:
         pull = weaker
-        x, _ = solve_consistent(squares, pull, solver)
+        solution = solve_consistent(squares, pull, solver)
         # Without noise nothing is left, and nothing is pulled.
-        weakest = max(squares.squared_residual(x), MEANINGLESS * torque)
+        weakest = max(squares.squared_residual(solution[0]), MEANINGLESS * torque)
         weaker = PULLS[0] * weakest
         if pull <= 10.0 * weaker:
             break
     low, high = (weakest * part for part in PULLS)
     while high > PULL_FACTOR * low:
         middle = float(np.sqrt(low * high))
-        x, _ = solve_consistent(squares, middle, solver)
-        if squares.squared_residual(x) <= (1.0 + discrepancy) * weakest:
-            low = middle
+        found = solve_consistent(squares, middle, solver)
+        if squares.squared_residual(found[0]) <= (1.0 + discrepancy) * weakest:
+            low = pull = middle
+            solution = found
         else:
             high = middle
-    return low
+    return pull, solution
 
 
-def solve_consistent(
-    squares: ConsistentProblem, pull: float, solver: str = 'auto'
-) -> tuple[FloatArray, str]:
+def solve_consistent(squares: ConsistentProblem, pull: float, solver: str = 'auto') -> Solution:
     """
     Return the unknowns and how they were found.
+
+    Parameters
+    ----------
+    squares : ConsistentProblem
+        The squares.
+    pull : float
+        Weight of the divergence from the references, positive.
+    solver : str
+        As in `ConsistentLeastSquares`.
 
     Raises
     ------
@@ -404,9 +424,7 @@ def usable_reference(inertial: FloatArray, n: int) -> tuple[FloatArray, tuple[st
             spread = (axes * np.maximum(squares, least)) @ axes.T
             P[:3, :3] = spread + mass * np.outer(centre, centre)
             P[3, 3] = mass
-            reference[10 * link: 10 * link + 10] = np.linalg.solve(
-                PSEUDO_INERTIA_MAP, upper_triangle(P)
-            )
+            reference[10 * link: 10 * link + 10] = from_pseudo_inertia(P)
             changed.append(str(link + 1))
     return reference, (
         (f'the URDF gives the bodies of joints {", ".join(changed)} no mass or no size: '

@@ -15,8 +15,9 @@
 """
 Least squares over the rigid bodies that can be: one pseudo-inertia, positive definite.
 
-A barrier method for a single body. It needs no solver, stays inside, and how far it may be from
-the best is computed again from what it returns.
+A barrier method for a single body, without the pull to a reference that links have: nothing is
+known of a payload. It needs no solver, stays inside, and how far it may be from the best is
+computed again from what it returns.
 """
 
 from __future__ import annotations
@@ -25,8 +26,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.errors import InconsistentModelError
+from robot_identification.estimation.consistent_problem import from_upper_triangle
+from robot_identification.estimation.consistent_problem import PSEUDO_INERTIA_MAP
 from robot_identification.estimation.problem import FloatArray
+from robot_identification.model.consistency import from_pseudo_inertia
 from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.consistency import smallest_eigenvalues
 
 # Squared residuals, in units of the noise, that the result may be above the least ones.
 GAP = 1.0e-3
@@ -35,6 +40,8 @@ REDUCTION = 0.2
 MOST_STEPS = 60
 # Newton's decrement below which a point is on the central path.
 CENTRED = 1.0e-3
+# What the result is judged against are bodies up to so many times as large.
+LARGEST_RATIO = 10.0
 _SIZE = 4
 _UNITS = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
 
@@ -86,7 +93,7 @@ def fit_consistent_body(R: FloatArray, z: FloatArray, length: float) -> Consiste
     """
     free = np.asarray(np.linalg.lstsq(R, z, rcond=None)[0], dtype=np.float64)
     least = float(np.sum((R @ free - z) ** 2))
-    if np.linalg.eigvalsh(_matrix(free))[0] > 0.0:
+    if smallest_eigenvalues(free)[0] > 0.0:
         return ConsistentBody(free, 0.0, 0.0)
     # In units in which a body of the stated size has a pseudo-inertia near the unit matrix.
     mass = max(abs(float(free[0])), 1.0e-3)
@@ -101,7 +108,7 @@ def fit_consistent_body(R: FloatArray, z: FloatArray, length: float) -> Consiste
         barrier *= REDUCTION
     found = scale * x
     gap = _gap(scaled, z, x)
-    if not gap <= GAP or np.linalg.eigvalsh(_matrix(found))[0] <= 0.0:
+    if not gap <= GAP or smallest_eigenvalues(found)[0] <= 0.0:
         raise InconsistentModelError(
             f'no rigid body fits the data: the best one found may be {gap:.3g} squared standard '
             f'deviations from the least, at most {GAP:g} are allowed; record a richer motion'
@@ -109,24 +116,18 @@ def fit_consistent_body(R: FloatArray, z: FloatArray, length: float) -> Consiste
     return ConsistentBody(found, float(np.sum((R @ found - z) ** 2)) - least, gap)
 
 
-def _matrix(x: FloatArray) -> FloatArray:
-    matrix: FloatArray = np.tensordot(x, _UNITS, 1)
-    return matrix
-
-
 def _start(x: FloatArray) -> FloatArray:
     """Return parameters inside, with the eigenvalues of x where these are large enough."""
-    values, vectors = np.linalg.eigh(_matrix(x))
+    values, vectors = np.linalg.eigh(pseudo_inertia(x))
     values = np.maximum(values, 0.1 * max(float(values[-1]), 1.0))
-    lower = _lower((vectors * values) @ vectors.T)
-    return np.asarray(np.linalg.solve(_dual_rows(), lower), dtype=np.float64)
+    return from_pseudo_inertia((vectors * values) @ vectors.T)
 
 
 def _centre(R: FloatArray, z: FloatArray, x: FloatArray, barrier: float) -> FloatArray:
     """Return the least ``|R x - z|^2 - barrier log det P(x)`` by damped Newton steps."""
     root = np.sqrt(0.5 * barrier)
     for _ in range(MOST_STEPS):
-        inverse = np.linalg.inv(np.linalg.cholesky(_matrix(x)))
+        inverse = np.linalg.inv(np.linalg.cholesky(pseudo_inertia(x)))
         turned = inverse @ _UNITS @ inverse.T
         rows = np.vstack([R, root * turned.reshape(10, -1).T])
         side = np.concatenate([R @ x - z, -root * np.eye(_SIZE).ravel()])
@@ -149,23 +150,7 @@ def _gap(R: FloatArray, z: FloatArray, x: FloatArray) -> float:
     first is not negative.
     """
     gradient = 2.0 * R.T @ (R @ x - z)
-    weights = np.array([[unit[i, j] * (1.0 if i == j else 2.0) for i, j in _PLACES]
-                        for unit in _UNITS])
-    Z = np.zeros((_SIZE, _SIZE))
-    for (i, j), value in zip(_PLACES, np.linalg.solve(weights, gradient), strict=True):
-        Z[i, j] = Z[j, i] = value
-    P = _matrix(x)
-    # What Z misses of being positive counts for bodies ten times as large as this one.
+    multiplier = np.asarray(np.linalg.solve(PSEUDO_INERTIA_MAP.T, gradient), dtype=np.float64)
+    P, Z = pseudo_inertia(x), from_upper_triangle(multiplier)
     missing = max(-float(np.linalg.eigvalsh(Z)[0]), 0.0)
-    return float(np.sum(Z * P)) + 10.0 * missing * float(np.trace(P))
-
-
-_PLACES = tuple(zip(*np.tril_indices(_SIZE), strict=True))
-
-
-def _lower(matrix: FloatArray) -> FloatArray:
-    return np.array([matrix[i, j] for i, j in _PLACES])
-
-
-def _dual_rows() -> FloatArray:
-    return np.column_stack([_lower(unit) for unit in _UNITS])
+    return float(np.sum(Z * P)) + LARGEST_RATIO * missing * float(np.trace(P))

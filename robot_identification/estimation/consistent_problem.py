@@ -32,11 +32,13 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from functools import cached_property
 
 import numpy as np
 from robot_identification.estimation.problem import BoolArray
 from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IntArray
 from robot_identification.estimation.problem import triangle_of
 from robot_identification.model.consistency import pseudo_inertia
 
@@ -56,18 +58,24 @@ def upper_triangle(matrix: FloatArray) -> FloatArray:
         Elements off the diagonal times the root of two, so that lengths are kept.
 
     """
-    rows, columns = np.tril_indices(len(matrix))[::-1]
-    scale = np.where(rows == columns, 1.0, np.sqrt(2.0))
+    rows, columns, scale = _triangle_places(len(matrix))
     values: FloatArray = matrix[rows, columns] * scale
     return values
 
 
 def from_upper_triangle(values: FloatArray) -> FloatArray:
     """Return the symmetric matrix, shape (4, 4), of its upper triangle, shape (10,)."""
-    rows, columns = np.tril_indices(4)[::-1]
+    rows, columns, scale = _triangle_places(4)
     matrix = np.zeros((4, 4))
-    matrix[rows, columns] = values / np.where(rows == columns, 1.0, np.sqrt(2.0))
-    return matrix + np.triu(matrix, 1).T
+    matrix[rows, columns] = matrix[columns, rows] = values / scale
+    return matrix
+
+
+@cache
+def _triangle_places(size: int) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return rows, columns and factors of an upper triangle, column by column."""
+    columns, rows = np.tril_indices(size)
+    return rows, columns, np.where(rows == columns, 1.0, np.sqrt(2.0))
 
 
 def upper_root(matrix: FloatArray) -> FloatArray:

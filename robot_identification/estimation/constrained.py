@@ -196,7 +196,9 @@ def optimality(R: FloatArray, z: FloatArray, x: FloatArray) -> FloatArray:
     return multipliers
 
 
-def not_negative_parameters(reduction: BaseReduction, *, friction: bool = True) -> BoolArray:
+def not_negative_parameters(
+    reduction: BaseReduction, *, friction: bool = True, rotors: bool = True
+) -> BoolArray:
     """
     Return which standard parameters cannot be negative by themselves.
 
@@ -205,7 +207,9 @@ def not_negative_parameters(reduction: BaseReduction, *, friction: bool = True) 
     reduction : BaseReduction
         With p standard parameters.
     friction : bool
-        Whether friction coefficients are among them, beside the rotor inertias.
+        Whether friction coefficients are among them.
+    rotors : bool
+        Whether rotor inertias are.
 
     Returns
     -------
@@ -215,7 +219,7 @@ def not_negative_parameters(reduction: BaseReduction, *, friction: bool = True) 
     """
     parameters = reduction.parameters
     mask = np.zeros(parameters.size, dtype=bool)
-    mask[parameters.reflected_inertia_slice] = True
+    mask[parameters.reflected_inertia_slice] = rotors
     if friction:
         for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
             mask[columns] = [symbol not in term.law.signed for symbol in term.law.symbols]

@@ -38,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping
-from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from functools import partial
 import math
 
 import numpy as np
@@ -53,16 +53,18 @@ from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.scatter import blocks_in_window
-from robot_identification.estimation.scatter import choose_lag
 from robot_identification.estimation.scatter import Coordinates
 from robot_identification.estimation.scatter import held_by_bounds
+from robot_identification.estimation.scatter import lag_of_products
 from robot_identification.estimation.scatter import LARGEST_CORRECTION
+from robot_identification.estimation.scatter import longest_lag
 from robot_identification.estimation.scatter import MOST_FREEDOM
 from robot_identification.estimation.scatter import moving_sums
 from robot_identification.estimation.scatter import problem_of
 from robot_identification.estimation.scatter import TimeBlocks
 from robot_identification.estimation.scatter import TooFewBlocksError
 from robot_identification.estimation.scatter import WindowSums
+from robot_identification.validation.whiteness import autocovariance
 
 # A note lists no more names than this.
 MOST_NAMES = 8
@@ -119,6 +121,31 @@ class Covariance:
         return correlation
 
 
+@dataclass(frozen=True, eq=False)
+class ResidualSums:
+    """
+    What is kept of residuals that are zero at samples left out.
+
+    Attributes
+    ----------
+    squares : ndarray, shape (n,)
+        Sum of squares of each joint [(N m)^2].
+    products : ndarray, shape (n, lags + 1)
+        Autocovariance, of no more lags than there are [(N m)^2].
+    samples : int
+        Number of samples.
+
+    """
+
+    squares: FloatArray
+    products: FloatArray
+    samples: int
+
+    def filled(self, lags: int) -> FloatArray:
+        """Return the autocovariance up to so many lags, shape (n, lags + 1)."""
+        return np.pad(self.products, ((0, 0), (0, lags + 1 - self.products.shape[1])))
+
+
 def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
     """
     Return the covariance of an estimate.
@@ -147,10 +174,12 @@ def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
 
 
 def _best_covariance(estimate: Estimate) -> Covariance:
-    residuals = _residuals(estimate)
+    observations = problem_of(estimate).observations
     try:
-        if residuals and _are_solved(estimate, residuals):
-            return hac_covariance(estimate, residuals=residuals)
+        if observations is not None and observations.can_collect:
+            seen = _sum_residuals(estimate, observations)
+            if _are_solved(estimate, seen):
+                return hac_covariance(estimate, seen=seen)
         return blocks_covariance(estimate)
     except TooFewBlocksError as error:
         white = residual_covariance(estimate)
@@ -221,7 +250,7 @@ def hac_covariance(
     cutoff: float | None = None,
     at: FloatArray | None = None,
     weigh: Weighing | None = None,
-    residuals: Sequence[FloatArray] = (),
+    seen: ResidualSums | None = None,
 ) -> Covariance:
     """
     Return the covariance that holds for residuals correlated in time and between joints [1]_.
@@ -242,8 +271,8 @@ def hac_covariance(
         Unknowns whose load the rows have, by default the estimate's.
     weigh : callable, optional
         Weights of rows by joint and residual at `at`, where the estimator used some.
-    residuals : sequence of ndarray, shape (N, n)
-        Of each recording, where they are known already [N m]; zero at samples left out.
+    seen : ResidualSums, optional
+        The residuals, where they were summed already.
 
     Raises
     ------
@@ -253,13 +282,13 @@ def hac_covariance(
     """
     problem = problem_of(estimate)
     observations = problem.observations
-    if observations is None or not observations.has_rows:
+    if observations is None or not observations.can_collect:
         raise UsageError(
             "covariance 'hac' needs the recordings themselves, not only their factors: take "
             "'blocks'"
         )
-    residuals = residuals or _residuals(estimate)
-    if weigh is None and not _are_solved(estimate, residuals):
+    seen = seen or _sum_residuals(estimate, observations)
+    if weigh is None and not _are_solved(estimate, seen):
         raise UsageError(
             "covariance 'hac' needs the weights that the estimator gave to rows: take 'blocks'"
         )
@@ -268,17 +297,14 @@ def hac_covariance(
     samples = int(problem.samples.max())
     if lag is None:
         rate = max(part.dataset.rate for part in observations.data)
-        lag = choose_lag(residuals, 0.0 if cutoff is None else rate / cutoff)
+        lag = lag_of_products(
+            seen.products, seen.samples, 0.0 if cutoff is None else rate / cutoff
+        )
     length = min(lag + 1, samples)
-    sums = WindowSums(coordinates.size, length)
-    bag = -1
-    for block in observations.blocks():
-        if block.bag != bag:
-            sums.finish()
-            bag = block.bag
-        first, scores = _scores(block, observations, estimate, theta, at, weigh)
-        sums.add(first, coordinates.of_scores(scores))
-    sums.finish()
+    total = np.sum(list(observations.collect(partial(
+        _sum_windows, coordinates=coordinates.map_of_scores(), length=length, theta=theta,
+        reference=theta if at is None else at, weights=estimate.weights, weigh=weigh,
+    ))), axis=0)
     blocks = TimeBlocks(coordinates, at, weigh)
     share = length * len(blocks.scores) / samples
     correction, freedom = blocks.geometry(max(share, 1.0))
@@ -287,7 +313,7 @@ def hac_covariance(
         correction = 1.0 / (1.0 - (1.0 - 1.0 / correction) * share)
         freedom = freedom / share
     return _assemble(
-        'hac', estimate, coordinates, sums.total / length, correction, freedom,
+        'hac', estimate, coordinates, total / length, correction, freedom,
         length * _duration(problem) / samples,
     )
 
@@ -365,12 +391,35 @@ COVARIANCES: Mapping[str, Callable[[Estimate], Covariance]] = {
 }
 
 
+def _sum_windows(
+    observations: Observations,
+    *,
+    coordinates: FloatArray,
+    length: int,
+    theta: FloatArray,
+    reference: FloatArray,
+    weights: FloatArray,
+    weigh: Weighing | None,
+) -> FloatArray:
+    """Return the sum over windows of the products of the scores in coordinates, (f, f)."""
+    sums = WindowSums(coordinates.shape[1], length)
+    bag = -1
+    for block in observations.blocks():
+        if block.bag != bag:
+            sums.finish()
+            bag = block.bag
+        first, scores = _scores(block, observations, theta, reference, weights, weigh)
+        sums.add(first, scores @ coordinates)
+    sums.finish()
+    return sums.total
+
+
 def _scores(
     block: ObservationBlock,
     observations: Observations,
-    estimate: Estimate,
     theta: FloatArray,
-    at: FloatArray | None,
+    reference: FloatArray,
+    weights: FloatArray,
     weigh: Weighing | None,
 ) -> tuple[int, FloatArray]:
     """Return the number of the first sample of a block, and the scores from it on, (m, size)."""
@@ -378,11 +427,10 @@ def _scores(
     first = min(int(samples[0]) for samples in taken)
     last = max(int(samples[-1]) for samples in taken)
     scores = np.zeros((last - first + 1, len(theta)))
-    reference = theta if at is None else at
     for joint, rows in enumerate(block.joints):
         matrix, columns = observations.matrix(joint, rows, reference), observations.columns(joint)
         residual = rows.tau - matrix @ theta[columns]
-        factor = estimate.weights[joint] ** 2 * residual
+        factor = weights[joint] ** 2 * residual
         if weigh is not None:
             factor *= weigh(joint, rows.tau - matrix @ reference[columns]) ** 2
         scores[np.ix_(rows.samples - first, columns)] += matrix * factor[:, None]
@@ -426,29 +474,44 @@ def _assemble(
     )
 
 
-def _residuals(estimate: Estimate) -> list[FloatArray]:
-    """Return the residuals (N, n) of each recording [N m], zero at samples left out."""
-    observations = problem_of(estimate).observations
-    if observations is None or not observations.has_rows:
-        return []
-    theta = np.append(estimate.theta, estimate.nuisance)
-    found = []
+def _sum_residuals(estimate: Estimate, observations: Observations) -> ResidualSums:
+    """Return the sums of the residuals of an estimate over all recordings."""
+    lags = 2 * longest_lag(observations.samples)
+    parts = list(observations.collect(partial(
+        _residual_sums, theta=np.append(estimate.theta, estimate.nuisance), lags=lags
+    )))
+    return ResidualSums(
+        np.sum([part.squares for part in parts], axis=0),
+        np.sum([part.filled(lags) for part in parts], axis=0),
+        sum(part.samples for part in parts),
+    )
+
+
+def _residual_sums(
+    observations: Observations, *, theta: FloatArray, lags: int
+) -> ResidualSums:
+    """Return sums of the residuals; products of no more lags than a recording has samples."""
+    squares = np.zeros(observations.robot.n)
+    longest = max(len(part.rows) for part in observations.data)
+    products = np.zeros((len(squares), min(lags, longest) + 1))
+    samples = 0
     for part, torque in zip(observations.data, observations.torque(theta), strict=True):
         residual = np.zeros(part.dataset.effort.shape)
         residual[part.rows] = np.nan_to_num(
             part.dataset.effort[part.rows] * part.torque_per_effort - torque
         )
-        found.append(residual)
-    return found
+        squares += np.sum(residual**2, axis=0)
+        products += autocovariance(residual, products.shape[1] - 1)
+        samples += int(np.count_nonzero(np.any(residual != 0.0, axis=1)))
+    return ResidualSums(squares, products, samples)
 
 
-def _are_solved(estimate: Estimate, residuals: Sequence[FloatArray]) -> bool:
+def _are_solved(estimate: Estimate, seen: ResidualSums) -> bool:
     """Return whether residuals are those of the rows that were solved, without weights."""
     problem = problem_of(estimate)
-    squares = np.sum([np.sum(residual**2, axis=0) for residual in residuals], axis=0)
     expected = problem.squared_residuals(np.append(estimate.theta, estimate.nuisance))
     rounding = ROUNDING * problem.squared_torque
-    return bool(np.all(np.abs(squares - expected) <= SAME_ROWS * expected + rounding))
+    return bool(np.all(np.abs(seen.squares - expected) <= SAME_ROWS * expected + rounding))
 
 
 def _duration(problem: IdentificationProblem) -> float:

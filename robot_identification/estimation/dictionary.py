@@ -35,6 +35,7 @@ from dataclasses import replace
 
 import numpy as np
 from robot_identification.errors import UsageError
+from robot_identification.estimation.constrained import not_negative_parameters
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.prior import CadPrior
@@ -97,7 +98,7 @@ class DictionaryFit(Estimator):
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate a friction dictionary; see `Estimator.estimate`."""
         problem, weights, theta = self._iterate(problem)
-        bounded = bounded_unknowns(problem)
+        bounded = bounded_friction(problem)
         return replace(
             describe_estimate(
                 problem, weights, theta,
@@ -179,7 +180,7 @@ class DictionaryFit(Estimator):
         if prior is not None:
             R = np.vstack([R, prior.matrix])
             z = np.append(z, prior.side)
-        bounded = bounded_unknowns(problem)
+        bounded = bounded_friction(problem)
         shortest = _shortest_columns(problem, weights)
         theta = np.zeros(problem.size)
         theta[used] = solve_bounded(
@@ -202,7 +203,7 @@ def _damping_term(
     problem: IdentificationProblem, weights: FloatArray, shrinkage: float
 ) -> PriorTerm:
     """Return the rows by which `solve_bounded` shrinks friction coefficients."""
-    bounded = np.flatnonzero(bounded_unknowns(problem))
+    bounded = np.flatnonzero(bounded_friction(problem))
     R, _ = problem.stacked(weights)
     scale, shortness = _column_scales(R[:, bounded], _shortest_columns(problem, weights)[bounded])
     matrix = np.zeros((len(bounded), problem.size))
@@ -213,7 +214,7 @@ def _damping_term(
 def _check_free(problem: IdentificationProblem, weights: FloatArray) -> None:
     """Refuse, by name, free parameters that the data do not determine."""
     reduction = problem.reduction
-    free = np.flatnonzero(~bounded_unknowns(problem)[: reduction.rank])
+    free = np.flatnonzero(~bounded_friction(problem)[: reduction.rank])
     smaller = replace(
         reduction, K=reduction.K[free], independent=reduction.independent[free]
     )
@@ -241,14 +242,12 @@ def torque_deviation(problem: IdentificationProblem) -> FloatArray:
     return deviation
 
 
-def bounded_unknowns(problem: IdentificationProblem) -> BoolArray:
+def bounded_friction(problem: IdentificationProblem) -> BoolArray:
     """Return which unknowns are friction coefficients that cannot be negative, shape (size,)."""
-    parameters = problem.reduction.parameters
-    bounded = np.zeros(parameters.size, dtype=bool)
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
-        bounded[columns] = [symbol not in term.law.signed for symbol in term.law.symbols]
+    reduction = problem.reduction
     return np.append(
-        bounded[problem.reduction.independent], np.zeros(problem.nuisance, dtype=bool)
+        not_negative_parameters(reduction, rotors=False)[reduction.independent],
+        np.zeros(problem.nuisance, dtype=bool),
     )
 
 

@@ -34,6 +34,7 @@ from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 import math
 
 import numpy as np
@@ -44,6 +45,7 @@ from robot_identification.estimation.dwells import describe_too_few
 from robot_identification.estimation.dwells import DwellOptions
 from robot_identification.estimation.dwells import dwells_of
 from robot_identification.estimation.dwells import group_poses
+from robot_identification.estimation.dwells import mean_of_approaches
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.observations import RowTreatment
 from robot_identification.estimation.observations import TIME_BLOCKS
@@ -66,10 +68,14 @@ from robot_identification.processing.dataset import Dataset
 
 # Relative standard error above which a gain is not one.
 LARGEST_ERROR = 0.1
+# Published gains of one arm differ by 8 %; those of a wrong unit by far more than this factor.
+FAR_OFF = 1.3
 # Laws that the friction of the two runs is explained with.
 FRICTION = 'coulomb,viscous,offset'
 # Singular values of scaled columns below this part of the largest are rounding.
 ROUNDING = 1.0e-8
+# Torques below this are rounding [N m].
+LEAST_TORQUE = 1.0e-6
 # What friction does below this is not Coulomb's law: such rows of a joint are left out [rad/s].
 SLOWEST = 0.05
 # Gauss-Newton steps, and the relative change that ends them.
@@ -363,20 +369,11 @@ def average_approaches(readings: Readings) -> tuple[tuple[GainPoint, ...], ...]:
     points: list[list[GainPoint]] = [[] for _ in range(n)]
     for group in group_poses(list(readings.q)):
         for joint in range(n):
-            torque, current = readings.torque[group, joint], readings.current[group, joint]
             sides = readings.approach[group, joint]
-            up, down = sides > 0.0, sides < 0.0
-            if up.any() and down.any():
-                points[joint].append(GainPoint(
-                    0.5 * float(torque[up].mean() + torque[down].mean()),
-                    0.5 * float(current[up].mean() + current[down].mean()),
-                    0.5 * float(current[up].mean() - current[down].mean()),
-                ))
-            else:
-                points[joint].append(GainPoint(
-                    float(torque.mean()), float(current.mean()),
-                    side=int(np.sign(sides.sum())),
-                ))
+            torque, _ = mean_of_approaches(readings.torque[group, joint], sides)
+            current, holding = mean_of_approaches(readings.current[group, joint], sides)
+            side = int(np.sign(sides.sum())) if math.isnan(holding) else 0
+            points[joint].append(GainPoint(torque, current, holding, side))
     return tuple(tuple(of_joint) for of_joint in points)
 
 
@@ -463,9 +460,11 @@ def fit_gain(
     options = GainOptions() if options is None else options
     used = [
         point for point in points
-        if abs(point.current) > options.smallest_current and point.torque != 0.0
+        if abs(point.current) > options.smallest_current and abs(point.torque) > LEAST_TORQUE
     ]
     largest = max((abs(point.torque) for point in points), default=0.0)
+    if points and largest <= LEAST_TORQUE:
+        return DriveGain(joint, reason='nothing pulls at it at any of these poses')
     unknowns = 1 + options.intercept
     if len(used) < unknowns:
         return DriveGain(
@@ -527,6 +526,50 @@ def _checked(found: DriveGain) -> DriveGain:
             ),
         )
     return found
+
+
+def compare_with_known(robot: RobotModel, found: DriveGains) -> DriveGains:
+    """
+    Return drive gains as far as they can be those of an arm whose gains were known before.
+
+    A gain of the other sign is not one: bags may be swapped. One that is far off is doubted in a
+    note.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; where it does not know a gain, nothing is said.
+    found : DriveGains
+        Of its joints.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If not one gain is left.
+
+    """
+    joints, doubtful = [], []
+    for joint, known in zip(found.joints, robot.drives.drive_gain, strict=True):
+        ratio = joint.gain / known
+        if ratio < 0.0:
+            joint = DriveGain(
+                joint.joint, points=joint.points, both_sides=joint.both_sides,
+                largest_torque=joint.largest_torque,
+                reason=(
+                    f'its current goes against the torque ({joint.gain:.3g} N m/A, before '
+                    f'{known:.3g}): are the bags without and with the payload swapped, or is its '
+                    'axis turned the other way?'
+                ),
+            )
+        elif not (1.0 / FAR_OFF < ratio < FAR_OFF or math.isnan(ratio)):
+            doubtful.append(f'{joint.joint} ({joint.gain:.3g} N m/A, before {known:.3g})')
+        joints.append(joint)
+    _refuse_nothing(joints)
+    notes = () if not doubtful else (
+        f'far from the gains known before: {", ".join(doubtful)}; check that currents are in A, '
+        'torques in N m, and a payload in kg and m',
+    )
+    return replace(found, joints=tuple(joints), notes=(*notes, *found.notes))
 
 
 def _holding_current(points: Sequence[GainPoint]) -> float:

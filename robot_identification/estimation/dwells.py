@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+import math
 
 import numpy as np
 from robot_identification.errors import UsageError
@@ -185,6 +186,32 @@ def group_poses(poses: Sequence[FloatArray], tolerance: float = SAME_POSE) -> li
         else:
             groups.append([number])
     return groups
+
+
+def mean_of_approaches(values: FloatArray, approach: FloatArray) -> tuple[float, float]:
+    """
+    Return the mean of a joint's values at one pose, free of static friction if that can be.
+
+    Parameters
+    ----------
+    values : ndarray, shape (D,)
+        Of one joint, from dwells at one pose.
+    approach : ndarray, shape (D,)
+        From which side it came, see `Dwell`.
+
+    Returns
+    -------
+    mean : float
+        Of both sides, each as a whole; of all values if it came from one side only.
+    holding : float
+        Half of what the sides differ by, which static friction holds; NaN of one side.
+
+    """
+    up, down = values[approach > 0.0], values[approach < 0.0]
+    if not up.size or not down.size:
+        return float(values.mean()), math.nan
+    above, below = float(up.mean()), float(down.mean())
+    return 0.5 * (above + below), 0.5 * (above - below)
 
 
 def _slower(stamps: FloatArray, q: FloatArray, speed: float) -> np.ndarray:

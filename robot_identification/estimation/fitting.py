@@ -312,7 +312,7 @@ def _without_unused_terms(
             standard += [column for column, kept in zip(own, used, strict=True) if kept]
         else:
             standard += own
-        terms.append(FrictionTerm(term.joint, law))
+        terms.append(replace(term, law=law))
     rotors = parameters.reflected_inertia_slice
     standard += range(rotors.start, rotors.stop)
     place = {column: at for at, column in enumerate(standard)}

@@ -198,8 +198,12 @@ def choose_friction(
         if len(of_joint) > 1
     ]
     settled = arm.settle([of_joint[at] for of_joint, at in zip(fits, chosen, strict=True)])
+    terms = order_terms([rounded(fit.laws) for fit in settled])
     return FrictionChoice(
-        order_terms([rounded(fit.laws) for fit in settled]),
+        tuple(
+            replace(term, constant_errors=settled[term.joint].errors_of(term.law))
+            for term in terms
+        ),
         tuple(questions),
         _describe_shapes(names, settled, idle),
     )

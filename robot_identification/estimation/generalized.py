@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from robot_identification.estimation.linear import describe_estimate
@@ -67,6 +68,7 @@ class GeneralizedLeastSquares(Estimator):
 
     """
 
+    needs_rows: ClassVar[bool] = True
     reweightings: int = 3
 
     def __post_init__(self) -> None:

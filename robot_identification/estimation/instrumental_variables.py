@@ -29,6 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from robot_identification.errors import InconsistentModelError
@@ -94,6 +95,7 @@ class InstrumentalVariables(Estimator):
 
     """
 
+    needs_rows: ClassVar[bool] = True
     iterations: int = 5
     tolerance: float = 1.0e-3
     knot_spacing: float = 0.2

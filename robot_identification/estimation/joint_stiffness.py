@@ -129,7 +129,8 @@ def find_stiffness(
     Return the stiffness of the joints of an identified arm from both sides of its gears.
 
     Where a rotor inertia is one parameter with that of a link, the torque that passes through the
-    gear is known but for a part that goes with the acceleration, which is then left aside.
+    gear is known but for a part that goes with the acceleration, which is then left aside. So is
+    what goes with the velocity, which a constant time between both readings makes.
 
     Parameters
     ----------
@@ -159,7 +160,10 @@ def find_stiffness(
             [
                 BentJoint(
                     motion.drive_side.q[:, joint] - motion.q[:, joint], matrix[:, joint],
-                    motion.ddq[:, [joint]] if merged[joint] else np.zeros((len(motion), 0)),
+                    # The rotor is read a little before or after the link: its way in that time.
+                    np.column_stack(
+                        [motion.dq[:, joint], *([motion.ddq[:, joint]] if merged[joint] else [])]
+                    ),
                 )
                 for motion, matrix in zip(motions, matrices, strict=True)
             ],

@@ -27,6 +27,8 @@ import scipy.linalg
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
+# A column shorter than this part of the longest says nothing; it has an error beyond all measure.
+LEAST_LENGTH = 1.0e-100
 # Relative size below which a singular value of the column-scaled problem is rounding.
 RANK_TOLERANCE = 1.0e-10
 
@@ -82,7 +84,9 @@ def describe_estimate(
         R = np.vstack([R, prior.matrix])
         spread = np.append(spread, np.ones(len(prior.matrix)))
     free = R[:, ~active]
-    scale = np.maximum(np.linalg.norm(free, axis=0), np.finfo(float).tiny)
+    scale = np.linalg.norm(free, axis=0)
+    # The square of one over it must be a number.
+    scale = np.maximum(scale, max(LEAST_LENGTH * scale.max(initial=0.0), np.finfo(float).tiny))
     orthogonal, triangle = np.linalg.qr(free / scale)
     singular = np.linalg.svd(triangle, compute_uv=False)
     G = scipy.linalg.solve_triangular(triangle, orthogonal.T) / scale[:, None]

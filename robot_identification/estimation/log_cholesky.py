@@ -51,6 +51,7 @@ LARGEST_CHANGE = 10.0
 # The pull falls from a strong one to that asked for by this factor, for from far away a weak one
 # would take one step for each unit of it.
 FALL = 10.0
+_UNITS = np.array([from_upper_triangle(unit) for unit in np.eye(10)])
 
 
 def solve_log_cholesky(problem: ConsistentProblem, pull: float) -> FloatArray:
@@ -100,6 +101,9 @@ def solve_log_cholesky(problem: ConsistentProblem, pull: float) -> FloatArray:
 def refine(problem: ConsistentProblem, pull: float, x: FloatArray) -> FloatArray:
     """
     Return a solution that was right to a solver's tolerance, right to rounding.
+
+    The problem is convex and steps only lower its value: whatever possible point a solver
+    returned, the result is no worse, and the best where steps end.
 
     Parameters
     ----------
@@ -200,9 +204,7 @@ def _turn(D: FloatArray) -> FloatArray:
 
 def _congruence(root: FloatArray) -> FloatArray:
     """Return how the triangle of ``U D U'`` follows from that of D, shape (10, 10)."""
-    return np.column_stack([
-        upper_triangle(root @ from_upper_triangle(unit) @ root.T) for unit in np.eye(10)
-    ])
+    return np.column_stack([upper_triangle(turned) for turned in root @ _UNITS @ root.T])
 
 
 def _triangles(roots: list[FloatArray]) -> FloatArray:

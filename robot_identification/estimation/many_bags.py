@@ -22,6 +22,7 @@ mean of all, so that the problem is that of all bags in one process.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -51,6 +52,7 @@ from robot_identification.estimation.observations import number_time_blocks
 from robot_identification.estimation.observations import ObservationBlock
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.observations import Pile
+from robot_identification.estimation.observations import Result
 from robot_identification.estimation.observations import RowTreatment
 from robot_identification.estimation.observations import TrainingData
 from robot_identification.estimation.observations import Weighing
@@ -103,6 +105,8 @@ class BagSource:
         Model name by bag name, where they differ.
     start, stop : float, optional
         Window in seconds after the first joint state.
+    rotor_side : bool
+        Use the positions of the rotors where they were recorded.
 
     """
 
@@ -118,6 +122,7 @@ class BagSource:
     joint_names: Mapping[str, str] | None = None
     start: float | None = None
     stop: float | None = None
+    rotor_side: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +142,12 @@ class BagSurvey:
         Joints that hardly move, and those that move with an effort that never changes.
     temperature : ndarray, shape (n,), optional
         Mean of each joint while it was fitted [deg C], if recorded.
+    warmth : ndarray, shape (2, n), optional
+        Its lowest and highest then.
+    spread : ndarray, shape (n,)
+        Standard deviation of the effort in the samples that are fitted [A or N m].
+    has_rotors : bool
+        Whether the rotors' positions are used.
     fastest : ndarray, shape (n,)
         Largest speed of each joint in the samples that are fitted [rad/s].
     doubts : tuple of str
@@ -158,6 +169,9 @@ class BagSurvey:
     idle: tuple[int, ...]
     silent: tuple[int, ...]
     temperature: FloatArray | None
+    warmth: FloatArray | None
+    spread: FloatArray
+    has_rotors: bool
     fastest: FloatArray
     doubts: tuple[str, ...]
     unit_said: str | None
@@ -219,6 +233,29 @@ class BagPass:
 
 
 @dataclass(frozen=True, eq=False)
+class BagCall:
+    """
+    What is to be made of the rows of a bag.
+
+    Attributes
+    ----------
+    rows : BagPass
+        The rows.
+    function : callable
+        What makes it, as `Observations.collect` has it.
+
+    """
+
+    rows: BagPass
+    function: Callable[[Observations], Any]
+
+    @property
+    def name(self) -> str:
+        """The bag."""
+        return self.rows.name
+
+
+@dataclass(frozen=True, eq=False)
 class BagFactors:
     """
     What a pass over a bag leaves.
@@ -276,6 +313,32 @@ def reduce_bag(job: BagPass) -> BagFactors:
         As `survey_bag`.
 
     """
+    rows, weigh = _rows_of(job), deepcopy(job.weigh)
+    piles = rows.reduce(job.theta, weigh)
+    seen = [
+        block for block in range(job.blocks) if any(of_joint[block].count for of_joint in piles)
+    ]
+    return BagFactors(
+        {block: tuple(of_joint[block].triangle() for of_joint in piles) for block in seen},
+        {block: tuple(of_joint[block].count for of_joint in piles) for block in seen},
+        weigh,
+    )
+
+
+def call_on_bag(job: BagCall) -> Any:
+    """
+    Return what a function makes of the rows of a bag.
+
+    Raises
+    ------
+    UsageError, DataError
+        As `survey_bag`.
+
+    """
+    return job.function(_rows_of(job.rows))
+
+
+def _rows_of(job: BagPass) -> _BagRows:
     _memory.begin(job.source.fit)
     place = ('rows', job.name)
     kept = _memory.find(place)
@@ -286,17 +349,9 @@ def reduce_bag(job: BagPass) -> BagFactors:
         rows = _BagRows(job, _read(job.source)[0])
         _memory.keep(place, (job.key, rows), rows.nbytes)
     # Another thread may be passing over the same rows.
-    rows, weigh = copy(rows), deepcopy(job.weigh)
+    rows = copy(rows)
     rows.place = (job.before, job.total, job.blocks)
-    piles = rows.reduce(job.theta, weigh)
-    seen = [
-        block for block in range(job.blocks) if any(of_joint[block].count for of_joint in piles)
-    ]
-    return BagFactors(
-        {block: tuple(of_joint[block].triangle() for of_joint in piles) for block in seen},
-        {block: tuple(of_joint[block].count for of_joint in piles) for block in seen},
-        weigh,
-    )
+    return rows
 
 
 def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
@@ -326,19 +381,28 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
     )
     dataset = process(
         recording, source.kinematic_filter, source.unit, start=source.start, stop=source.stop,
-        robot=robot, delay=source.delay,
+        robot=robot, delay=source.delay, rotor_side=source.rotor_side,
     )
     fitted = dataset.fitted
-    temperature = dataset.motion.temperature
+    temperature = None
+    if dataset.motion.temperature is not None and fitted.any():
+        temperature = dataset.motion.temperature[fitted]
     survey = BagSurvey(
         name=source.name,
         samples=int(np.count_nonzero(fitted)),
         rate=dataset.rate,
         idle=find_idle_joints([dataset]),
         silent=find_silent_joints(dataset),
-        temperature=(
-            None if temperature is None or not fitted.any() else temperature[fitted].mean(axis=0)
+        temperature=None if temperature is None else temperature.mean(axis=0),
+        warmth=(
+            None if temperature is None
+            else np.stack([temperature.min(axis=0), temperature.max(axis=0)])
         ),
+        spread=(
+            dataset.effort[fitted].std(axis=0) if fitted.any()
+            else np.zeros(robot.n)
+        ),
+        has_rotors=dataset.motion.rotor is not None,
         fastest=np.abs(dataset.motion.dq[fitted]).max(axis=0, initial=0.0),
         doubts=find_doubts(robot, [dataset]) if fitted.any() else (),
         unit_said=recording.metadata.get('effort_unit'),
@@ -353,9 +417,14 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
 def _size_of(dataset: Dataset) -> int:
     """Return what a dataset takes of the memory [bytes], files at their share."""
     motion = dataset.motion
+    arrays = [motion.q, motion.dq, motion.ddq, dataset.effort, dataset.stamps]
+    if motion.rotor is not None:
+        arrays += [motion.rotor.q, motion.rotor.dq, motion.rotor.ddq]
+    if motion.temperature is not None:
+        arrays.append(motion.temperature)
     return sum(
         array.nbytes // FILE_SHARE if isinstance(array, np.memmap) else array.nbytes
-        for array in (motion.q, motion.dq, motion.ddq, dataset.effort, dataset.stamps)
+        for array in arrays
     )
 
 
@@ -463,7 +532,10 @@ class BagObservations(Observations):
         self.offset_by_recording = method.is_dictionary and len(bags.sources) > 1 and any(
             isinstance(term.law, FrictionOffset) for term in reduction.parameters.friction
         )
-        self._layouts = make_layouts(self.robot, reduction, self.recordings)
+        self._layouts = make_layouts(
+            self.robot, reduction, self.recordings,
+            has_rotors=all(survey.has_rotors for survey in bags.surveys),
+        )
         self._key = secrets.token_hex(8)
 
     def with_reduction(self, reduction: BaseReduction) -> BagObservations:
@@ -476,6 +548,11 @@ class BagObservations(Observations):
     def recordings(self) -> int:
         """Number of recordings that have their own offsets; 1 where they share them."""
         return len(self._bags.sources) if self.offset_by_recording else 1
+
+    @property
+    def samples(self) -> int:
+        """Number of samples taken of all bags."""
+        return sum(survey.samples for survey in self._bags.surveys)
 
     @property
     def duration(self) -> float:
@@ -498,6 +575,30 @@ class BagObservations(Observations):
             '(--config)'
         )
 
+    @property
+    def can_collect(self) -> bool:
+        """Whether `collect` can be asked: not where each bag has unknowns of its own."""
+        return not self.offset_by_recording
+
+    def collect(self, function: Callable[[Observations], Result]) -> Iterator[Result]:
+        """
+        Yield what a picklable function makes of the rows of each bag, in their order.
+
+        Raises
+        ------
+        UsageError
+            If each bag has unknowns of its own.
+        IdentificationError
+            As `reduce`.
+
+        """
+        if not self.can_collect:
+            raise self._elsewhere()
+        self.passes += 1
+        yield from self._bags.scheduler.run(
+            call_on_bag, [BagCall(job, function) for job in self._jobs(None, None)]
+        )
+
     def reduce(self, theta: FloatArray | None, weigh: Weighing | None) -> list[list[Pile]]:
         """
         Ask for the factors of every bag, and pile them up in the order of the bags.
@@ -514,20 +615,10 @@ class BagObservations(Observations):
             raise self._elsewhere()
         self.passes += 1
         # Jobs that begin late must not take along what the first have seen.
-        unused = deepcopy(weigh)
-        surveys = self._bags.surveys
-        sizes = [survey.samples for survey in surveys]
-        count = count_time_blocks(self.duration, self.time_blocks)
-        jobs = [
-            BagPass(
-                source, self._key, self.reduction, self.treatment, self._method.effort_filter,
-                self.offset_by_recording, sum(sizes[:bag]), sum(sizes), count,
-                None if theta is None else self._own_unknowns(bag, theta), unused,
-            )
-            for bag, source in enumerate(self._bags.sources)
-        ]
+        jobs = self._jobs(theta, deepcopy(weigh))
         piles = [
-            [Pile(len(layout.columns) + 1) for _ in range(count)] for layout in self._layouts
+            [Pile(len(layout.columns) + 1) for _ in range(jobs[0].blocks)]
+            for layout in self._layouts
         ]
         for bag, found in enumerate(self._bags.scheduler.run(reduce_bag, jobs)):
             if weigh is not None:
@@ -538,6 +629,21 @@ class BagObservations(Observations):
                         self._widen(bag, joint, triangle), found.counts[block][joint]
                     )
         return piles
+
+    def _jobs(
+        self, theta: FloatArray | None, weigh: MergeableWeighing | None
+    ) -> list[BagPass]:
+        """Return a pass over the rows of each bag."""
+        sizes = [survey.samples for survey in self._bags.surveys]
+        count = count_time_blocks(self.duration, self.time_blocks)
+        return [
+            BagPass(
+                source, self._key, self.reduction, self.treatment, self._method.effort_filter,
+                self.offset_by_recording, sum(sizes[:bag]), sum(sizes), count,
+                None if theta is None else self._own_unknowns(bag, theta), weigh,
+            )
+            for bag, source in enumerate(self._bags.sources)
+        ]
 
     def _own_unknowns(self, bag: int, theta: FloatArray) -> FloatArray:
         """Return the base parameters and, on minus ones, the offsets of a bag alone."""

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from robot_identification.errors import DataError
@@ -42,6 +43,7 @@ from robot_identification.estimation.observations import TrainingData
 from robot_identification.estimation.options import check_count
 from robot_identification.estimation.options import check_positive
 from robot_identification.estimation.periods import find_periodic_motion
+from robot_identification.estimation.periods import MOST_HARMONICS
 from robot_identification.estimation.periods import NotPeriodicError
 from robot_identification.estimation.periods import PeriodicMotion
 from robot_identification.estimation.problem import Estimate
@@ -64,7 +66,7 @@ from robot_identification.processing.fourier import FourierSeries
 from scipy.linalg import solve_triangular
 
 # Samples whose derivatives are computed together.
-BLOCK_SAMPLES = 512
+BLOCK_SAMPLES = 2048
 # Damping of the first step that is tried again, of the squared columns, and how it grows.
 FIRST_DAMPING = 1.0e-4
 DAMPING_GROWTH = 10.0
@@ -108,11 +110,12 @@ class MaximumLikelihood(Estimator):
 
     """
 
+    needs_rows: ClassVar[bool] = True
     period: float | None = None
     harmonics: int | None = None
-    reweightings: int = 3
+    reweightings: int = 2
     iterations: int = 30
-    tolerance: float = 1.0e-10
+    tolerance: float = 1.0e-7
 
     def __post_init__(self) -> None:
         if self.period is not None:
@@ -167,6 +170,11 @@ class MaximumLikelihood(Estimator):
         theta = solve_unknowns(followed, weights)
         b = problem.reduction.rank
         notes = [_describe_motion(recording) for recording in recordings]
+        if self.harmonics is None and any(m.harmonics == MOST_HARMONICS for m in motions):
+            notes.append(
+                f'positions show {MOST_HARMONICS} harmonics or more, and no more were kept: '
+                'compare with other estimators where the motion has fast parts'
+            )
         if not settled:
             notes.append(
                 f'steps stopped after {self.iterations} without an end: the likelihood may still '

@@ -18,19 +18,13 @@ What parameters know of each other, and whether a model needs them.
 References
 ----------
 .. [1] D. A. Belsley, E. Kuh, R. E. Welsch, "Regression diagnostics", Wiley, 1980.
-.. [2] G. C. Chow, "Tests of equality between sets of coefficients in two linear regressions",
-   Econometrica 28(3), 1960.
-.. [3] A. Wald, "Tests of statistical hypotheses concerning several parameters when the number of
-   observations is large", Transactions of the American Mathematical Society 54(3), 1943.
 
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
-from dataclasses import replace
 import math
 
 import numpy as np
@@ -41,7 +35,6 @@ from robot_identification.estimation.intervals import JointTest
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.model.base_parameters import BaseReduction
 from scipy.stats import f as f_distribution
 
 # Correlation of two estimates above which the data hardly tell them apart.
@@ -231,89 +224,6 @@ def information_criteria(
         fit + count * math.log(max(samples * problem.n, 1.0)),
         samples,
     )
-
-
-def parameter_groups(reduction: BaseReduction) -> Mapping[str, tuple[int, ...]]:
-    """Return the base parameters that are of bodies, of friction and of rotors, by position."""
-    parameters = reduction.parameters
-    bodies = 10 * parameters.n
-    rotors = parameters.reflected_inertia_slice.start
-    groups: dict[str, list[int]] = {'inertial': [], 'friction': [], 'rotor': []}
-    for row, column in enumerate(reduction.independent):
-        kind = 'inertial' if column < bodies else 'friction' if column < rotors else 'rotor'
-        groups[kind].append(row)
-    return {kind: tuple(rows) for kind, rows in groups.items() if rows}
-
-
-def compare_estimates(
-    reduction: BaseReduction,
-    first: tuple[FloatArray, Covariance],
-    second: tuple[FloatArray, Covariance],
-    groups: Mapping[str, Sequence[int]] | None = None,
-) -> dict[str, JointTest]:
-    """
-    Test by groups whether two recordings of one arm have the same parameters [2]_ [3]_.
-
-    Between a cold and a warm arm friction may differ, the bodies must not: if they do, payload,
-    mounting or drive gains have changed, or the covariances promise too much.
-
-    Parameters
-    ----------
-    reduction : BaseReduction
-        Meaning of the parameters of both.
-    first, second : tuple of ndarray, shape (b,), and Covariance
-        Two estimates from different recordings.
-    groups : mapping of str to sequence of int, optional
-        Parameters tested together; by default `parameter_groups`. In a group with more of them
-        than half the degrees of freedom each is tested by itself, and the smallest p-value times
-        their number is that of the group.
-
-    Returns
-    -------
-    dict of str to JointTest
-        By group; parameters held by a bound in either estimate are left out.
-
-    Raises
-    ------
-    DataError
-        If the estimates do not have as many parameters.
-
-    """
-    (theta, covariance), (other, other_covariance) = first, second
-    if not len(theta) == len(other) == reduction.rank:
-        raise DataError(
-            f'estimates of {len(theta)} and {len(other)} parameters of {reduction.rank} cannot be '
-            'compared: identify both with the same friction, and compare what neither lost'
-        )
-    variance, other_variance = (np.diag(c.matrix) for c in (covariance, other_covariance))
-    total = np.maximum(variance + other_variance, np.finfo(float).tiny)
-    freedom = total**2 / np.maximum(
-        variance**2 / covariance.freedom + other_variance**2 / other_covariance.freedom,
-        np.finfo(float).tiny,
-    )
-    both = replace(
-        covariance,
-        matrix=covariance.matrix + other_covariance.matrix,
-        freedom=freedom,
-        held=covariance.held | other_covariance.held,
-    )
-    results = {}
-    for name, rows in (parameter_groups(reduction) if groups is None else groups).items():
-        tested = [row for row in rows if not both.held[row]]
-        if tested:
-            results[name] = _test_group(theta - other, both, tested)
-    return results
-
-
-def _test_group(
-    difference: FloatArray, covariance: Covariance, rows: Sequence[int]
-) -> JointTest:
-    """Test a group together, or one by one where the covariance rests on too little for that."""
-    if len(rows) <= np.mean(covariance.freedom[list(rows)]) / 2.0:
-        return joint_test(difference, covariance, rows)
-    single = [joint_test(difference, covariance, [row]) for row in rows]
-    least = min(single, key=lambda test: test.p_value)
-    return replace(least, p_value=min(least.p_value * len(rows), 1.0))
 
 
 def _squares_left(R: FloatArray, z: FloatArray) -> float:

@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,7 @@ PILE_ROWS = 4096
 
 # Weights of the rows of a joint by their residuals [N m]: (joint, residual) -> weights.
 Weighing = Callable[[int, FloatArray], FloatArray]
+Result = TypeVar('Result')
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +226,7 @@ class Observations:
     passes : int
         How often the rows were passed over.
     has_rows : bool
-        Whether the rows themselves can be had, and not only their factors.
+        Whether the rows themselves can be had, and not only what is made of them elsewhere.
 
     """
 
@@ -320,6 +322,11 @@ class Observations:
         return self.robot.n * (self.recordings - 1)
 
     @property
+    def samples(self) -> int:
+        """Number of samples taken of all recordings."""
+        return sum(int(part.rows.sum()) for part in self.data)
+
+    @property
     def duration(self) -> float:
         """Time that the samples take [s]."""
         return float(sum(
@@ -342,6 +349,24 @@ class Observations:
         """Pass over the rows."""
         self.passes += 1
         yield from self._compute() if self._kept is None else self._kept
+
+    @property
+    def can_collect(self) -> bool:
+        """Whether `collect` can be asked."""
+        return True
+
+    def collect(self, function: Callable[[Observations], Result]) -> Iterator[Result]:
+        """
+        Yield what a function makes of the rows: of all, or of each recording by itself.
+
+        Parameters
+        ----------
+        function : callable
+            Takes rows in the same unknowns. What it returns for several recordings must be the
+            sum of what it returns for each.
+
+        """
+        yield function(self)
 
     def matrix(self, joint: int, rows: JointRows, theta: FloatArray | None) -> FloatArray:
         """

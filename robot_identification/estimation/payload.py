@@ -40,6 +40,7 @@ from robot_identification.estimation.dwells import describe_too_few
 from robot_identification.estimation.dwells import DwellOptions
 from robot_identification.estimation.dwells import dwells_of
 from robot_identification.estimation.dwells import group_poses
+from robot_identification.estimation.dwells import mean_of_approaches
 from robot_identification.estimation.intervals import joint_test
 from robot_identification.estimation.intervals import JointTest
 from robot_identification.estimation.observations import SHORTEST_BLOCK
@@ -300,20 +301,17 @@ def resting_run(
         )
     dwells = [found[number][1] for number in kept]
     efforts = efforts[kept]
-    poses, means, one_sided = [], [], 0
-    for group in group_poses([dwell.q for dwell in dwells]):
-        poses.append(np.mean([dwells[number].q for number in group], axis=0))
-        approach = np.array([dwells[number].approach for number in group])
-        joint_means = []
-        for joint in range(model.robot.n):
-            side, values = approach[:, joint], efforts[group, joint]
-            if np.any(side > 0.0) and np.any(side < 0.0):
-                joint_means.append(0.5 * (values[side > 0.0].mean() + values[side < 0.0].mean()))
-            else:
-                joint_means.append(values.mean())
-                one_sided += 1
-        means.append(joint_means)
-    q = np.array(poses)
+    approach = np.array([dwell.approach for dwell in dwells])
+    groups = group_poses([dwell.q for dwell in dwells])
+    q = np.array([np.mean([dwells[number].q for number in group], axis=0) for group in groups])
+    means, holding = np.moveaxis(np.array([
+        [
+            mean_of_approaches(efforts[group, joint], approach[group, joint])
+            for joint in range(model.robot.n)
+        ]
+        for group in groups
+    ]), -1, 0)
+    one_sided = int(np.count_nonzero(np.isnan(holding)))
     motion = Motion(q, np.zeros_like(q), np.zeros_like(q), starts=tuple(range(len(q))))
     total = q.size
     notes = () if not one_sided else (
@@ -321,7 +319,7 @@ def resting_run(
         "is in them, up to the joint's break-away torque",
     )
     run = LoadedRun(
-        motion, np.array(means) / model.effort_per_torque, np.ones(len(q), dtype=bool)
+        motion, means / model.effort_per_torque, np.ones(len(q), dtype=bool)
     )
     return run, notes
 
@@ -750,8 +748,8 @@ def _notes(
         )
     elif model.effort_unit == 'A':
         notes.append(
-            'mass and inertia are in proportion to the drive gains of the model, whose errors are '
-            'not in the standard errors'
+            'mass and inertia are in proportion to the drive gains of the model, and the centre '
+            'depends on their ratios: errors of the gains are not in the standard errors'
         )
     if free is None:
         notes.append('the mass found is not positive: there is no payload, or the model is not '

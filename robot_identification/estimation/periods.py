@@ -47,13 +47,14 @@ MOST_CANDIDATES = 6
 # A longer time is the period only where its series leaves less than this part of the squares.
 MUCH_BETTER = 0.5
 # Highest frequency that the period is searched with [Hz], unless these are fewer harmonics than
-# this; and the most harmonics of any series.
+# this; and the most harmonics that are looked for in positions.
 SEARCHED_FREQUENCY = 5.0
 SEARCHED_HARMONICS = 10
-MOST_HARMONICS = 60
-# Steps by which the period is refined, and the longest of them, in periods.
+MOST_HARMONICS = 25
+# Steps by which the period is refined, the longest and the last of them, in periods.
 MOST_STEPS = 20
 LONGEST_STEP = 0.1
+SMALLEST_STEP = 1.0e-7
 # Of half the sampling rate.
 HIGHEST_HARMONIC = 0.8
 # The motion is to be seen so often, but for the last sample and a little that noise makes.
@@ -65,6 +66,7 @@ FAR_DEVIATIONS = 8.0
 LAST_SELECTIONS = 2
 STRICT_DEVIATIONS = 3.0
 STRICT_SELECTIONS = 6
+SETTLED_SHARE = 0.005
 NEAR_SHARE = 1.0e-3
 # Part of the recording that must follow the period.
 LEAST_SHARE = 0.5
@@ -154,19 +156,26 @@ def find_periodic_motion(
     follows = np.ones(len(t), dtype=bool)
     most = _most_harmonics(t, period) if harmonics is None else harmonics
     # What is far off has bent the first series, so that the choice begins strict.
-    for far in (*(STRICT_DEVIATIONS,) * STRICT_SELECTIONS, *(FAR_DEVIATIONS,) * LAST_SELECTIONS):
-        inside = np.flatnonzero(follows)
-        kept = _count_harmonics(t[inside], x[inside], period, most) if harmonics is None else most
-        if searched:
-            settled = _settle_period(t[inside], x[inside], period, kept)
-            period = settled[0] if settled is not None else period
-        found = _fit(t, x, inside, period, kept, far)
-        follows = found.is_followed(t, x)
-        if np.count_nonzero(follows) < LEAST_SHARE * len(t):
-            raise NotPeriodicError(
-                f'{100.0 * np.mean(follows):.0f} % of the samples follow a period of '
-                f'{period:.4g} s'
+    for far, selections in (
+        (STRICT_DEVIATIONS, STRICT_SELECTIONS), (FAR_DEVIATIONS, LAST_SELECTIONS)
+    ):
+        for _ in range(selections):
+            inside = np.flatnonzero(follows)
+            kept = (
+                _count_harmonics(t[inside], x[inside], period, most) if harmonics is None
+                else most
             )
+            if searched:
+                settled = _settle_period(t[inside], x[inside], period, kept)
+                period = settled[0] if settled is not None else period
+            before, follows = follows, _fit(t, x, inside, period, kept, far).is_followed(t, x)
+            if np.count_nonzero(follows) < LEAST_SHARE * len(t):
+                raise NotPeriodicError(
+                    f'{100.0 * np.mean(follows):.0f} % of the samples follow a period of '
+                    f'{period:.4g} s'
+                )
+            if np.mean(follows != before) < SETTLED_SHARE:
+                break
     found = _fit(t, x, np.flatnonzero(follows), period, kept, FAR_DEVIATIONS)
     off = np.sqrt(np.mean((found.deviation / _spread(x[follows])) ** 2))
     if off > MOST_DEVIATION:
@@ -299,7 +308,8 @@ def _settle_period(
         if not abs(step) < LONGEST_STEP * period:
             return None
         period += step
-        if abs(step) <= 1e-13 * period:
+        # Steps are Newton's: after one this small nothing but rounding is left.
+        if abs(step) <= SMALLEST_STEP * period:
             break
     return period, squares
 

@@ -28,6 +28,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from functools import cache
+from typing import ClassVar
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -398,7 +399,17 @@ class PriorTerm:
 
 @dataclass(frozen=True)
 class Estimator(ABC):
-    """An estimator: options are dataclass fields, one verb does the work."""
+    """
+    An estimator: options are dataclass fields, one verb does the work.
+
+    Attributes
+    ----------
+    needs_rows : bool
+        Whether it looks at samples of all recordings, which are then kept by one process.
+
+    """
+
+    needs_rows: ClassVar[bool] = False
 
     @abstractmethod
     def estimate(self, problem: IdentificationProblem) -> Estimate:

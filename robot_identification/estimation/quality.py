@@ -25,7 +25,6 @@ from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.covariance import Covariance
 from robot_identification.estimation.covariance import covariance_of
 from robot_identification.estimation.fitting import Fit
-from robot_identification.estimation.fitting import torque_per_effort
 from robot_identification.estimation.fitting import Trial
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.recipe import Recipe
@@ -85,7 +84,7 @@ def condition_notes(estimate: Estimate) -> tuple[str, ...]:
 
 
 def offset_notes(
-    robot: RobotModel, estimate: Estimate, datasets: Sequence[Dataset]
+    robot: RobotModel, estimate: Estimate, spreads: Sequence[FloatArray], unit: str
 ) -> tuple[str, ...]:
     """
     Return which joints have another offset in each recording, in words.
@@ -96,18 +95,19 @@ def offset_notes(
         The arm, with n joints.
     estimate : Estimate
         Whose nuisance holds the offsets of the recordings after the first, less their mean [N m].
-    datasets : sequence of Dataset
-        The recordings.
+    spreads : sequence of ndarray, shape (n,)
+        Standard deviation of the effort of each recording.
+    unit : {'A', 'Nm'}
+        Of the effort.
 
     """
     if not estimate.nuisance.size:
         return ()
     others = estimate.nuisance.reshape(-1, robot.n)
     largest = np.abs(np.vstack([-others.sum(axis=0), others])).max(axis=0)
-    per_effort = torque_per_effort(robot, datasets[0])
-    spread = np.mean(
-        [np.std(dataset.effort[dataset.fitted], axis=0) for dataset in datasets], axis=0
-    ) * np.abs(per_effort)
+    spread = np.mean(spreads, axis=0)
+    if unit == 'A':
+        spread = np.abs(robot.drives.to_torque(spread))
     far = [
         f'{name} by up to {value:.2g} N m'
         for name, value, size in zip(robot.joint_names, largest, spread, strict=True)
@@ -130,6 +130,34 @@ def mean_temperature(datasets: Sequence[Dataset]) -> FloatArray | None:
         return None
     mean: FloatArray = values.mean(axis=0)
     return mean
+
+
+def temperatures_covered(
+    datasets: Sequence[Dataset], others: Sequence[FloatArray] = ()
+) -> FloatArray | None:
+    """
+    Return between what temperatures each joint was fitted, if all were recorded.
+
+    Parameters
+    ----------
+    datasets : sequence of Dataset
+        Training data, of n joints.
+    others : sequence of ndarray, shape (m, n)
+        Temperatures of what is fitted with them, the extreme ones at least.
+
+    Returns
+    -------
+    ndarray, shape (2, n), optional
+        Lowest and highest [deg C].
+
+    """
+    seen = [*others, *(
+        dataset.motion.temperature[dataset.fitted]
+        for dataset in datasets if dataset.motion.temperature is not None
+    )]
+    if not seen or not np.all(np.isfinite(values := np.concatenate(seen))) or not len(values):
+        return None
+    return np.stack([values.min(axis=0), values.max(axis=0)])
 
 
 def ranges_covered(

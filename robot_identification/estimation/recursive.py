@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 from robot_identification.errors import DataError
@@ -291,6 +292,7 @@ class RecursiveLeastSquares(Estimator):
 
     """
 
+    needs_rows: ClassVar[bool] = True
     forgetting: float = 1.0
     block: int = 50
     reweightings: int = 3

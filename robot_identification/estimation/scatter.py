@@ -103,9 +103,35 @@ def choose_lag(residuals: Sequence[FloatArray], memory: float = 0.0) -> int:
 
     """
     samples = sum(int(np.count_nonzero(np.any(r != 0.0, axis=1))) for r in residuals)
-    longest = max(samples // FEWEST_WINDOWS, 1)
-    products = np.sum([autocovariance(residual, 2 * longest) for residual in residuals], axis=0)
-    distance = max(correlation_distance(of_joint, samples) for of_joint in products)
+    lags = 2 * longest_lag(samples)
+    return lag_of_products(
+        np.sum([autocovariance(residual, lags) for residual in residuals], axis=0), samples, memory
+    )
+
+
+def longest_lag(samples: int) -> int:
+    """Return over how many of some samples residuals are taken as correlated at most."""
+    return max(samples // FEWEST_WINDOWS, 1)
+
+
+def lag_of_products(products: FloatArray, samples: int, memory: float) -> int:
+    """
+    Return the lag of `choose_lag` from the sums of products of residuals.
+
+    Parameters
+    ----------
+    products : ndarray, shape (n, lags + 1)
+        Autocovariance of each joint, up to twice the longest lag or more.
+    samples : int
+        Number of samples behind it.
+    memory : float
+        As for `choose_lag`.
+
+    """
+    longest = longest_lag(samples)
+    distance = max(
+        correlation_distance(of_joint[: 2 * longest + 1], samples) for of_joint in products
+    )
     wanted = max(
         4.0 * (samples / 100.0) ** (2.0 / 9.0),
         WINDOW_PER_ROOT * math.sqrt(samples),
@@ -193,9 +219,10 @@ class Coordinates:
         """Number of free unknowns."""
         return len(self.free)
 
-    def of_scores(self, scores: FloatArray) -> FloatArray:
-        """Return scores (N, size of the problem) in the coordinates."""
-        found: FloatArray = scores[:, self.free] @ self.root
+    def map_of_scores(self) -> FloatArray:
+        """Return the matrix (size of the problem, f) that takes scores to the coordinates."""
+        found = np.zeros((self.problem.size, self.size))
+        found[self.free] = self.root
         return found
 
     def to_parameters(self, matrix: FloatArray) -> FloatArray:

@@ -177,7 +177,13 @@ class _Lane:
                 1, multiprocessing.get_context('spawn'), _leave_interrupts_to_the_parent
             )
             others = set(multiprocessing.active_children())
-            self.future = self._pool.submit(_work, function, job)
+            # Blocked for the child from its first instruction: it is busy with imports for a while
+            # before its initializer runs.
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self.future = self._pool.submit(_work, function, job)
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             self._processes = list(set(multiprocessing.active_children()) - others)
         else:
             try:

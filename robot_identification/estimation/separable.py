@@ -146,6 +146,10 @@ class SeparableFit:
     deviation: float
     evaluations: int
 
+    def errors_of(self, law: FrictionLaw) -> tuple[float, ...]:
+        """Return the standard errors of the constants of one of the laws, empty for none."""
+        return tuple(one.standard_error for one in self.constants if one.law == law.name)
+
 
 @dataclass(frozen=True, eq=False)
 class ShapeProblem:

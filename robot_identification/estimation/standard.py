@@ -16,16 +16,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.estimation.conic import solve_program
+from robot_identification.estimation.consistent_problem import PSEUDO_INERTIA_MAP
+from robot_identification.estimation.consistent_problem import upper_triangle
+from robot_identification.estimation.problem import FloatArray
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import RobotModel
 from scipy.sparse import csc_matrix
-
-FloatArray = NDArray[np.float64]
 
 # How far the prior may be wrong, per link: 30 % of its mass, its centre 15 cm, 30 % of its
 # largest principal inertia. Floors keep massless links finite.
@@ -91,14 +94,26 @@ def project_on_prior(
         ``K @ theta == theta_base``, the distance to the prior measured in `prior_deviation`.
 
     """
+    prior = _prior_of(robot, reduction)
+    return _keep_base(reduction, theta_base, prior, prior_deviation(robot, prior.size))
+
+
+def _prior_of(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
+    """Return the URDF's standard parameters, shape (p,); friction and rotors are zero."""
     prior = np.zeros(reduction.parameters.size)
     prior[: 10 * robot.n] = prior_inertial_parameters(robot)
-    deviation = prior_deviation(robot, prior.size)
+    return prior
+
+
+def _keep_base(
+    reduction: BaseReduction, theta_base: FloatArray, theta: FloatArray, deviation: FloatArray
+) -> FloatArray:
+    """Return the nearest standard parameters (p,) that have the base parameters to rounding."""
     # Least norm in units of the deviation, by QR of the transpose.
     orthogonal, triangle = np.linalg.qr((reduction.K * deviation).T)
-    step = np.linalg.solve(triangle.T, theta_base - reduction.K @ prior)
-    theta: FloatArray = prior + deviation * (orthogonal @ step)
-    return theta
+    step = np.linalg.solve(triangle.T, theta_base - reduction.K @ theta)
+    kept: FloatArray = theta + deviation * (orthogonal @ step)
+    return kept
 
 
 def _is_consistent(robot: RobotModel, reduction: BaseReduction, theta: FloatArray) -> bool:
@@ -133,61 +148,47 @@ def project_consistently(
        consistent inertial parameter identification", IEEE RA-L 3(1), 2018.
 
     """
-    try:
-        import clarabel
-    except ImportError:
+    prior = _prior_of(robot, reduction)
+    deviation = prior_deviation(robot, prior.size)
+    step = solve_program(
+        lambda clarabel: _nearest_program(clarabel, reduction, theta_base, prior, deviation)
+    )
+    if step is None:
         return None
-    n, p = robot.n, reduction.parameters.size
-    prior = np.zeros(p)
-    prior[: 10 * n] = prior_inertial_parameters(robot)
-    deviation = prior_deviation(robot, p)
-    rotors = np.arange(p)[reduction.parameters.reflected_inertia_slice]
-    blocks, sides = [reduction.K], [theta_base]
-    blocks.append(-np.eye(p)[rotors])
-    sides.append(np.zeros(len(rotors)))
-    for link in range(n):
-        values = prior[10 * link: 10 * link + 10]
-        margin = CONSISTENCY_MARGIN * np.linalg.norm(pseudo_inertia(values))
-        rows = np.zeros((10, p))
-        rows[:, 10 * link: 10 * link + 10] = -PSEUDO_INERTIA_MAP
-        blocks.append(rows)
-        sides.append(-margin * _upper_triangle(np.eye(4)))
-    A, b = np.vstack(blocks), np.concatenate(sides)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    # Unknowns are the steps from the prior, in its deviations.
-    solution = clarabel.DefaultSolver(
-        csc_matrix(np.eye(p)),
-        np.zeros(p),
-        csc_matrix(A * deviation),
-        b - A @ prior,
-        [
-            clarabel.ZeroConeT(reduction.rank),
-            clarabel.NonnegativeConeT(len(rotors)),
-            *(clarabel.PSDTriangleConeT(4) for _ in range(n)),
-        ],
-        settings,
-    ).solve()
-    theta: FloatArray = prior + deviation * np.array(solution.x)
+    theta = prior + deviation * step
     # The solver keeps the base parameters to its tolerance; they are to be kept to rounding.
-    orthogonal, triangle = np.linalg.qr((reduction.K * deviation).T)
-    step = np.linalg.solve(triangle.T, theta_base - reduction.K @ theta)
-    theta = theta + deviation * (orthogonal @ step)
+    theta = _keep_base(reduction, theta_base, theta, deviation)
     # Whatever the solver says of itself, the result is what counts.
     return theta if _is_consistent(robot, reduction, theta) else None
 
 
-def _upper_triangle(matrix: FloatArray) -> FloatArray:
-    """Return the upper triangle, shape (10,), column by column as clarabel wants its cone."""
-    rows, columns = np.tril_indices(4)[::-1]
-    scale = np.where(rows == columns, 1.0, np.sqrt(2.0))
-    values: FloatArray = matrix[rows, columns] * scale
-    return values
-
-
-PSEUDO_INERTIA_MAP = np.column_stack([
-    _upper_triangle(pseudo_inertia(unit)) for unit in np.eye(10)
-])
+def _nearest_program(
+    clarabel: Any,
+    reduction: BaseReduction,
+    theta_base: FloatArray,
+    prior: FloatArray,
+    deviation: FloatArray,
+) -> tuple[Any, ...]:
+    """Return cost, constraints, sides and cones; unknowns are steps in deviations."""
+    n, p = reduction.parameters.n, prior.size
+    rotors = np.arange(p)[reduction.parameters.reflected_inertia_slice]
+    blocks, sides = [reduction.K, -np.eye(p)[rotors]], [theta_base, np.zeros(len(rotors))]
+    for link in range(n):
+        own = slice(10 * link, 10 * link + 10)
+        # A link that the URDF gives no mass has a margin, too.
+        size = max(float(np.linalg.norm(pseudo_inertia(prior[own]))), MASS_FLOOR)
+        margin = CONSISTENCY_MARGIN * size
+        rows = np.zeros((10, p))
+        rows[:, own] = -PSEUDO_INERTIA_MAP
+        blocks.append(rows)
+        sides.append(-margin * upper_triangle(np.eye(4)))
+    A, b = np.vstack(blocks), np.concatenate(sides)
+    cones = [
+        clarabel.ZeroConeT(reduction.rank),
+        clarabel.NonnegativeConeT(len(rotors)),
+        *(clarabel.PSDTriangleConeT(4) for _ in range(n)),
+    ]
+    return csc_matrix(np.eye(p)), np.zeros(p), csc_matrix(A * deviation), b - A @ prior, cones
 
 
 def consistent_standard_parameters(

@@ -101,7 +101,7 @@ def model_over_temperature(
     return replace(
         model,
         provenance={**base.provenance, 'bags': list(bags.values())},
-        quality={**model.quality, 'reasons': reasons},
+        quality={**model.quality, 'reasons': reasons, 'temperatures': _range(models, study)},
     )
 
 
@@ -147,6 +147,16 @@ def model_at(
                 f'{inside[j]:.1f} is taken'
             )
     return _without_slopes(model, given, inside), tuple(notes)
+
+
+def _range(models: Sequence[IdentifiedModel], study: TemperatureStudy) -> FloatArray:
+    """Return between what temperatures friction is known, shape (2, n) [deg C]."""
+    ends = np.array([_temperatures(model) for model in models])
+    ends = np.stack([ends.min(axis=0), ends.max(axis=0)])
+    for j, joint in enumerate(study.joints):
+        if joint.viscous_line is not None:
+            ends[:, j] = joint.viscous_line.lowest, joint.viscous_line.highest
+    return ends
 
 
 def _temperatures(model: IdentifiedModel) -> FloatArray:

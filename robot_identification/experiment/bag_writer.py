@@ -16,8 +16,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import contextmanager
 from pathlib import Path
 import shutil
 from typing import Any
@@ -98,6 +100,42 @@ class BagWriter:
         self._writer.close()
 
 
+@contextmanager
+def new_bag(path: Path, metadata: Mapping[str, str]) -> Iterator[BagWriter]:
+    """
+    Write a bag whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the bag; it must not exist.
+    metadata : mapping of str to str
+        Custom data of the bag.
+
+    Raises
+    ------
+    UsageError
+        If `path` exists.
+
+    """
+    if path.exists():
+        raise UsageError(f'{path} exists already: name another bag')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f'.{path.name}.partial')
+    shutil.rmtree(partial, ignore_errors=True)
+    # The folder is renamed at the end, the file in it keeps the name it was written under.
+    writer = BagWriter(partial / path.name, metadata)
+    try:
+        try:
+            yield writer
+        finally:
+            # On a full disk, closing fails as well.
+            writer.close()
+        writer.path.replace(path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
 def write_joint_states(
     path: Path,
     joint_names: Sequence[str],
@@ -127,18 +165,11 @@ def write_joint_states(
         If `path` exists.
 
     """
-    if path.exists():
-        raise UsageError(f'{path} exists already: name another bag')
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f'.{path.name}.partial')
-    shutil.rmtree(partial, ignore_errors=True)
     types = rosbags_library().types
     header = types.types['std_msgs/msg/Header']
     time = types.types['builtin_interfaces/msg/Time']
     joint_state = types.types[JOINT_STATE]
-    # The folder is renamed at the end, the file in it keeps the name it was written under.
-    writer = BagWriter(partial / path.name, metadata)
-    try:
+    with new_bag(path, metadata) as writer:
         for topic in samples:
             writer.add_topic(topic, JOINT_STATE)
         # The serialiser wants rows that lie in one piece.
@@ -155,15 +186,3 @@ def write_joint_states(
                 )
                 data = types.serialize_cdr(message, JOINT_STATE)
                 writer.write(topic, stamp, bytes(data))
-    except BaseException:
-        # On a full disk, closing fails as well.
-        try:
-            writer.close()
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-        raise
-    try:
-        writer.close()
-        writer.path.replace(path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -17,16 +17,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-import shutil
 from typing import Any
 
 import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.experiment.bag_writer import BagWriter
+from robot_identification.experiment.bag_writer import new_bag
 from robot_identification.experiment.joint_states import JOINT_STATE
 from robot_identification.experiment.recording import FloatArray
 from robot_identification.experiment.rosbags_backend import rosbags_library
@@ -204,7 +201,7 @@ def write_simulated_bag(
         if values is not None:
             makers[topic] = ARRAY, _arrays(values)
     types = rosbags_library().types
-    with _new_bag(path, metadata) as writer:
+    with new_bag(path, metadata) as writer:
         for topic, (kind, _) in makers.items():
             writer.add_topic(topic, kind)
         nanoseconds = np.round((SIMULATED_EPOCH + run.stamps) * 1e9).astype(np.int64)
@@ -244,23 +241,3 @@ def _arrays(values: FloatArray) -> Callable[[int, int], Any]:
     layout = types['std_msgs/msg/MultiArrayLayout']([], 0)
     rows = np.ascontiguousarray(values, dtype=float)
     return lambda k, _: types[ARRAY](layout, rows[k])
-
-
-@contextmanager
-def _new_bag(path: Path, metadata: dict[str, str]) -> Iterator[BagWriter]:
-    """Write a bag whole or not at all."""
-    if path.exists():
-        raise UsageError(f'{path} exists already: name another bag')
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f'.{path.name}.partial')
-    shutil.rmtree(partial, ignore_errors=True)
-    # The folder is renamed at the end, the file in it keeps the name it was written under.
-    writer = BagWriter(partial / path.name, metadata)
-    try:
-        try:
-            yield writer
-        finally:
-            writer.close()
-        writer.path.replace(path)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)

@@ -34,6 +34,11 @@ from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.robot_model import workspace
+from scipy.optimize import minimize
+
+# Poses whose regressors are in memory together, and evaluations of the search from the worst one.
+POSES_AT_ONCE = 1000
+SEARCHED = 500
 
 
 def pseudo_inertia(parameters: FloatArray) -> FloatArray:
@@ -55,6 +60,14 @@ def pseudo_inertia(parameters: FloatArray) -> FloatArray:
         np.asarray(parameters, dtype=float)
     ).toMatrix()
     return matrix
+
+
+def from_pseudo_inertia(matrix: FloatArray) -> FloatArray:
+    """Return the inertial parameters, shape (10,), of a pseudo-inertia, shape (4, 4) [1]_."""
+    parameters: FloatArray = pin.PseudoInertia.FromMatrix(
+        np.asarray(matrix, dtype=float)
+    ).toDynamicParameters()
+    return parameters
 
 
 def smallest_eigenvalues(inertial: FloatArray) -> FloatArray:
@@ -127,7 +140,7 @@ def smallest_mass_matrix_eigenvalue(
     inertial: FloatArray,
     reflected_inertia: FloatArray | None = None,
     *,
-    samples: int = 1000,
+    samples: int = 10_000,
     seed: int = 0,
 ) -> tuple[float, FloatArray]:
     """
@@ -145,7 +158,7 @@ def smallest_mass_matrix_eigenvalue(
     reflected_inertia : ndarray, shape (n,), optional
         Of the rotors on the joint's side [kg m^2]; by default none.
     samples : int
-        Random poses within the limits.
+        Random poses within the limits; from the worst of them the least is searched.
     seed : int
         Of the poses.
 
@@ -159,13 +172,28 @@ def smallest_mass_matrix_eigenvalue(
     """
     floating = robot.with_gravity((0.0, 0.0, 0.0))
     rotors = np.zeros(robot.n) if reflected_inertia is None else np.asarray(reflected_inertia)
+    theta = np.asarray(inertial, dtype=float)
     lower, upper = workspace(robot)
+
+    def smallest(poses: FloatArray) -> FloatArray:
+        # Without gravity and speed, the torque of a unit acceleration is a column of the matrix.
+        still = np.repeat(poses, robot.n, axis=0)
+        columns = Motion(still, np.zeros_like(still), np.tile(np.eye(robot.n), (len(poses), 1)))
+        tau = inertial_regressor(floating, columns) @ theta
+        matrices = tau.reshape(len(poses), robot.n, robot.n) + np.diag(rotors)
+        values: FloatArray = np.linalg.eigvalsh(matrices)[:, 0]
+        return values
+
     poses = np.random.default_rng(seed).uniform(lower, upper, (samples, robot.n))
-    # Without gravity and speed, the torque of a unit acceleration is a column of the matrix.
-    still = np.repeat(poses, robot.n, axis=0)
-    columns = Motion(still, np.zeros_like(still), np.tile(np.eye(robot.n), (samples, 1)))
-    tau = inertial_regressor(floating, columns) @ np.asarray(inertial, dtype=float)
-    matrices = tau.reshape(samples, robot.n, robot.n) + np.diag(rotors)
-    smallest = np.linalg.eigvalsh(matrices)[:, 0]
-    worst = int(np.argmin(smallest))
-    return float(smallest[worst]), poses[worst]
+    found = np.concatenate([
+        smallest(poses[first:first + POSES_AT_ONCE]) for first in range(0, samples, POSES_AT_ONCE)
+    ])
+    worst = int(np.argmin(found))
+    # The eigenvalue has kinks where two are the same: a search without derivatives.
+    near = minimize(
+        lambda q: float(smallest(q[None])[0]), poses[worst], method='Nelder-Mead',
+        bounds=list(zip(lower, upper, strict=True)), options={'maxfev': SEARCHED},
+    )
+    if near.fun < found[worst]:
+        return float(near.fun), np.asarray(near.x, dtype=float)
+    return float(found[worst]), poses[worst]

@@ -165,6 +165,12 @@ def _friction_entry(model: IdentifiedModel, index: int) -> dict[str, Any]:
     return {
         'law': term.law.name,
         'constants': term.law.constants(),
+        **({
+            'constant_standard_errors': {
+                name: float(error) if np.isfinite(error) else None
+                for name, error in zip(term.law.shape, term.constant_errors, strict=True)
+            },
+        } if term.constant_errors else {}),
         # Null where the data do not determine the coefficient; it then counts as zero.
         'coefficients': [None if row is None else model.theta_base[row] for row in rows],
         'standard_errors': [None if row is None else errors[row] for row in rows],
@@ -361,5 +367,10 @@ def _friction_from_content(
             if position < len(entries):
                 entry = entries[position]
                 law = FRICTION_LAWS[entry['law']](**entry['constants'])
-                terms.append((FrictionTerm(number, law), list(entry['coefficients'])))
+                errors = entry.get('constant_standard_errors', {})
+                term = FrictionTerm(number, law, tuple(
+                    np.nan if errors.get(name) is None else float(errors[name])
+                    for name in law.shape if errors
+                ))
+                terms.append((term, list(entry['coefficients'])))
     return terms

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from functools import cached_property
 import re
 
@@ -51,10 +52,24 @@ def split_name(name: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class FrictionTerm:
-    """One law on one joint (index in kinematic order)."""
+    """
+    One law on one joint.
+
+    Attributes
+    ----------
+    joint : int
+        Index in kinematic order.
+    law : FrictionLaw
+        With its shape constants.
+    constant_errors : tuple of float
+        Standard errors of the constants in `law.shape`, NaN where one was not found from data;
+        empty where none was.
+
+    """
 
     joint: int
     law: FrictionLaw
+    constant_errors: tuple[float, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

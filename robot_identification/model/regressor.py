@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -118,6 +119,10 @@ class Motion:
         return Motion(
             self.q[chosen], self.dq[chosen], self.ddq[chosen], temperature, rotor=rotor
         )
+
+    def with_stiff_joints(self) -> Motion:
+        """Return it with the links' motion for that of the rotors."""
+        return replace(self, rotor=RotorMotion(self.q, self.dq, self.ddq))
 
     @property
     def drive_side(self) -> Motion | RotorMotion:

@@ -26,6 +26,7 @@ from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.regressor import continue_torque
 from robot_identification.model.regressor import initial_friction_states
 from robot_identification.model.regressor import Motion
+from robot_identification.processing.loading import uses_rotors
 from scipy.signal import butter
 from scipy.signal import sosfilt
 from scipy.signal import sosfilt_zi
@@ -150,6 +151,8 @@ class TorquePredictor:
         )
         model = self._model
         motion = Motion(*self._before(stamp, np.stack([q, smooth[0], ddq[0]])), starts=())
+        if uses_rotors(model):
+            motion = motion.with_stiff_joints()
         torque = continue_torque(
             model.robot, model.parameters, model.theta_lifted, motion, self._friction_states
         )[0]

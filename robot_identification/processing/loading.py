@@ -16,14 +16,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.experiment.bag import read_recording
 from robot_identification.experiment.recording import Recording
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.process import process
+
+# Temperatures up to this outside those of an identification are as good as inside [K].
+FAR_OUTSIDE = 2.0
 
 
 def check_robot_name(recording: Recording, robot: str) -> str:
@@ -80,11 +85,51 @@ def load_for_model(
         delay=source.delay, rotor_side=uses_rotors(model),
     )
     if uses_rotors(model) and dataset.motion.rotor is None:
+        # Its friction was found under the torque of the bodies alone.
+        dataset = replace(dataset, motion=dataset.motion.with_stiff_joints())
         note += ('; ' if note else '') + (
             f'the model was identified with two encoders a joint, {bag} has one: friction and '
             'rotor inertia see the links'
         )
-    return dataset, tuple(text for text in (note, *dataset.notes) if text)
+    notes = (note, temperature_note(model, dataset), *dataset.notes)
+    return dataset, tuple(text for text in notes if text)
+
+
+def temperature_note(model: IdentifiedModel, dataset: Dataset) -> str:
+    """
+    Return which joints are colder or warmer than any that a law of temperature was found in.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Whose file says between what temperatures it was identified.
+    dataset : Dataset
+        That it is to predict.
+
+    Returns
+    -------
+    str
+        Empty if there is none, or it cannot be told.
+
+    """
+    known = np.asarray(model.quality.get('temperatures'), dtype=float)
+    warmth = dataset.motion.temperature
+    if known.shape != (2, model.robot.n) or warmth is None or not dataset.scored.any():
+        return ''
+    ends = np.stack([warmth[dataset.scored].min(axis=0), warmth[dataset.scored].max(axis=0)])
+    far = (ends[0] < known[0] - FAR_OUTSIDE) | (ends[1] > known[1] + FAR_OUTSIDE)
+    sloped = {term.joint for term in model.parameters.friction if term.law.needs_temperature}
+    outside = [
+        f'{model.robot.joint_names[j]} at {ends[0, j]:.1f} to {ends[1, j]:.1f}, known from '
+        f'{known[0, j]:.1f} to {known[1, j]:.1f} deg C'
+        for j in sorted(sloped) if far[j]
+    ]
+    if not outside:
+        return ''
+    return (
+        f'{dataset.source}: friction over temperature is extrapolated ({"; ".join(outside)}): '
+        'identify with a recording at these temperatures'
+    )
 
 
 def uses_rotors(model: IdentifiedModel) -> bool:

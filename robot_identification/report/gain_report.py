@@ -17,15 +17,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import json
-import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.estimation.drive_gains import DriveGain
 from robot_identification.estimation.drive_gains import DriveGains
-from robot_identification.files import to_plain
 from robot_identification.files import write_results
 from robot_identification.model.payload import Payload
 from robot_identification.model.robot_model import RobotModel
@@ -37,6 +34,7 @@ from robot_identification.report.formatting import number
 from robot_identification.report.formatting import percent
 from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
+from robot_identification.report.json_file import json_text
 from robot_identification.report.page import render_page
 from robot_identification.report.scatter_figure import draw_panel
 
@@ -80,7 +78,7 @@ def drive_gains_content(
 ) -> dict[str, Any]:
     """Return the content of drive_gains.json; NaN is null in the file."""
     _, known_before = usable_gains(robot, found)
-    content: dict[str, Any] = without_nan({
+    return {
         'schema_version': DRIVE_GAINS_SCHEMA,
         'robot': robot.name,
         'method': found.method,
@@ -127,39 +125,30 @@ def drive_gains_content(
             for joint, points in zip(found.joints, found.points, strict=False) for point in points
         ],
         'notes': list(found.notes),
-    })
-    return content
+    }
 
 
-def without_nan(content: Any) -> Any:
-    """Return plain content in which a number that does not exist is None."""
-    plain = to_plain(content)
-    if isinstance(plain, dict):
-        return {key: without_nan(value) for key, value in plain.items()}
-    if isinstance(plain, list):
-        return [without_nan(value) for value in plain]
-    if isinstance(plain, float) and not math.isfinite(plain):
-        return None
-    return plain
-
-
-def _rows(found: DriveGains) -> list[list[str]]:
+def _table(found: DriveGains) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Return header and rows; of static friction only poses can tell."""
+    of_poses = found.method != 'payload_motion'
+    header = ('joint', 'gain [N m/A]', 'std. error', *(
+        ('bias at most', 'spread', 'both sides', 'holding [N m]') if of_poses
+        else ('torque up to [N m]',)
+    ))
     rows = []
     for joint in found.joints:
         if not joint.is_seen:
-            rows.append([joint.joint, 'not seen', '', '', '', '', ''])
+            rows.append([joint.joint, 'not seen', *[''] * (len(header) - 2)])
             continue
         rows.append([
-            joint.joint, number(joint.gain, 5), number(joint.standard_error),
-            number(joint.bias_bound), percent(joint.spread),
-            f'{joint.both_sides} of {joint.points}', number(joint.holding_torque),
+            joint.joint, number(joint.gain, 5), number(joint.standard_error), *(
+                (
+                    number(joint.bias_bound), percent(joint.spread),
+                    f'{joint.both_sides} of {joint.points}', number(joint.holding_torque),
+                ) if of_poses else (number(joint.largest_torque),)
+            ),
         ])
-    return rows
-
-
-HEADER = (
-    'joint', 'gain [N m/A]', 'std. error', 'bias at most', 'spread', 'both sides', 'holding [N m]',
-)
+    return header, rows
 
 
 def _advice(robot: RobotModel, found: DriveGains) -> list[str]:
@@ -185,7 +174,7 @@ def drive_gains_text(robot: RobotModel, found: DriveGains) -> str:
         *wrap(f'Drive gains of {robot.name}, from {METHODS[found.method]}'),
         *wrap(f'torque: {found.torque_from}; current: {found.current_from}'),
         '',
-        *text_table(HEADER, _rows(found)),
+        *text_table(*_table(found)),
         '',
     ]
     for joint in found.joints:
@@ -217,20 +206,23 @@ def render_drive_gains_report(
         What was typed.
 
     """
+    header, rows = _table(found)
     return render_page(
         'drive_gains.html.j2',
         robot=robot,
         method=METHODS[found.method],
         found=found,
-        header=HEADER,
-        rows=_rows(found),
+        header=header,
+        rows=rows,
         advice=_advice(robot, found),
         option=option_text(robot, found),
         bags=[str(bag) for bag in bags],
         command_line=command_line,
         pictures=[
             _picture(joint, points)
-            for joint, points in zip(found.joints, found.points, strict=False) if points
+            for joint, points in zip(found.joints, found.points, strict=False)
+            # Without torque there is nothing but rounding to draw.
+            if joint.points
         ],
     )
 
@@ -264,9 +256,10 @@ def save_drive_gains(
         If one of them exists already and `force` is not set.
 
     """
-    content = drive_gains_content(robot, found, bags, loaded, payload)
     write_results(directory, {
-        'drive_gains.json': json.dumps(content, indent=2, allow_nan=False) + '\n',
+        'drive_gains.json': json_text(
+            drive_gains_content(robot, found, bags, loaded, payload)
+        ),
         'results.txt': drive_gains_text(robot, found),
         'report.html': render_drive_gains_report(
             robot, found, [*bags, *loaded], command_line

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""JSON files for scripts: plain numbers, and null where there is none."""
+"""JSON for scripts, in files and on stdout: plain numbers, and null where there is none."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ from robot_identification.report.figures import PREDICTED
 from robot_identification.report.formatting import number
 from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
-from robot_identification.report.gain_report import without_nan
+from robot_identification.report.json_file import json_text
 from robot_identification.report.page import render_page
 from robot_identification.report.scatter_figure import draw_panel
 
@@ -55,10 +54,10 @@ MOST_DRAWN = 5000
 def payload_content(
     model: IdentifiedModel, found: PayloadEstimate, model_file: Path, bags: Sequence[Path]
 ) -> dict[str, Any]:
-    """Return the content of payload.json: SI units, NaN and what is not known are null."""
+    """Return the content of payload.json: SI units; NaN and None are null in the file."""
     payload, absolute = found.payload, not found.relative_scale
     scaled = 1.0 if absolute else math.nan
-    content: dict[str, Any] = without_nan({
+    return {
         'schema_version': PAYLOAD_SCHEMA,
         'robot': model.robot.name,
         'model': str(model_file),
@@ -97,8 +96,7 @@ def payload_content(
         'rms_after': found.after,
         'changes': found.changes,
         'notes': list(found.notes),
-    })
-    return content
+    }
 
 
 def _body(found: PayloadEstimate, payload: Payload | None, absolute: bool) -> dict[str, Any]:
@@ -123,18 +121,23 @@ def set_payload_values(found: PayloadEstimate) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        `m` [kg], `cog` [m] in the flange's frame and, where it was seen, `inertia` as Ixx, Iyy,
-        Izz, Ixy, Ixz, Iyz about the centre of mass [kg m^2]; None where the scale or the flange
-        is unknown, or there is no payload.
+        `m` [kg], `cog` [m] in the flange's frame and, where it is well seen, `inertia` as Ixx,
+        Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass [kg m^2]; None where the scale or the
+        flange is unknown, there is no payload, or mass or centre are hardly seen.
 
     """
     payload = found.payload
     if payload is None or found.relative_scale or payload.frame not in TOOL_FRAMES:
         return None
+    # A controller believes what it is told: numbers that the data hardly show are not told.
+    if not found.is_significant or any(
+        name.startswith(('mass', 'center')) for name in found.weak
+    ):
+        return None
     values: dict[str, Any] = {
         'm': round(payload.mass, 4), 'cog': np.round(payload.center_of_mass, 5).tolist(),
     }
-    if _has_inertia(found):
+    if _has_inertia(found) and not found.weak:
         i = payload.inertia
         values['inertia'] = [
             float(f'{value:.5g}')
@@ -177,11 +180,12 @@ HEADER = ('', 'value', 'std. error', 'unit')
 
 def summary(found: PayloadEstimate) -> list[str]:
     """Return in sentences whether there is a payload, and in which frame it is stated."""
-    sentences = [
-        'It is different from no payload'
-        if found.is_significant else 'It cannot be told from no payload',
-    ]
-    sentences[0] += f' (p = {found.test.p_value:.2g}).'
+    finding = (
+        'It cannot be told from no payload' if not found.is_significant
+        else "The run differs from the bare arm's model, but not by a payload"
+        if found.payload is None else 'It is different from no payload'
+    )
+    sentences = [f'{finding} (p = {found.test.p_value:.2g}).']
     if found.payload is not None:
         sentences.append(
             f'Centre of mass and inertia are in the frame of {found.payload.frame}, inertia about '
@@ -231,7 +235,7 @@ def explain_torque(
     model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Return what a run needs beyond the bare arm, and what the payload explains of it.
+    Return what a run needs beyond the bare arm, and what payload and changed friction explain.
 
     Returns
     -------
@@ -247,8 +251,9 @@ def explain_torque(
     parameters = np.where(np.isfinite(found.parameters), found.parameters, 0.0)
     W = inertial_regressor(model.robot, motion.rows(chosen))[:, -10:]
     explained = (W @ parameters).reshape(left.shape)
-    if found.changes.shape[2]:
-        explained = explained + found.changes[0, :, 0]
+    dq = motion.dq[chosen]
+    for kind, column in enumerate((np.ones_like(dq), np.sign(dq), dq)[:found.changes.shape[2]]):
+        explained = explained + column * found.changes[0, :, kind]
     return left, explained
 
 
@@ -317,13 +322,12 @@ def save_payload(
         If one of them exists already and `force` is not set.
 
     """
-    content = payload_content(model, found, model_file, bags)
     loaded: dict[str, str | bytes] = {}
     if found.payload is not None and not (found.static or found.relative_scale):
         loaded = {MODEL_FILE: dump_identified_model(with_payload(model, found.payload))}
     write_results(directory, {
         **loaded,
-        'payload.json': json.dumps(content, indent=2, allow_nan=False) + '\n',
+        'payload.json': json_text(payload_content(model, found, model_file, bags)),
         'results.txt': payload_text(model, found),
         'report.html': render_payload_report(
             model, found, run, model_file, bags, command_line

@@ -26,6 +26,7 @@ from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.nearest import nearest_plain_friction
 from robot_identification.model.friction.nearest import sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.parameters import FrictionTerm
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
 from robot_identification.report.formatting import number
@@ -255,7 +256,7 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
             cells[term.joint, term.law, k] = found.get(name)
             words, constant = _term_words(term.law, k)
             if term.law not in everywhere and not constant:
-                constant = _constants_beside(term.law, k)
+                constant = _constants_beside(term, k)
             lines[term.joint].append(FrictionEntry(words, constant, found.get(name)))
     return FrictionTable(
         columns=tuple(
@@ -288,12 +289,15 @@ def _term_words(law: FrictionLaw, k: int) -> tuple[str, str]:
     return kind.replace('_', ' '), '' if is_plain else f'{constant:g} {TERM_UNITS[kind]}'.rstrip()
 
 
-def _constants_beside(law: FrictionLaw, k: int) -> str:
+def _constants_beside(term: FrictionTerm, k: int) -> str:
     """Return what stands beside coefficient k: its share of the constants, the last the rest."""
+    law = term.law
     if isinstance(law, DictionaryFriction):
         return ''
+    errors = dict(zip(law.shape, term.constant_errors, strict=False))
     texts = [
         f'{name} {number(value, 3) if isinstance(value, float) else value}'
+        + (f' +- {number(errors[name], 2)}' if errors.get(name, 0.0) > 0.0 else '')
         for name, value in law.constants().items()
     ]
     return ', '.join(texts[k:] if k == len(law.symbols) - 1 else texts[k:k + 1])

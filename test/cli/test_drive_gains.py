@@ -83,7 +83,7 @@ def test_gains_of_the_twin_with_static_friction(command, poses, tmp_path, curren
         assert min(held) > 1.0
     assert 'data:image/png' in (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
     text = (tmp_path / 'out' / 'results.txt').read_text()
-    assert 'For other commands:' in text and 'shoulder_pan_joint: its current is' in text
+    assert 'For other commands:' in text and 'shoulder_pan_joint: nothing pulls' in text
 
 
 def test_currents_alone_have_no_scale(command, poses, tmp_path):
@@ -150,5 +150,7 @@ def test_known_payload_in_motion(command, robots, tmp_path):
     gains = np.array(content['drive_gains'], dtype=float)
     assert np.abs(gains / truth.drive_gain - 1.0).max() < 0.01
     assert content['payload']['mass'] == BODY.mass
+    # What only rests can tell is not said of a motion.
+    assert 'both sides' not in (tmp_path / 'out' / 'results.txt').read_text()
     of_poses = {name for name in documented('drive_gains') if name.startswith('poses[]')}
     assert paths(content) == set(documented('drive_gains')) - of_poses

@@ -29,6 +29,11 @@ from estimation.payload_cases import true_arm
 import numpy as np
 import pytest
 from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.payload import with_payload
+from robot_identification.model.regressor import static_regressor
+from robot_identification.processing.loading import load_for_model
+from robot_identification.report.payload_report import MODEL_FILE
 from test_formats_docs import documented
 from test_formats_docs import paths
 
@@ -118,6 +123,77 @@ def test_unknown_gains_make_the_scale_unobservable(command, files, tmp_path):
     assert 'the scale is not observable' in found.err
     text = (tmp_path / 'out' / 'results.txt').read_text()
     assert 'not observable' in text and 'set_target_payload' not in text
+    assert not (tmp_path / 'out' / MODEL_FILE).exists()
+
+
+def test_the_model_with_the_payload_predicts_the_loaded_run(command, files, tmp_path):
+    """Of the torque that the bare arm's model leaves in the loaded bag, little is left."""
+    bag, models = files
+    found = command('payload', models['absolute'], bag, '-o', tmp_path / 'out', '--json')
+    assert found.code == 0, found.err
+    arm = load_identified_model(tmp_path / 'out' / MODEL_FILE)
+    assert [payload.frame for payload in arm.payloads] == ['tool0']
+    assert arm.payloads[0].mass == pytest.approx(json.loads(found.out)['mass'])
+    bare = load_identified_model(models['absolute'])
+    dataset, _ = load_for_model(arm, bag)
+    torque = dataset.effort / arm.effort_per_torque
+    of_bare, of_arm = (
+        np.std(torque - model.torque(dataset.motion), axis=0) for model in (bare, arm)
+    )
+    # What is left is noise and rounding of the recorded velocities; the payload takes far more of
+    # the first five joints, and of the last, about whose axis it is small, at least something.
+    assert np.all(of_arm[:5] < 0.5 * of_bare[:5])
+    assert of_arm[5] < of_bare[5]
+
+
+@pytest.fixture(scope='module')
+def resting(files):
+    """Return a bag with rests at four poses, each reached from both sides, with the body."""
+    bag, models = files
+    model = load_identified_model(models['absolute'])
+    robot = model.robot
+    rng = np.random.default_rng(4)
+    q = np.vstack([
+        np.vstack([pose - side * np.linspace(0.2, 0.0, 60)[:, None], np.tile(pose, (300, 1))])
+        for pose in rng.uniform(-1.5, 1.5, size=(4, robot.n)) for side in (-1.0, 1.0)
+    ])
+    torque = with_payload(model, BODY).theta_lifted[: 10 * robot.n]
+    gravity = (static_regressor(robot, q) @ torque).reshape(q.shape)
+    # Noise of the sensors, without which errors would be those of rounding.
+    effort = gravity / robot.drives.drive_gain + 0.01 * rng.normal(size=q.shape)
+    return write_bag(
+        bag.parent / 'resting',
+        joint_states(
+            robot.joint_names, 1.0 + 0.01 * np.arange(len(q)), q, np.zeros_like(q), effort,
+        ),
+        {'robot': 'ur5', 'effort_unit': 'A'},
+    )
+
+
+def test_rests_leave_no_model(command, files, resting, tmp_path):
+    """Mass and centre are stated, the model would need the inertia; a controller does not."""
+    found = command(
+        'payload', files[1]['absolute'], resting, '-o', tmp_path / 'out', '--static', '--json'
+    )
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    # Rows of 1 s of 0.13 N m noise; beside it the errors of the bare arm's model.
+    assert content['mass'] == pytest.approx(BODY.mass, rel=0.02)
+    assert set(content['set_payload']) == {'m', 'cog'}
+    assert not (tmp_path / 'out' / MODEL_FILE).exists()
+
+
+def test_what_is_hardly_seen_is_not_for_a_controller(command, files, tmp_path):
+    """Of half a second the errors are larger than the body: it is not told to set it."""
+    bag, models = files
+    found = command(
+        'payload', models['absolute'], bag, '-o', tmp_path / 'out', '--json', '--stop', '0.6'
+    )
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    assert content['weak']
+    assert content['set_payload'] is None
+    assert 'set_target_payload' not in (tmp_path / 'out' / 'results.txt').read_text()
 
 
 def test_one_pose_is_not_enough(command, files, tmp_path):

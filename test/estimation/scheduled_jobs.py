@@ -27,10 +27,9 @@ from robot_identification.errors import DataError
 
 @dataclass(frozen=True)
 class Number:
-    """A job: a number, and a file that marks that its process was killed already."""
+    """A job: a number."""
 
     value: int
-    mark: Path | None = None
 
     @property
     def name(self):
@@ -39,10 +38,13 @@ class Number:
 
 
 def square(job):
-    """Return the square, but end the process as the system would, if the mark is not there."""
-    if job.mark is not None:
-        kill_once(job.mark)
+    """Return the square."""
     return job.value**2
+
+
+def blocked_signals(job):
+    """Return which signals do not reach the process that does the job."""
+    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
 
 def process_of(job):

@@ -44,6 +44,9 @@ from robot_identification.model.friction.nearest import sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.identified_model import SignalSource
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.payload import Payload
+from robot_identification.model.payload import tool_frame
+from robot_identification.model.payload import with_payload
 from robot_identification.model.robot_model import gravity_of_mounting
 from scipy import stats
 
@@ -214,6 +217,15 @@ def test_what_a_reader_should_know_is_said(cold, warm):
     assert 'does not say degrees of freedom' in notes
     assert 'from a same recording' in notes
     assert 'for one and in N m' in ' '.join(compare_models(current[0], warm).notes)
+    # Runs of one motion without a payload leave nothing to say.
+    assert compare_models(cold, warm).notes == ()
+    speeds = 1.3 * np.asarray(warm.quality['speeds'])
+    other = warm.with_quality({**warm.quality, 'speeds': speeds})
+    assert 'are of different motions' in ' '.join(compare_models(cold, other).notes)
+    body = Payload(0.5, np.array([0.0, 0.0, 0.05]), np.zeros((3, 3)), tool_frame(warm.robot))
+    carrying = compare_models(cold, with_payload(warm, body))
+    assert 'payloads of 0 and 0.5 kg' in ' '.join(carrying.notes)
+    assert {group.group for group in carrying.groups if group.moved} >= {'inertial'}
 
 
 def test_content_has_every_parameter_once(cold, warm):

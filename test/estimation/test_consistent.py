@@ -163,6 +163,20 @@ def test_a_solver_that_lies_is_replaced(ur5, monkeypatch):
     assert cost(squares, x, 10.0) == pytest.approx(cost(squares, honest, 10.0), rel=1e-5)
 
 
+@pytest.mark.parametrize('wrong', [1.0, 3.0])
+def test_a_solution_that_is_not_the_best_is_made_so(ur5, monkeypatch, wrong):
+    """Fault 19: whatever possible point a solver calls optimal, what is returned is the best."""
+    squares = squares_of(ur5, 1)
+    point = np.append(wrong * squares.reference, np.zeros(4))
+    monkeypatch.setattr(
+        'robot_identification.estimation.consistent.solve_conic', lambda squares, pull: point
+    )
+    x, _ = solve_consistent(squares, 10.0)
+    best = cost(squares, solve_log_cholesky(squares, 10.0), 10.0)
+    # Both end where a step promises less than 1e-9 of the value.
+    assert cost(squares, x, 10.0) == pytest.approx(best, rel=1e-7)
+
+
 def test_it_works_without_clarabel(ur5, monkeypatch):
     """The model file says how; None in sys.modules is an ImportError."""
     monkeypatch.setitem(sys.modules, 'clarabel', None)
@@ -176,7 +190,7 @@ def test_it_works_without_clarabel(ur5, monkeypatch):
 def test_the_pull_is_the_largest_that_residuals_allow(ur5, seed):
     """The discrepancy principle: within 2 % of the squares, and the next step beyond."""
     squares = squares_of(ur5, seed)
-    pull = choose_pull(squares, 0.02)
+    pull, _ = choose_pull(squares, 0.02)
     least = squares.squared_residual(solve_log_cholesky(squares, 1e-6))
     here, beyond = (
         squares.squared_residual(solve_log_cholesky(squares, value))
@@ -224,13 +238,16 @@ def scene(ur5):
     reduction = arm_reduction(ur5)
     truth = draw_truth(ur5, 3)
     motions = [fourier_motion(6, seed, 500, 0.25) for seed in (1, 2)]
-    taus = [
-        inverse_dynamics(ur5, truth, motion.q, motion.dq, motion.ddq) for motion in motions
-    ]
+
+    def true_torque(motion):
+        return inverse_dynamics(ur5, truth, motion.q, motion.dq, motion.ddq)
+
+    taus = [true_torque(motion) for motion in motions]
     spread = np.array([3.0, 3.5, 3.0, 0.7, 0.7, 0.6])
     noise = np.random.default_rng(0).normal(size=taus[0].shape) * spread
     return SimpleNamespace(
-        robot=ur5, reduction=reduction, truth=truth, motions=motions, taus=taus,
+        robot=ur5, reduction=reduction, motions=motions, taus=taus, true_torque=true_torque,
+        spread=spread,
         problem=arm_problem(ur5, reduction, motions[0], taus[0] + noise),
     )
 
@@ -255,6 +272,21 @@ def test_found_bodies_can_exist_and_predict_better(scene, solver):
     assert unseen_error(scene, estimate.theta) < 0.8 * unseen_error(scene, free.theta)
 
 
+def test_with_much_data_the_pull_fades(ur5, scene):
+    """
+    It may raise the squares by what noise raises them for the truth, not by 2 % of a long run.
+
+    With 4000 samples, measured 0.27 N m, 0.35 without conditions, and 0.40 under 2 %.
+    """
+    motion = fourier_motion(6, 1, 4000, 0.25)
+    tau = scene.true_torque(motion)
+    noise = np.random.default_rng(0).normal(size=tau.shape) * scene.spread
+    problem = arm_problem(ur5, scene.reduction, motion, tau + noise)
+    consistent = ConsistentLeastSquares().estimate(problem)
+    free = WeightedLeastSquares().estimate(problem)
+    assert unseen_error(scene, consistent.theta) < unseen_error(scene, free.theta)
+
+
 def test_the_program_does_not_grow_with_the_recording(ur5, scene):
     """The solver sees as many rows for ten times the samples: its time cannot depend on them."""
     from robot_identification.estimation import consistent
@@ -275,6 +307,19 @@ def test_the_program_does_not_grow_with_the_recording(ur5, scene):
             problem = arm_problem(ur5, scene.reduction, motion, tau + np.sin(np.arange(6)))
             fit_consistently(problem, np.ones(6), theta[:60], pull=1.0)
     assert len(set(sizes)) == 1
+
+
+def test_without_noise_there_is_nothing_to_pay(ur5, scene):
+    """The torque is met to 3e-5 of its size, and no share of rounding is stated as a cost."""
+    prior, theta = prior_inertial_parameters(ur5), np.full(scene.reduction.parameters.size, 0.3)
+    theta[:60] = 1.2 * prior
+    tau = predict(ur5, scene.reduction, scene.reduction.K @ theta, scene.motions[0])
+    problem = arm_problem(ur5, scene.reduction, scene.motions[0], tau)
+    fit = fit_consistently(problem, np.ones(6), prior)
+    left = np.sqrt(problem.squared_residuals(fit.unknowns).sum() / problem.squared_torque.sum())
+    assert left < 3.3e-5
+    # In parts of what has a meaning.
+    assert 0.0 <= fit.cost < 0.1
 
 
 def test_what_consistency_costs_is_stated(scene):

@@ -33,7 +33,7 @@ import pytest
 from robot_identification.errors import RankDeficientError
 from robot_identification.errors import UsageError
 from robot_identification.estimation import dictionary as module
-from robot_identification.estimation.dictionary import bounded_unknowns
+from robot_identification.estimation.dictionary import bounded_friction
 from robot_identification.estimation.dictionary import DictionaryFit
 from robot_identification.estimation.dictionary import solve_bounded
 from robot_identification.estimation.dictionary import torque_deviation
@@ -241,7 +241,7 @@ def test_a_mixture_of_stop_sliding_and_load_is_recovered(found):
 def test_friction_coefficients_are_not_negative(found):
     """None in the model is; those at zero are left out of it, and offsets are free."""
     reduction = found.problem.reduction
-    bounded = bounded_unknowns(found.problem)
+    bounded = bounded_friction(found.problem)
     assert np.all(found.estimate.theta[bounded] > 0.0)
     terms = [len(term.law.symbols) for term in reduction.parameters.friction[:3]]
     assert all(3 <= count <= 13 for count in terms), terms

@@ -31,6 +31,7 @@ from robot_identification.errors import DataError
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.errors import UsageError
 from robot_identification.estimation.drive_gains import average_approaches
+from robot_identification.estimation.drive_gains import compare_with_known
 from robot_identification.estimation.drive_gains import fit_gain
 from robot_identification.estimation.drive_gains import GainOptions
 from robot_identification.estimation.drive_gains import GainPoint
@@ -180,6 +181,10 @@ def test_what_cannot_be_seen_is_named():
     few = fit_gain('pan', [GainPoint(0.01, 0.001, 0.0)] * 3)
     assert not few.is_seen
     assert 'above 0.05 A at 0 of 3 poses' in few.reason
+    # What rounding leaves of no torque is not stated as one.
+    upright = fit_gain('pan', [GainPoint(1e-15, 0.3, 0.0)] * 3)
+    assert upright.reason == 'nothing pulls at it at any of these poses'
+    assert (upright.points, upright.largest_torque) == (0, 0.0)
     noisy = fit_gain('pan', [
         GainPoint(1.0, 0.1, 0.0), GainPoint(1.1, -0.2, 0.0), GainPoint(0.9, 0.3, 0.0),
     ])
@@ -192,6 +197,35 @@ def test_what_cannot_be_seen_is_named():
         poses_fit(['pan'], [[GainPoint(0.01, 0.001, 0.0)]], GainOptions())
     with pytest.raises(UsageError, match='must not be negative'):
         GainOptions(smallest_current=-1.0)
+
+
+def test_gains_are_compared_with_those_known_before(robots):
+    """A payload in gram is doubted; swapped bags give no gain, whatever sign the arm has."""
+    robot = robots['ur5']
+    torque = np.array([-20.0, 10.0, 15.0])
+
+    def found(factors):
+        return poses_fit(robot.joint_names, [
+            [GainPoint(factor * t, t / gain, 0.0) for t in torque]
+            for factor, gain in zip(factors, robot.drives.drive_gain, strict=True)
+        ])
+
+    near = found(np.full(robot.n, 1.1))
+    assert compare_with_known(robot, near).notes == ()
+    (note,) = compare_with_known(robot, found(np.full(robot.n, 1000.0))).notes
+    assert 'shoulder_pan_joint (1.36e+04 N m/A, before 13.6)' in note and 'payload in kg' in note
+    turned = np.ones(robot.n)
+    turned[2] = -1.0
+    checked = compare_with_known(robot, found(turned))
+    assert checked.unseen == ('elbow_joint',)
+    assert 'are the bags' in checked.joints[2].reason
+    other = robot.with_drive_gains(turned * robot.drives.drive_gain)
+    assert compare_with_known(other, found(turned)).unseen == ()
+    with pytest.raises(NotIdentifiableError, match='swapped'):
+        compare_with_known(robot, found(-np.ones(robot.n)))
+    drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
+    unknown = replace(robot, drives=drives)
+    assert compare_with_known(unknown, found(-np.ones(robot.n))).notes == ()
 
 
 @given(SEEDS)

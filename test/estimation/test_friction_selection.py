@@ -21,6 +21,7 @@ MuJoCo moves bodies and rotors; friction is written out here and shares no code 
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
+import re
 
 from builders import joint
 from builders import joint_states
@@ -350,6 +351,10 @@ def test_a_model_with_laws_by_joint_survives_its_file(tmp_path):
     path.write_text(dump_identified_model(model))
     loaded = load_identified_model(path)
     assert loaded.parameters == parameters
+    for term, again in zip(terms, loaded.parameters.friction, strict=True):
+        assert len(term.constant_errors) == len(term.law.shape)
+        np.testing.assert_array_equal(again.constant_errors, term.constant_errors)
+    assert any(np.isfinite(term.constant_errors).any() for term in terms)
     np.testing.assert_array_equal(
         standard_torque(loaded.robot, loaded.parameters, loaded.theta_lifted, motion),
         standard_torque(robot, parameters, model.theta_lifted, motion),
@@ -440,5 +445,11 @@ def test_identify_selects_and_shows_why(tmp_path):
         assert f'friction of {joint_name}: ' in text
         assert f'riction of {joint_name}' in page
     assert 'shape constants of two: stribeck velocity' in text
+    assert 'not estimated' not in page
+    stribeck, = (term for term in model.parameters.friction if term.law.name == 'stribeck')
+    # The velocity of 0.12 rad/s, within four of its errors; both stand in text and page.
+    assert stribeck.law.velocity == pytest.approx(0.12, abs=4.0 * stribeck.constant_errors[0])
+    for shown in (text, page):
+        assert re.search(r'velocity 0\.1[0-9]+ \+- 0\.0', shown)
     asked = [entry['question'] for entry in model.quality['cross_validation']['choices']]
     assert asked == [f'friction of {name}' for name in dataset.joint_names]

@@ -198,7 +198,7 @@ def test_a_motion_seen_once_is_refused(noisy_arm, kept):
 
 
 def test_torques_of_a_period_can_be_left_out(noisy_arm):
-    """As cross-validation does: positions of all samples show the period, torques of some count."""
+    """As in cross-validation: positions of all samples show the period, some torques count."""
     number = np.arange(len(noisy_arm.stamps))
     kept = (number < 150) | (number > 350)
     observations = noisy_arm.observe([noisy_arm.dataset(5, POSITION_NOISE)])

@@ -22,10 +22,8 @@ from robot_identification.errors import DataError
 from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.covariance import Covariance
 from robot_identification.estimation.covariance import covariance_of
-from robot_identification.estimation.model_tests import compare_estimates
 from robot_identification.estimation.model_tests import information_criteria
 from robot_identification.estimation.model_tests import nested_test
-from robot_identification.estimation.model_tests import parameter_groups
 from robot_identification.estimation.model_tests import strong_pairs
 from robot_identification.estimation.model_tests import variance_inflation
 from robot_identification.estimation.observations import Observations
@@ -37,7 +35,6 @@ from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion
 from robot_identification.processing.dataset import Dataset
-from scipy import stats
 from scipy.signal import lfilter
 
 SAMPLES = 1500
@@ -191,64 +188,7 @@ def test_criteria_by_hand(arm, rng):
     assert tenth.samples == SAMPLES / 10
 
 
-def test_groups_are_disjoint_and_complete(arm):
-    groups = parameter_groups(arm.reduction)
-    rows = [row for members in groups.values() for row in members]
-    assert sorted(rows) == list(range(arm.reduction.rank))
-    names = arm.reduction.names
-    assert all(names[row].startswith('f') for row in groups['friction'])
-    assert all(names[row].startswith('Ia') for row in groups['rotor'])
-
-
-def test_cold_and_warm_differ_in_friction_alone(arm):
-    """
-    Viscous friction falls by a quarter: its group is rejected, the bodies are not.
-
-    Bodies that are the same are rejected in 5 % of the pairs at most; 2 of 20 are likely enough.
-    """
-    rng = np.random.default_rng(8)
-    cold = np.ones(arm.reduction.rank)
-    cold[list(parameter_groups(arm.reduction)['friction'])] = 3.0
-    warm = cold.copy()
-    warm[[name.startswith('fv') for name in arm.reduction.names]] *= 0.75
-    rejected = {'inertial': 0, 'friction': 0, 'rotor': 0}
-    for _ in range(20):
-        pair = []
-        for truth in (cold, warm):
-            estimate = arm.estimate(rng, 0.8, truth)
-            pair.append((estimate.theta, covariance_of(estimate)))
-        for group, found in compare_estimates(arm.reduction, *pair).items():
-            rejected[group] += found.p_value < 0.05
-    assert rejected['friction'] == 20
-    assert rejected['inertial'] <= 4
-    assert rejected['rotor'] <= 4
-
-
-def test_many_parameters_are_tested_one_by_one():
-    """24 with 10 degrees of freedom: the largest distance, paid for 24 times."""
-    difference = np.zeros(24)
-    difference[7] = 6.0
-
-    class Reduction:
-        rank = 24
-
-    covariance = Covariance(
-        'made up', 0.5 * np.eye(24), np.full(24, 10.0), np.arange(24) == 3
-    )
-    found = compare_estimates(
-        Reduction, (difference, covariance), (np.zeros(24), covariance),
-        {'all': range(24), 'two': [0, 7], 'held': [3]},
-    )
-    assert found['all'].p_value == pytest.approx(23 * 2 * stats.t.sf(6.0, 20))
-    assert found['two'].freedom == (2.0, 19.0)
-    assert set(found) == {'all', 'two'}
-
-
-def test_estimates_of_different_parameters_are_not_compared(arm, rng):
+def test_a_nested_test_needs_parameters(arm, rng):
     estimate = arm.estimate(rng)
-    whole = (estimate.theta, covariance_of(estimate))
-    part = (estimate.theta[1:], whole[1])
-    with pytest.raises(DataError, match=r'estimates of 24 and 23 parameters'):
-        compare_estimates(arm.reduction, whole, part)
     with pytest.raises(DataError, match='name one or more'):
-        nested_test(estimate, whole[1], [])
+        nested_test(estimate, covariance_of(estimate), [])

@@ -14,12 +14,15 @@
 
 """Standard parameters near the CAD model keep the base parameters that were identified."""
 
+from types import SimpleNamespace
+
 from builders import two_link_urdf
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.estimation.standard import consistent_standard_parameters
+from robot_identification.estimation.standard import project_consistently
 from robot_identification.estimation.standard import project_on_prior
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.consistency import smallest_eigenvalues
@@ -126,6 +129,27 @@ def test_the_prior_itself_is_consistent(ur5, reductions):
     )
     assert theta is not None
     assert 'base parameters kept' in note
+
+
+def test_a_solver_that_lies_is_not_believed(ur5, reductions, monkeypatch):
+    """Fault 19: clarabel says 'solved' and returns a point without its multipliers."""
+    clarabel = pytest.importorskip('clarabel', reason='clarabel is not installed')
+    reduction = reductions['ur5']
+    base = reduction.K @ prior_of(ur5, reduction)
+    assert project_consistently(ur5, reduction, base) is not None
+
+    class Liar:
+        def __init__(self, P, q, A, b, cones, settings):
+            self._sizes = len(q), len(b)
+
+        def solve(self):
+            size, rows = self._sizes
+            return SimpleNamespace(
+                x=np.full(size, 0.01), z=np.zeros(rows), status=clarabel.SolverStatus.Solved
+            )
+
+    monkeypatch.setattr(clarabel, 'DefaultSolver', Liar)
+    assert project_consistently(ur5, reduction, base) is None
 
 
 def test_what_cannot_be_is_refused_by_name(ur5, reductions):

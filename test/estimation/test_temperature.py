@@ -27,12 +27,13 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.covariance import Covariance
 from robot_identification.estimation.intervals import confidence_intervals
-from robot_identification.estimation.temperature import fit_temperature_exponential
-from robot_identification.estimation.temperature import fit_temperature_line
-from robot_identification.estimation.temperature import relative_change
+from robot_identification.estimation.quality import temperatures_covered
 from robot_identification.estimation.temperature import study_temperature
 from robot_identification.estimation.temperature import temperature_content
 from robot_identification.estimation.temperature import temperature_notes
+from robot_identification.estimation.temperature_line import fit_temperature_exponential
+from robot_identification.estimation.temperature_line import fit_temperature_line
+from robot_identification.estimation.temperature_line import relative_change
 from robot_identification.estimation.temperature_model import model_at
 from robot_identification.estimation.temperature_model import model_over_temperature
 from robot_identification.estimation.torque_change import model_torque
@@ -40,6 +41,7 @@ from robot_identification.estimation.torque_change import share_of_limit
 from robot_identification.files import read_yaml
 from robot_identification.model.model_file import dump_identified_model
 from robot_identification.model.model_file import load_identified_model
+from robot_identification.processing.loading import temperature_note
 
 PRINTED = Path(__file__).resolve().parents[1] / 'fixtures' / 'published' / 'raviola_2021.yaml'
 JOINT_REGRESSION = 'coulomb,viscous,temperature_viscous,offset'
@@ -384,6 +386,39 @@ def test_a_model_at_a_temperature_has_plain_friction(arm, models, study):
     np.testing.assert_allclose(hot.theta_base, edge.theta_base)
     with pytest.raises(DataError, match='2 temperatures for 3 joints'):
         model_at(model, study, np.array([20.0, 30.0]))
+
+
+def test_a_recording_outside_the_range_is_warned_of(arm, models, study, tmp_path):
+    """Beyond the lines the law goes on falling: the joints are named that are 2 K outside."""
+    path = tmp_path / 'identified_model.yaml'
+    path.write_text(dump_identified_model(model_over_temperature(models, study)))
+    model = load_identified_model(path)
+    lines = [joint.viscous_line for joint in study.joints]
+    ends = np.array([[line.lowest for line in lines], [line.highest for line in lines]])
+    np.testing.assert_allclose(model.quality['temperatures'], ends)
+    assert temperature_note(model, arm.dataset(ends[0] - 1.0, 0)) == ''
+    assert temperature_note(model, arm.dataset(ends[1], 0)) == ''
+    for apart in (-5.0, 5.0):
+        warmth = ends[1 if apart > 0.0 else 0].copy()
+        warmth[1] += apart
+        note = temperature_note(model, arm.dataset(warmth, 0))
+        assert f'{model.robot.joint_names[1]} at {warmth[1]:.1f} to {warmth[1]:.1f}' in note
+        assert model.robot.joint_names[0] not in note
+        # Without a law of temperature nothing is extrapolated, and old files say no range.
+        plain, _ = model_at(model, study, np.full(3, 30.0))
+        assert temperature_note(plain, arm.dataset(warmth, 0)) == ''
+        assert temperature_note(model.with_quality({}), arm.dataset(warmth, 0)) == ''
+
+
+def test_the_range_is_that_of_all_that_is_fitted(arm, ramps):
+    """It holds the extremes of every recording, and is none where a temperature is missing."""
+    columns = np.concatenate([dataset.motion.temperature for dataset in ramps])
+    found = temperatures_covered(ramps)
+    np.testing.assert_array_equal(found, [columns.min(axis=0), columns.max(axis=0)])
+    hot = np.full((1, 3), 90.0)
+    np.testing.assert_array_equal(temperatures_covered(ramps, [hot])[1], hot[0])
+    assert temperatures_covered(ramps, [np.full((1, 3), np.nan)]) is None
+    assert temperatures_covered([]) is None
 
 
 def test_the_prices_of_writing_back_twice_are_not_paid(models, study):

@@ -21,10 +21,16 @@ from builders import FINGERS
 from builders import joint
 from builders import link
 from builders import robot_urdf
+from estimation.arm_problems import arm_problem
+from estimation.arm_problems import arm_reduction
+from estimation.arm_problems import fourier_motion
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError
+from robot_identification.estimation.consistent import fit_consistently
+from robot_identification.estimation.standard import consistent_standard_parameters
+from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
@@ -35,10 +41,13 @@ from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import workspace
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import inverse_dynamics
 from robot_identification.simulation.twin import true_inertial_parameters
 from scipy.optimize import lsq_linear
+from scipy.optimize import minimize
 
 
 def model_of(robot, inertial, friction='viscous,coulomb,offset', **changes):
@@ -241,6 +250,61 @@ def test_names_with_dashes_leave_a_comment_that_parses():
     robot = make_robot_model(parse_urdf(text, 'arm'))
     exported = export_urdf(model_of(robot, prior_inertial_parameters(robot)))
     assert ElementTree.fromstring(exported).find("joint[@name='left---arm--']") is not None
+
+
+@pytest.fixture(scope='module')
+def noisy_model(ur5):
+    """Return a function that makes a model of noisy torques, its bodies found in either stage."""
+    reduction = arm_reduction(ur5, 'viscous,coulomb,offset')
+    truth = draw_truth(ur5.with_drive_gains(np.full(6, 10.0)), 2)
+    motion = fourier_motion(6, 5, 900)
+    tau = inverse_dynamics(ur5, truth, motion.q, motion.dq, motion.ddq)
+    noise = np.random.default_rng(3).normal(size=tau.shape) * [3.0, 3.5, 3.0, 0.7, 0.7, 0.6]
+
+    def make(stage):
+        share = 0.01 if stage == 'base kept' else 1.0
+        problem = arm_problem(ur5, reduction, motion, tau + share * noise)
+        estimate = WeightedLeastSquares().estimate(problem)
+        theta, _ = consistent_standard_parameters(ur5, reduction, estimate.theta)
+        if stage == 'fitted':
+            assert theta is None, 'noise is explained by no body, or this tests nothing'
+            fit = fit_consistently(problem, estimate.weights, prior_inertial_parameters(ur5))
+            theta = fit.theta
+        return replace(model_of(ur5, theta[:60]), theta_consistent=theta)
+
+    return make
+
+
+@pytest.mark.parametrize('stage', ['base kept', 'fitted'])
+def test_mujoco_finds_no_pose_without_inertia(ur5, noisy_model, stage):
+    """
+    10000 random poses of an identified arm, and the least inertia near the worst of them.
+
+    MuJoCo reads the file, refuses impossible bodies itself, and has no rotors in its mass matrix.
+    """
+    mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the second opinion, is not installed')
+    simulated = mujoco.MjModel.from_xml_string(export_urdf(noisy_model(stage)))
+    assert not simulated.dof_armature.any()
+    data, full = mujoco.MjData(simulated), np.zeros((6, 6))
+
+    def matrix(q):
+        data.qpos[:] = q
+        for column in full:
+            column[:] = 0.0
+        mujoco.mj_fwdPosition(simulated, data)
+        mujoco.mj_fullM(simulated, data, full)
+        return full.copy()
+
+    lower, upper = workspace(ur5)
+    poses = np.random.default_rng(0).uniform(lower, upper, (10_000, 6))
+    smallest = np.linalg.eigvalsh(np.array([matrix(q) for q in poses]))[:, 0]
+    assert smallest.min() > 0.0
+    least = minimize(
+        lambda q: np.linalg.eigvalsh(matrix(q))[0], poses[np.argmin(smallest)],
+        method='Nelder-Mead', bounds=list(zip(lower, upper, strict=True)),
+        options={'maxfev': 500},
+    )
+    assert 0.0 < least.fun <= smallest.min()
 
 
 def test_mujoco_reads_it_too(ur5, rng):

@@ -107,6 +107,25 @@ def test_included_files_take_what_they_are_given(path):
         assert given <= declared, f'{included} does not declare {given - declared}'
 
 
+@pytest.mark.parametrize('path', FILES, ids=name_of)
+def test_every_parameter_is_one_of_the_node(path):
+    """ROS takes a parameter that the node does not declare without a word."""
+    source = ROOT / 'robot_identification' / 'nodes'
+    for _, keywords in calls(path, 'Node'):
+        known = {'use_sim_time'}
+        for module in (source / f"{keywords['executable'].value}.py", source / 'common.py'):
+            known |= texts(ast.parse(module.read_text()))
+        for given in keywords['parameters'].elts:
+            assert {key.value for key in given.keys} <= known
+
+
+def test_the_simulated_robot_can_be_started_as_any_arm_that_it_can_be():
+    """What its parameters make of it: joints that stick, give way and warm up."""
+    path = ROOT / 'launch' / 'simulated_robot.launch.py'
+    declared = {call.args[0].value for call, _ in calls(path, 'DeclareLaunchArgument')}
+    assert {'truth_seed', 'static_friction', 'stiffness', 'warm_up'} <= declared
+
+
 def test_all_are_included_in_the_experiment():
     """The experiment starts every node by its own launch file."""
     experiment = ROOT / 'launch' / 'experiment.launch.py'

@@ -391,6 +391,16 @@ def test_choices_are_shown_with_all_candidates(dictionary_identification):
     assert 'filter and friction were asked for' in words and 'Decided by' not in words
 
 
+def test_a_recording_too_short_for_a_wider_gap_has_a_report(dictionary_identification):
+    """Some seconds leave nothing to fit between wider gaps: the figure is missing, no more."""
+    short = replace(dictionary_identification, model=replace(
+        dictionary_identification.model,
+        quality={'cross_validation': {'wider_gap': {'seconds': 1.0, 'nrmse_mean': None}}},
+    ))
+    page = check_page(render_identification_report(short))
+    assert 'between training and held-out' not in page.text
+
+
 @pytest.mark.parametrize('kind', ['residual', 'hac'])
 def test_what_standard_errors_assume_is_said(identification, kind):
     found = replace(identification, model=replace(identification.model, covariance_kind=kind))

@@ -1,0 +1,96 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What finding bodies that can exist takes, and that it does not depend on the number of samples.
+
+A UR5 with Coulomb and viscous friction, offsets and rotors whose bodies are a fifth heavier than
+the URDF's, under noise of 1 N m.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from robot_identification.estimation.consistent import fit_consistently
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.observations import build_problem
+from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.model.base_parameters import random_motion
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor import standard_torque
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.processing.dataset import Dataset
+
+from .figures import alternate
+from .figures import Figure
+from .figures import ratio
+
+REPEATS = 9
+FEW, MANY = 1000, 20_000
+PULL = 100.0
+
+
+def measure(repeats: int) -> list[Figure]:
+    """Return the times of both solvers, and their ratios."""
+    robot = load_robot('ur5')
+    reference, weights = prior_inertial_parameters(robot), np.ones(robot.n)
+    few, many = (make_problem(robot, samples) for samples in (FEW, MANY))
+    least, conic_few, conic_many, newton, chosen = alternate(
+        (
+            partial(solve_weighted, many, weights),
+            partial(fit_consistently, few, weights, reference, PULL),
+            partial(fit_consistently, many, weights, reference, PULL),
+            partial(fit_consistently, many, weights, reference, PULL, solver='log_cholesky'),
+            partial(fit_consistently, many, weights, reference),
+        ),
+        repeats,
+    )
+    return [
+        Figure(f'conic program from the factors of {MANY} samples', 'ms',
+               tuple(1e3 * value for value in conic_many)),
+        Figure(f'conic program, {MANY} / {FEW} samples', '', ratio(conic_many, conic_few)),
+        Figure('conic program / least squares, from the factors', '', ratio(conic_many, least)),
+        Figure('log-Cholesky / conic program', '', ratio(newton, conic_many)),
+        Figure('with the choice of the pull / with a given one', '', ratio(chosen, conic_many)),
+    ]
+
+
+def make_problem(robot: RobotModel, samples: int) -> IdentificationProblem:
+    """Return the factors of random samples of a heavier arm."""
+    parameters = make_standard_parameters(
+        robot.n, parse_friction('coulomb,viscous,offset'), reflected_inertia=True
+    )
+    rng = np.random.default_rng(0)
+    motion = random_motion(robot, samples, rng)
+    theta = np.concatenate([
+        1.2 * prior_inertial_parameters(robot), np.full(parameters.size - 10 * robot.n, 0.5)
+    ])
+    tau = standard_torque(robot, parameters, theta, motion)
+    everything = np.ones(samples, dtype=bool)
+    dataset = Dataset(
+        'made up', robot.joint_names, 0.002 * np.arange(samples), motion,
+        tau + rng.normal(size=tau.shape), 'Nm', everything, everything, (slice(0, samples),), {},
+        500.0, (),
+    )
+    return build_problem(
+        robot, reduce_to_base(robot, parameters),
+        [TrainingData(dataset, np.ones(robot.n), everything)],
+    )
