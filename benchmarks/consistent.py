@@ -24,7 +24,7 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from robot_identification.estimation.consistent import fit_consistently
+from robot_identification.estimation.estimators.consistent import fit_consistently
 from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.observations import build_problem
 from robot_identification.estimation.observations import TrainingData

@@ -26,18 +26,18 @@ from dataclasses import dataclass
 from dataclasses import field
 
 import numpy as np
-from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.covariance import bootstrap_covariance
-from robot_identification.estimation.covariance import Covariance
-from robot_identification.estimation.covariance import covariance_of
-from robot_identification.estimation.intervals import confidence_intervals
-from robot_identification.estimation.intervals import joint_test
-from robot_identification.estimation.intervals import prediction_half_widths
-from robot_identification.estimation.intervals import residual_noise
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.observations import TIME_BLOCKS
 from robot_identification.estimation.observations import TrainingData
 from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.uncertainty.covariance import bootstrap_covariance
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.covariance import covariance_of
+from robot_identification.estimation.uncertainty.intervals import confidence_intervals
+from robot_identification.estimation.uncertainty.intervals import joint_test
+from robot_identification.estimation.uncertainty.intervals import prediction_half_widths
+from robot_identification.estimation.uncertainty.intervals import residual_noise
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot

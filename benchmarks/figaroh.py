@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from robot_identification.errors import MissingDependencyError
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.observations import build_problem
 from robot_identification.estimation.observations import TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization

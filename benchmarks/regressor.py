@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.observations import build_problem
 from robot_identification.estimation.observations import TrainingData
 from robot_identification.model.base_parameters import reduce_to_base

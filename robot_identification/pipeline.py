@@ -43,6 +43,7 @@ from robot_identification.estimation.choice import choose_laws_by_joint
 from robot_identification.estimation.choice import choose_prior_weight
 from robot_identification.estimation.choice import find_doubts
 from robot_identification.estimation.choice import try_wider_gap
+from robot_identification.estimation.comparison.temperature import temperature_notes
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import Folds
 from robot_identification.estimation.fitting import score_prior
@@ -70,7 +71,6 @@ from robot_identification.estimation.quality import temperatures_covered
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.schedulers import InThisProcess
 from robot_identification.estimation.schedulers import Scheduler
-from robot_identification.estimation.temperature import temperature_notes
 from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.experiment.bag import read_recording
 from robot_identification.experiment.recording import Recording

@@ -19,10 +19,10 @@ from dataclasses import replace
 import numpy as np
 from recordings import fourier_motion
 from recordings import write_small_arm
-from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.covariance import covariance_of
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction

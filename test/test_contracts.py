@@ -38,7 +38,8 @@ from robot_identification.errors import DescriptionError
 from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import RankDeficientError
 from robot_identification.errors import UsageError
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.observations import build_problem
 from robot_identification.estimation.observations import JointRows
@@ -46,7 +47,6 @@ from robot_identification.estimation.observations import ObservationBlock
 from robot_identification.estimation.observations import TrainingData
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget
@@ -416,7 +416,7 @@ JOINTS, PARAMETERS = 3, 12
 PENALISED = {'ridge'}
 # These follow the motion through time, or know bodies. Rows of random numbers have neither: what
 # is asked of the others on such rows is asked of these on an arm, in
-# estimation/test_every_estimator.py.
+# estimation/estimators/test_every_estimator.py.
 NEED_ARM = {'iv', 'maximum_likelihood', 'consistent', 'log_cholesky'}
 ON_ROWS = [name for name in ESTIMATORS if name not in NEED_ARM]
 

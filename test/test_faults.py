@@ -136,13 +136,14 @@ TESTS = {
         'test_contracts.py::test_estimator_stands_ill_conditioning_with_noise',
         'estimation/test_identifiability.py::'
         'test_joints_that_only_swing_in_step_are_told_apart_as_far_as_possible',
-        'estimation/test_total_least_squares.py::test_doubtful_ratios_are_said',
+        'estimation/estimators/test_total_least_squares.py::test_doubtful_ratios_are_said',
     ),
     19: (
-        'estimation/test_consistent.py::test_two_solvers_agree',
-        'estimation/test_consistent.py::test_no_solution_is_believed_unchecked',
-        'estimation/test_consistent.py::test_a_solver_that_lies_is_replaced',
-        'estimation/test_constrained.py::test_what_does_not_meet_its_conditions_is_not_returned',
+        'estimation/estimators/test_consistent.py::test_two_solvers_agree',
+        'estimation/estimators/test_consistent.py::test_no_solution_is_believed_unchecked',
+        'estimation/estimators/test_consistent.py::test_a_solver_that_lies_is_replaced',
+        'estimation/estimators/test_constrained.py::'
+        'test_what_does_not_meet_its_conditions_is_not_returned',
     ),
     20: (
         'test_faults.py::test_a_recording_too_long_for_memory_gives_the_same_model',

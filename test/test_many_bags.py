@@ -45,11 +45,14 @@ from recordings import write_small_arm
 from robot_identification.errors import DataError
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import UsageError
-from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation import many_bags
 from robot_identification.estimation import schedulers
+from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation.estimators.huber import HuberLoss
+from robot_identification.estimation.estimators.reweighting import ResidualWeights
+from robot_identification.estimation.estimators.robust import HuberWeights
+from robot_identification.estimation.estimators.robust import SizeMedian
 from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.huber import HuberLoss
 from robot_identification.estimation.many_bags import BagObservations
 from robot_identification.estimation.many_bags import BagSource
 from robot_identification.estimation.many_bags import spread_evenly
@@ -59,9 +62,6 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.observations import TIME_BLOCKS
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.reweighting import ResidualWeights
-from robot_identification.estimation.robust import HuberWeights
-from robot_identification.estimation.robust import SizeMedian
 from robot_identification.estimation.schedulers import InThisProcess
 from robot_identification.estimation.schedulers import LocalProcesses
 from robot_identification.estimation.schedulers import open_scheduler

@@ -53,26 +53,28 @@ from shown_by import assert_exists
 
 TESTS = {
     'P1': (
-        'estimation/test_every_estimator.py::test_without_noise_the_truth_is_found',
+        'estimation/estimators/test_every_estimator.py::test_without_noise_the_truth_is_found',
         'test_simulated_models.py::test_model_a_is_exact',
         'test_contracts.py::test_estimator_is_exact_without_noise',
     ),
     'P2': (
-        'estimation/test_every_estimator.py::test_prediction_does_not_depend_on_the_base_set',
-        'estimation/test_every_estimator.py::test_order_of_samples_does_not_matter',
+        'estimation/estimators/test_every_estimator.py::'
+        'test_prediction_does_not_depend_on_the_base_set',
+        'estimation/estimators/test_every_estimator.py::test_order_of_samples_does_not_matter',
         'test_contracts.py::test_estimator_does_not_see_units_and_row_order',
     ),
     'P3': (
         'test_contracts.py::test_equal_weights_are_no_weights',
-        'estimation/test_robust_estimators.py::test_huber_without_limit_is_least_squares',
-        'estimation/test_ridge.py::test_a_vanishing_penalty_is_the_shortest_solution',
-        'estimation/test_constrained.py::test_bounds_that_hold_nothing_change_nothing',
-        'estimation/test_weighted_estimators.py::'
+        'estimation/estimators/test_robust_estimators.py::'
+        'test_huber_without_limit_is_least_squares',
+        'estimation/estimators/test_ridge.py::test_a_vanishing_penalty_is_the_shortest_solution',
+        'estimation/estimators/test_constrained.py::test_bounds_that_hold_nothing_change_nothing',
+        'estimation/estimators/test_weighted_estimators.py::'
         'test_without_correlation_generalized_is_weighted',
-        'estimation/test_total_least_squares.py::'
+        'estimation/estimators/test_total_least_squares.py::'
         'test_without_noise_in_the_columns_it_is_least_squares',
-        'estimation/test_recursive.py::test_without_forgetting_it_is_the_batch',
-        'estimation/test_joint_groups.py::test_one_group_is_all_at_once',
+        'estimation/estimators/test_recursive.py::test_without_forgetting_it_is_the_batch',
+        'estimation/estimators/test_joint_groups.py::test_one_group_is_all_at_once',
     ),
     'P4': (
         'test_properties_index.py::test_one_set_of_parameters_serves_floor_and_ceiling',
@@ -113,12 +115,12 @@ TESTS = {
         'model/test_consistency.py::test_log_cholesky_round_trip_of_bodies',
         'model/test_consistency.py::test_any_ten_numbers_are_a_body',
         'estimation/test_standard.py::test_the_true_arm_is_consistent',
-        'estimation/test_consistent.py::test_found_bodies_can_exist_and_predict_better',
+        'estimation/estimators/test_consistent.py::test_found_bodies_can_exist_and_predict_better',
     ),
     'P14': (
-        'estimation/test_intervals.py::'
+        'estimation/uncertainty/test_intervals.py::'
         'test_the_ellipsoid_of_an_estimated_covariance_holds_the_truth',
-        'estimation/test_every_estimator.py::test_standard_errors_are_those_that_occur',
+        'estimation/estimators/test_every_estimator.py::test_standard_errors_are_those_that_occur',
         'test_simulated_recordings.py::'
         'test_parameters_of_plain_laws_are_found_within_their_errors',
     ),
@@ -127,8 +129,8 @@ TESTS = {
         'validation/test_metrics.py::test_normalized_errors_are_rms_over_root_n',
     ),
     'P17': (
-        'estimation/test_temperature.py::test_slopes_of_repeated_identifications',
-        'estimation/test_temperature.py::test_one_regression_finds_the_slopes',
+        'estimation/comparison/test_temperature.py::test_slopes_of_repeated_identifications',
+        'estimation/comparison/test_temperature.py::test_one_regression_finds_the_slopes',
     ),
     'P19': (
         'test_properties_index.py::test_another_process_writes_the_same_bytes',

@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import observe
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization

@@ -36,9 +36,9 @@ from recordings import Driver
 from recordings import execute
 from recordings import Recorded
 from recordings import true_base_parameters
-from robot_identification.estimation.covariance import covariance_of
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.catalogue import load_robot
 from robot_identification.pipeline import identify
 from robot_identification.pipeline import validate_model

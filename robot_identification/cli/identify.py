@@ -30,7 +30,7 @@ from robot_identification.cli.options import robot_from_options
 from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.profiles import PROFILES
 from robot_identification.estimation.recipe import load_recipe

@@ -27,11 +27,11 @@ from robot_identification.cli.options import add_output_option
 from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
 from robot_identification.errors import DataError
-from robot_identification.estimation.temperature import study_temperature
-from robot_identification.estimation.temperature import temperature_content
-from robot_identification.estimation.temperature_model import model_at
-from robot_identification.estimation.temperature_model import model_over_temperature
-from robot_identification.estimation.torque_change import motion_of_trajectory
+from robot_identification.estimation.comparison.temperature import study_temperature
+from robot_identification.estimation.comparison.temperature import temperature_content
+from robot_identification.estimation.comparison.temperature_model import model_at
+from robot_identification.estimation.comparison.temperature_model import model_over_temperature
+from robot_identification.estimation.comparison.torque_change import motion_of_trajectory
 from robot_identification.files import check_writable
 from robot_identification.files import write_results
 from robot_identification.model.identified_model import IdentifiedModel

@@ -13,46 +13,8 @@
 # limitations under the License.
 
 """
-Estimators, one a file: an IdentificationProblem in, an Estimate out.
+From datasets to parameters and their errors.
 
-To add one: write its file, add one line to ESTIMATORS; the contract tests run over every entry.
+The problem (problem, observations, linear), what is chosen from data (fitting, choice, recipe),
+and in rooms of their own the estimators, the uncertainty of estimates, and comparisons of models.
 """
-
-from robot_identification.estimation.bisquare import BisquareRegression
-from robot_identification.estimation.consistent import ConsistentLeastSquares
-from robot_identification.estimation.consistent import LogCholeskyLeastSquares
-from robot_identification.estimation.constrained import ConstrainedLeastSquares
-from robot_identification.estimation.dictionary import DictionaryFit
-from robot_identification.estimation.essential import EssentialParameters
-from robot_identification.estimation.generalized import GeneralizedLeastSquares
-from robot_identification.estimation.huber import HuberRegression
-from robot_identification.estimation.instrumental_variables import InstrumentalVariables
-from robot_identification.estimation.joint_groups import JointGroupLeastSquares
-from robot_identification.estimation.limit_weighted import LimitWeightedLeastSquares
-from robot_identification.estimation.maximum_likelihood import MaximumLikelihood
-from robot_identification.estimation.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.recursive import RecursiveLeastSquares
-from robot_identification.estimation.ridge import RidgeRegression
-from robot_identification.estimation.total_least_squares import TotalLeastSquares
-from robot_identification.estimation.weighted import WeightedLeastSquares
-
-ESTIMATORS: dict[str, type[Estimator]] = {
-    'ols': OrdinaryLeastSquares,
-    'wls': WeightedLeastSquares,
-    'raviola_wls': LimitWeightedLeastSquares,
-    'gls': GeneralizedLeastSquares,
-    'ridge': RidgeRegression,
-    'constrained': ConstrainedLeastSquares,
-    'consistent': ConsistentLeastSquares,
-    'log_cholesky': LogCholeskyLeastSquares,
-    'huber': HuberRegression,
-    'bisquare': BisquareRegression,
-    'dictionary': DictionaryFit,
-    'tls': TotalLeastSquares,
-    'recursive': RecursiveLeastSquares,
-    'essential': EssentialParameters,
-    'joint_groups': JointGroupLeastSquares,
-    'iv': InstrumentalVariables,
-    'maximum_likelihood': MaximumLikelihood,
-}

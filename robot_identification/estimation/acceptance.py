@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.consistent import ConsistentAfter
-from robot_identification.estimation.consistent import ConsistentFit
-from robot_identification.estimation.consistent import fit_after
+from robot_identification.estimation.estimators.consistent import ConsistentAfter
+from robot_identification.estimation.estimators.consistent import ConsistentFit
+from robot_identification.estimation.estimators.consistent import fit_after
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.fitting import Fit
 from robot_identification.estimation.fitting import Folds

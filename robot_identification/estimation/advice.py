@@ -28,13 +28,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.errors import UsageError
-from robot_identification.estimation.covariance import Covariance
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.problem import BoolArray
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.scatter import held_by_bounds
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.scatter import held_by_bounds
 from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.denavit_hartenberg import joint_axes
 from robot_identification.model.friction.law import JointMotion

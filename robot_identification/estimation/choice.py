@@ -22,7 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 from robot_identification.errors import DataError
-from robot_identification.estimation.dictionary import DictionaryFit
+from robot_identification.estimation.estimators.dictionary import DictionaryFit
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.fitting import cross_validate_prior_weights
 from robot_identification.estimation.fitting import Folds

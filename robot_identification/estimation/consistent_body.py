@@ -26,8 +26,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.errors import InconsistentModelError
-from robot_identification.estimation.consistent_problem import from_upper_triangle
-from robot_identification.estimation.consistent_problem import PSEUDO_INERTIA_MAP
+from robot_identification.estimation.estimators.consistent_problem import from_upper_triangle
+from robot_identification.estimation.estimators.consistent_problem import PSEUDO_INERTIA_MAP
 from robot_identification.estimation.problem import FloatArray
 from robot_identification.model.consistency import from_pseudo_inertia
 from robot_identification.model.consistency import pseudo_inertia

@@ -27,7 +27,7 @@ from dataclasses import replace
 
 import numpy as np
 from robot_identification.errors import UsageError
-from robot_identification.estimation.dictionary import DictionaryFit
+from robot_identification.estimation.estimators.dictionary import DictionaryFit
 from robot_identification.estimation.identifiability import find_silent_joints
 from robot_identification.estimation.identifiability import IdentifiableProblem
 from robot_identification.estimation.identifiability import restrict_to_identifiable

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 import numpy as np
-from robot_identification.estimation.dictionary import SHORTEST_COLUMN
-from robot_identification.estimation.dictionary import solve_bounded
+from robot_identification.estimation.estimators.dictionary import SHORTEST_COLUMN
+from robot_identification.estimation.estimators.dictionary import solve_bounded
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.problem import BoolArray

@@ -23,8 +23,8 @@ from dataclasses import field
 from itertools import product
 
 from robot_identification.errors import UsageError
-from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.dictionary import DictionaryFit
+from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation.estimators.dictionary import DictionaryFit
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.friction_selection import expand_candidates
 from robot_identification.estimation.observations import Observations

@@ -25,15 +25,15 @@ from dataclasses import dataclass
 from dataclasses import replace
 
 from robot_identification.errors import UsageError
-from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.constrained import ConstrainedLeastSquares
-from robot_identification.estimation.joint_groups import JointGroupLeastSquares
-from robot_identification.estimation.limit_weighted import LimitWeightedLeastSquares
-from robot_identification.estimation.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
+from robot_identification.estimation.estimators.joint_groups import JointGroupLeastSquares
+from robot_identification.estimation.estimators.limit_weighted import LimitWeightedLeastSquares
+from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.ridge import RidgeRegression
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.ridge import RidgeRegression
 from robot_identification.estimation.two_encoders import TwoEncoders
-from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
 from robot_identification.model.friction.law import FrictionLaw

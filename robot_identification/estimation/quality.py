@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.covariance import Covariance
-from robot_identification.estimation.covariance import covariance_of
 from robot_identification.estimation.fitting import Fit
 from robot_identification.estimation.fitting import Trial
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import standard_torque

@@ -43,12 +43,12 @@ from itertools import product
 
 import numpy as np
 from robot_identification.errors import UsageError
-from robot_identification.estimation.dictionary import solve_bounded
+from robot_identification.estimation.estimators.dictionary import solve_bounded
 from robot_identification.estimation.problem import BoolArray
 from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.problem import triangle_of
-from robot_identification.estimation.scatter import choose_lag
-from robot_identification.estimation.scatter import moving_sums
+from robot_identification.estimation.uncertainty.scatter import choose_lag
+from robot_identification.estimation.uncertainty.scatter import moving_sums
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.law import JointMotion
 import scipy.linalg

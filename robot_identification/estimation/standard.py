@@ -19,9 +19,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from robot_identification.estimation.conic import solve_program
-from robot_identification.estimation.consistent_problem import PSEUDO_INERTIA_MAP
-from robot_identification.estimation.consistent_problem import upper_triangle
+from robot_identification.estimation.estimators.conic import solve_program
+from robot_identification.estimation.estimators.consistent_problem import PSEUDO_INERTIA_MAP
+from robot_identification.estimation.estimators.consistent_problem import upper_triangle
 from robot_identification.estimation.problem import FloatArray
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.consistency import pseudo_inertia

@@ -47,6 +47,7 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import Estimator
@@ -55,7 +56,6 @@ from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.problem import JointFactor
 from robot_identification.estimation.problem import triangle_of
 from robot_identification.estimation.solving import need_observations
-from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.files import check_keys
 from robot_identification.files import read_yaml
 from robot_identification.model.base_parameters import BaseReduction

@@ -21,14 +21,14 @@ from dataclasses import dataclass
 import math
 from typing import Any
 
-from robot_identification.estimation.comparison import comparison_content
-from robot_identification.estimation.comparison import group_words
-from robot_identification.estimation.comparison import GroupDifference
-from robot_identification.estimation.comparison import ModelComparison
-from robot_identification.estimation.comparison import p_words
-from robot_identification.estimation.joint_sizes import joints_of_size_content
-from robot_identification.estimation.joint_sizes import JointsOfSize
-from robot_identification.estimation.torque_change import TorqueChange
+from robot_identification.estimation.comparison.comparison import comparison_content
+from robot_identification.estimation.comparison.comparison import group_words
+from robot_identification.estimation.comparison.comparison import GroupDifference
+from robot_identification.estimation.comparison.comparison import ModelComparison
+from robot_identification.estimation.comparison.comparison import p_words
+from robot_identification.estimation.comparison.joint_sizes import joints_of_size_content
+from robot_identification.estimation.comparison.joint_sizes import JointsOfSize
+from robot_identification.estimation.comparison.torque_change import TorqueChange
 from robot_identification.report.formatting import fixed
 from robot_identification.report.formatting import NOT_AVAILABLE
 from robot_identification.report.formatting import number

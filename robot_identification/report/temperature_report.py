@@ -17,10 +17,10 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.estimation.comparison import p_words
-from robot_identification.estimation.temperature import temperature_content
-from robot_identification.estimation.temperature import TemperatureStudy
-from robot_identification.estimation.temperature_line import TemperatureLine
+from robot_identification.estimation.comparison.comparison import p_words
+from robot_identification.estimation.comparison.temperature import temperature_content
+from robot_identification.estimation.comparison.temperature import TemperatureStudy
+from robot_identification.estimation.comparison.temperature_line import TemperatureLine
 from robot_identification.report.figures import Picture
 from robot_identification.report.figures import temperature_picture
 from robot_identification.report.formatting import fixed

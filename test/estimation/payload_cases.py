@@ -19,9 +19,9 @@ from dataclasses import replace
 from estimation.arm_problems import arm_problem
 import numpy as np
 from recordings import fourier_motion
-from robot_identification.estimation.covariance import residual_covariance
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.payload import LoadedRun
-from robot_identification.estimation.weighted import WeightedLeastSquares
+from robot_identification.estimation.uncertainty.covariance import residual_covariance
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.offset import FrictionOffset

@@ -25,13 +25,13 @@ import pytest
 from robot_identification.errors import InconsistentModelError
 from robot_identification.estimation.acceptance import find_consistent_parameters
 from robot_identification.estimation.acceptance import is_accepted
-from robot_identification.estimation.consistent import ConsistentLeastSquares
+from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import Folds
 from robot_identification.estimation.fitting import Trial
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.simulation.truth import draw_truth

@@ -19,16 +19,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation import ESTIMATORS
 from robot_identification.estimation.advice import advise
 from robot_identification.estimation.advice import prior_decided
-from robot_identification.estimation.covariance import covariance_of
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.identifiability import find_idle_joints
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.observations import TIME_BLOCKS
 from robot_identification.estimation.observations import TrainingData
 from robot_identification.estimation.problem import PriorTerm
+from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction

@@ -33,6 +33,7 @@ from estimation.arm_problems import dataset_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import estimate_under_load
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import Folds
@@ -44,7 +45,6 @@ from robot_identification.estimation.friction_selection import order_terms
 from robot_identification.estimation.identifiability import find_unseen_joints
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import exclude_each_other
 from robot_identification.model.friction import parse_friction

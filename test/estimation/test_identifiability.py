@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.fitting import cross_validate
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import observe

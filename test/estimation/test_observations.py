@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation import observations as module
+from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.observations import build_problem
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.observations import SHORTEST_BLOCK
@@ -27,7 +28,6 @@ from robot_identification.estimation.observations import TrainingData
 from robot_identification.estimation.problem import combine_factors
 from robot_identification.estimation.problem import combine_problems
 from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.robust import HuberWeights
 from robot_identification.model import regressor
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS

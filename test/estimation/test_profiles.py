@@ -14,6 +14,7 @@
 
 """Published methods: every choice is one that exists, and documented."""
 
+from dataclasses import fields
 from pathlib import Path
 
 from estimation.arm_problems import arm_problem
@@ -22,7 +23,7 @@ from estimation.arm_problems import torque_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation import ESTIMATORS
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.profiles import PROFILES
 from robot_identification.model.base_parameters import reduce_to_base
@@ -115,7 +116,7 @@ def test_document_names_every_estimator_and_profile():
     text = DOCUMENT.read_text()
     for name, kind in ESTIMATORS.items():
         assert f'| `{name}` |' in text, name
-        options = [field for field in kind.__dataclass_fields__ if field != 'prior']
+        options = [field.name for field in fields(kind) if field.name != 'prior']
         assert not [option for option in options if f'`{option}`' not in text], name
     for name in PROFILES:
         assert f'| `{name}` |' in text, name

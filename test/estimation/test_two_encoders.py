@@ -36,6 +36,8 @@ from robot_identification.errors import DataError
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.joint_stiffness import BentJoint
@@ -43,7 +45,6 @@ from robot_identification.estimation.joint_stiffness import describe_figures
 from robot_identification.estimation.joint_stiffness import fit_stiffness
 from robot_identification.estimation.joint_stiffness import two_encoder_figures
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.recipe import load_recipe
 from robot_identification.estimation.recipe import Recipe
@@ -52,7 +53,6 @@ from robot_identification.estimation.two_encoders import KnownFriction
 from robot_identification.estimation.two_encoders import two_encoders_from_content
 from robot_identification.estimation.two_encoders import TwoEncoderFit
 from robot_identification.estimation.two_encoders import TwoEncoders
-from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.experiment.bag import write_joint_states
 from robot_identification.files import dump_yaml
 from robot_identification.files import read_yaml

@@ -28,9 +28,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError
-from robot_identification.estimation.consistent import fit_consistently
+from robot_identification.estimation.estimators.consistent import fit_consistently
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.standard import consistent_standard_parameters
-from robot_identification.estimation.weighted import WeightedLeastSquares
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot

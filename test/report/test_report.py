@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_identification.estimation import ESTIMATORS
-from robot_identification.estimation.dictionary import DictionaryFit
+from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation.estimators.dictionary import DictionaryFit
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.identification import Candidates

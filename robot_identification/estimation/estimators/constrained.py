@@ -1,0 +1,246 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Least squares with friction and rotor inertia that are not negative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.errors import NotIdentifiableError
+from robot_identification.estimation.estimators.options import check_count
+from robot_identification.estimation.linear import describe_estimate
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.solving import least_squares
+from robot_identification.estimation.solving import renew_weights
+from robot_identification.estimation.solving import solve_unknowns
+from robot_identification.model.base_parameters import BaseReduction
+
+# A multiplier more negative than this part of what column and right-hand side allow is no
+# rounding: the bound should be left.
+OPTIMALITY_TOLERANCE = 1.0e-10
+# Every bound may be met and left a few times.
+STEPS_PER_UNKNOWN = 10
+
+
+@dataclass(frozen=True)
+class ConstrainedLeastSquares(Estimator):
+    r"""
+    Minimise :math:`\lVert \tau - W \theta \rVert^2` with no rotor inertia below zero [1]_.
+
+    Friction coefficients are not negative either, except those of a law that may be. A rotor
+    inertia or friction coefficient that is merged with other parameters in one base parameter has
+    no bound: the combination may have either sign.
+
+    Attributes
+    ----------
+    friction : bool
+        Whether friction coefficients have bounds; Tika et al. bound the rotor inertias only.
+    reweightings : int
+        How often each joint's weight is renewed from its residual: none for constrained least
+        squares, 3 for constrained weighted least squares.
+
+    References
+    ----------
+    .. [1] A. Tika, J. Ulmen, N. Bajcinca, "Dynamic parameter estimation utilizing optimized
+       trajectories", 2020.
+
+    """
+
+    friction: bool = True
+    reweightings: int = 0
+
+    def __post_init__(self) -> None:
+        check_count(self.reweightings, 0, 'reweightings of constrained')
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate within the bounds; see `Estimator.estimate`."""
+        bounded = bounded_unknowns(problem, friction=self.friction)
+
+        def solve(weights: FloatArray) -> tuple[FloatArray, BoolArray]:
+            # It refuses, by name, what the data do not determine.
+            free = solve_unknowns(problem, weights)
+            if np.all(free[bounded] >= 0.0):
+                return free, np.zeros(problem.size, dtype=bool)
+            return solve_not_negative(*problem.stacked(weights), bounded, free)
+
+        weights = renew_weights(problem, self.reweightings, lambda weights: solve(weights)[0])
+        theta, active = solve(weights)
+        return replace(
+            describe_estimate(problem, weights, theta, active=active),
+            notes=_describe_bounds(problem.reduction, active, friction=self.friction),
+        )
+
+
+def bounded_unknowns(problem: IdentificationProblem, *, friction: bool = True) -> BoolArray:
+    """
+    Return which unknowns cannot be negative.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        With its reduction.
+    friction : bool
+        Whether friction coefficients are among them, beside the rotor inertias.
+
+    Returns
+    -------
+    ndarray of bool, shape (size,)
+        Those that stand for one standard parameter alone.
+
+    """
+    reduction = problem.reduction
+    alone = np.sum(reduction.significant, axis=1) == 1
+    bounded = not_negative_parameters(reduction, friction=friction)[reduction.independent] & alone
+    return np.append(bounded, np.zeros(problem.nuisance, dtype=bool))
+
+
+def solve_not_negative(
+    R: FloatArray, z: FloatArray, bounded: BoolArray, start: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """
+    Minimise ``|R @ x - z|`` with some unknowns not negative, exactly, by an active set.
+
+    From a point within the bounds each step goes to the solution with the active unknowns at
+    zero, or as far as the bounds let it; then the bound that costs most is left. The conditions
+    of an optimum are recomputed from `R` and `z` before anything is returned.
+
+    Parameters
+    ----------
+    R : ndarray, shape (m, k)
+        Matrix, its columns independent.
+    z : ndarray, shape (m,)
+        Right-hand side.
+    bounded : ndarray of bool, shape (k,)
+        Unknowns that are not negative.
+    start : ndarray, shape (k,)
+        Any point; what is below its bound starts on it.
+
+    Returns
+    -------
+    x : ndarray, shape (k,)
+        The only solution; zero where active.
+    active : ndarray of bool, shape (k,)
+        Unknowns held by their bound.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If no point meets the conditions to rounding.
+
+    """
+    active = bounded & (start <= 0.0)
+    x = np.where(active, 0.0, start)
+    cost = -np.inf
+    for _ in range(STEPS_PER_UNKNOWN * len(x)):
+        target = np.zeros(len(x))
+        target[~active] = least_squares(R[:, ~active], z)
+        blocking = np.flatnonzero(bounded & ~active & (target < 0.0))
+        if blocking.size:
+            shares = x[blocking] / (x[blocking] - target[blocking])
+            first = np.argmin(shares)
+            x = x + shares[first] * (target - x)
+            active[blocking[first]] = True
+            x[active] = 0.0
+            continue
+        x = target
+        costs = np.where(active, optimality(R, z, x), np.inf)
+        worst = np.argmin(costs)
+        cost = float(costs[worst])
+        if cost >= -OPTIMALITY_TOLERANCE:
+            return x, active
+        active[worst] = False
+    raise NotIdentifiableError(
+        f'the bounded fit of {len(x)} parameters found no optimum in '
+        f'{STEPS_PER_UNKNOWN * len(x)} steps (worst multiplier {cost:.1e}, allowed '
+        f'{-OPTIMALITY_TOLERANCE:.0e}): the data hardly determine the parameters, record a richer '
+        'motion, or choose --estimator wls'
+    )
+
+
+def optimality(R: FloatArray, z: FloatArray, x: FloatArray) -> FloatArray:
+    """
+    Return what an optimum needs to be zero for free unknowns and not negative for held ones.
+
+    Parameters
+    ----------
+    R, z, x
+        As in `solve_not_negative`.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        Half the derivative of the squares by each unknown, over the lengths of its column and of
+        the right-hand side.
+
+    """
+    lengths = np.linalg.norm(R, axis=0) * max(float(np.linalg.norm(z)), np.finfo(float).tiny)
+    multipliers: FloatArray = R.T @ (R @ x - z) / lengths
+    return multipliers
+
+
+def not_negative_parameters(
+    reduction: BaseReduction, *, friction: bool = True, rotors: bool = True
+) -> BoolArray:
+    """
+    Return which standard parameters cannot be negative by themselves.
+
+    Parameters
+    ----------
+    reduction : BaseReduction
+        With p standard parameters.
+    friction : bool
+        Whether friction coefficients are among them.
+    rotors : bool
+        Whether rotor inertias are.
+
+    Returns
+    -------
+    ndarray of bool, shape (p,)
+        Rotor inertias and friction coefficients, but those of a law that may be negative.
+
+    """
+    parameters = reduction.parameters
+    mask = np.zeros(parameters.size, dtype=bool)
+    mask[parameters.reflected_inertia_slice] = rotors
+    if friction:
+        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+            mask[columns] = [symbol not in term.law.signed for symbol in term.law.symbols]
+    return mask
+
+
+def _describe_bounds(
+    reduction: BaseReduction, active: BoolArray, *, friction: bool
+) -> tuple[str, ...]:
+    """Return what is held by its bound, and what has none."""
+    notes = []
+    held = [reduction.names[unknown] for unknown in np.flatnonzero(active)]
+    if held:
+        notes.append(f'held at zero by their bounds: {", ".join(held)}')
+    significant = reduction.significant
+    merged = []
+    for column in np.flatnonzero(not_negative_parameters(reduction, friction=friction)):
+        rows = np.flatnonzero(significant[:, column])
+        if any(np.sum(significant[row]) > 1 for row in rows):
+            inside = ', '.join(reduction.names[row] for row in rows)
+            merged.append(f'{reduction.parameters.names[column]} (in {inside})')
+    if merged:
+        notes.append(f'without a bound, as part of combinations: {", ".join(merged)}')
+    return tuple(notes)

@@ -1,0 +1,316 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The dictionary fit: bodies and offsets free, friction not negative, a fixed number of passes.
+
+Sources: the lasso-free sparsity of non-negative least squares [1]_, Huber's weights [2]_ and a
+pull to the CAD prior in base space.
+
+References
+----------
+.. [1] M. Slawski, M. Hein, "Non-negative least squares for high-dimensional linear models",
+   Electronic Journal of Statistics 7, 2013.
+.. [2] P. J. Huber, "Robust estimation of a location parameter", Annals of Mathematical
+   Statistics 35(1), 1964.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.constrained import not_negative_parameters
+from robot_identification.estimation.estimators.robust import HuberWeights
+from robot_identification.estimation.linear import describe_estimate
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.prior import CadPrior
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import PriorTerm
+from robot_identification.estimation.problem import triangle_of
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+# A column shorter than this part of the weights' length is scaled as if it were as long: a term
+# that hardly acts in the training data must not get a large coefficient.
+SHORTEST_COLUMN = 0.01
+# Smaller parts of that are all one.
+LEAST_SHARE = 1.0e-3
+
+
+@dataclass(frozen=True)
+class DictionaryFit(Estimator):
+    """
+    Friction by non-negative least squares, all else free, in a fixed number of passes.
+
+    The first pass weighs joints by the spread of their torque and leaves the load out. The
+    others weigh by the residuals of the pass before, damp outliers and take the load from it.
+
+    Attributes
+    ----------
+    passes : int
+        How often it passes over the data.
+    huber : float
+        Residuals beyond this many standard deviations count linearly.
+    shrinkage : float
+        Added to the squares, per squared coefficient of a column of unit length.
+    prior : CadPrior, optional
+        What the URDF says.
+    prior_weight : float
+        On its squares.
+
+    """
+
+    passes: int = 4
+    huber: float = 1.345
+    shrinkage: float = 1.0e-4
+    prior: CadPrior | None = None
+    prior_weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, lowest in (('passes', 1), ('huber', 0.1), ('shrinkage', 0.0),
+                             ('prior_weight', 0.0)):
+            value = getattr(self, name)
+            if not lowest <= value < np.inf:
+                raise UsageError(
+                    f'{name} of the dictionary fit is {value!r}, it must be {lowest} or more'
+                )
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate a friction dictionary; see `Estimator.estimate`."""
+        problem, weights, theta = self._iterate(problem)
+        bounded = bounded_friction(problem)
+        return replace(
+            describe_estimate(
+                problem, weights, theta,
+                active=bounded & (theta <= 0.0),
+                prior=self._prior_term(problem, self.prior_weight),
+            ),
+            passes=self.passes,
+            damping=_damping_term(problem, weights, self.shrinkage),
+        )
+
+    def estimate_each(
+        self, problem: IdentificationProblem, prior_weights: Sequence[float]
+    ) -> list[FloatArray]:
+        """
+        Return the unknowns under other weights of the prior, from one set of passes.
+
+        Outliers and load hardly depend on that weight, so that the last pass serves all.
+
+        Parameters
+        ----------
+        problem : IdentificationProblem
+            As in `estimate`.
+        prior_weights : sequence of float
+            Weights to try.
+
+        Returns
+        -------
+        list of ndarray, shape (size,)
+            Unknowns.
+
+        """
+        problem, weights, _ = self._iterate(problem)
+        used = np.ones(problem.size, dtype=bool)
+        return [
+            self._solve(problem, weights, used, prior_weight) for prior_weight in prior_weights
+        ]
+
+    def _prior_term(
+        self, problem: IdentificationProblem, prior_weight: float
+    ) -> PriorTerm | None:
+        if self.prior is None:
+            return None
+        return self.prior.term(problem.reduction, problem.size, prior_weight)
+
+    def _iterate(
+        self, problem: IdentificationProblem
+    ) -> tuple[IdentificationProblem, FloatArray, FloatArray]:
+        """Return the problem of the last pass, its weights and the unknowns."""
+        observations = problem.observations
+        if observations is None:
+            raise UsageError(
+                'the dictionary fit needs the recordings themselves, not only their factors: '
+                'identify from the bags'
+            )
+        loaded = observations.loaded
+        weights = 1.0 / torque_deviation(problem)
+        _check_free(problem, weights)
+        theta = self._solve(problem, weights, ~loaded, self.prior_weight)
+        deviation = np.sqrt(problem.squared_residuals(theta) / problem.samples)
+        used = np.ones(problem.size, dtype=bool)
+        for _ in range(self.passes - 1):
+            floor = 1e-9 / weights
+            huber = HuberWeights(np.maximum(deviation, floor), self.huber)
+            problem = observations.factor(theta, huber)
+            deviation = huber.deviation
+            weights = 1.0 / np.maximum(deviation, floor)
+            theta = self._solve(problem, weights, used, self.prior_weight)
+        return problem, weights, theta
+
+    def _solve(
+        self,
+        problem: IdentificationProblem,
+        weights: FloatArray,
+        used: BoolArray,
+        prior_weight: float,
+    ) -> FloatArray:
+        R, z = problem.stacked(weights)
+        prior = self._prior_term(problem, prior_weight)
+        if prior is not None:
+            R = np.vstack([R, prior.matrix])
+            z = np.append(z, prior.side)
+        bounded = bounded_friction(problem)
+        shortest = _shortest_columns(problem, weights)
+        theta = np.zeros(problem.size)
+        theta[used] = solve_bounded(
+            R[:, used], z, bounded[used], shortest[used], self.shrinkage
+        )
+        return theta
+
+
+def _shortest_columns(problem: IdentificationProblem, weights: FloatArray) -> FloatArray:
+    """Return as how long columns are scaled at least, shape (size,)."""
+    lengths = np.zeros(problem.size)
+    for factor, samples, weight in zip(problem.factors, problem.samples, weights, strict=True):
+        lengths[factor.columns] = np.maximum(
+            lengths[factor.columns], SHORTEST_COLUMN * weight * np.sqrt(samples)
+        )
+    return lengths
+
+
+def _damping_term(
+    problem: IdentificationProblem, weights: FloatArray, shrinkage: float
+) -> PriorTerm:
+    """Return the rows by which `solve_bounded` shrinks friction coefficients."""
+    bounded = np.flatnonzero(bounded_friction(problem))
+    R, _ = problem.stacked(weights)
+    scale, shortness = _column_scales(R[:, bounded], _shortest_columns(problem, weights)[bounded])
+    matrix = np.zeros((len(bounded), problem.size))
+    matrix[np.arange(len(bounded)), bounded] = np.sqrt(shrinkage) * shortness**2 * scale
+    return PriorTerm(matrix, np.zeros(len(bounded)))
+
+
+def _check_free(problem: IdentificationProblem, weights: FloatArray) -> None:
+    """Refuse, by name, free parameters that the data do not determine."""
+    reduction = problem.reduction
+    free = np.flatnonzero(~bounded_friction(problem)[: reduction.rank])
+    smaller = replace(
+        reduction, K=reduction.K[free], independent=reduction.independent[free]
+    )
+    solve_weighted(replace(problem, blocks=(), observations=None).select(free, smaller), weights)
+
+
+def torque_deviation(problem: IdentificationProblem) -> FloatArray:
+    """Return the standard deviation of the torque of each joint [N m], shape (n,)."""
+    b = problem.reduction.rank
+    offsets = {
+        row for row, column in enumerate(problem.reduction.independent)
+        if problem.reduction.parameters.names[column].startswith('f0')
+    }
+    squares = problem.squared_torque
+    for joint, factor in enumerate(problem.factors):
+        for place, column in enumerate(factor.columns):
+            if column < b and int(column) in offsets:
+                ones, torque = factor.triangle[:, place], factor.triangle[:, -1]
+                if ones.any():
+                    squares[joint] -= (ones @ torque) ** 2 / (ones @ ones)
+    largest = squares.max()
+    deviation: FloatArray = np.sqrt(
+        np.maximum(squares, 1e-12 * largest if largest else 1.0) / problem.samples
+    )
+    return deviation
+
+
+def bounded_friction(problem: IdentificationProblem) -> BoolArray:
+    """Return which unknowns are friction coefficients that cannot be negative, shape (size,)."""
+    reduction = problem.reduction
+    return np.append(
+        not_negative_parameters(reduction, rotors=False)[reduction.independent],
+        np.zeros(problem.nuisance, dtype=bool),
+    )
+
+
+def solve_bounded(
+    R: FloatArray,
+    z: FloatArray,
+    bounded: BoolArray,
+    shortest: FloatArray,
+    shrinkage: float = 0.0,
+) -> FloatArray:
+    """
+    Solve a least-squares problem some unknowns of which are not negative.
+
+    Free unknowns are eliminated first by QR, so that they are exact whatever the bounds do.
+
+    Parameters
+    ----------
+    R : ndarray, shape (m, k)
+        Matrix; its free columns are independent.
+    z : ndarray, shape (m,)
+        Right-hand side.
+    bounded : ndarray of bool, shape (k,)
+        Unknowns that are not negative.
+    shortest : ndarray, shape (k,)
+        Bounded columns are scaled by their length or this, whichever is larger.
+    shrinkage : float
+        Added to the squares, per squared unknown in that scale; the fourth power of the ratio
+        times as much where the column is shorter than `shortest`.
+
+    Returns
+    -------
+    ndarray, shape (k,)
+        Unknowns.
+
+    """
+    x = np.zeros(len(bounded))
+    free = R[:, ~bounded]
+    lengths = np.maximum(np.linalg.norm(free, axis=0), np.finfo(float).tiny)
+    orthogonal, triangle = np.linalg.qr(free / lengths)
+    columns = R[:, bounded]
+    scale, shortness = _column_scales(columns, shortest[bounded])
+    columns = columns / scale
+    if columns.shape[1]:
+        rest = columns - orthogonal @ (orthogonal.T @ columns)
+        side = z - orthogonal @ (orthogonal.T @ z)
+        # The factor of the projected columns has at most as many rows as unknowns.
+        reduced = triangle_of(np.column_stack([rest, side]))
+        count = columns.shape[1]
+        x[bounded] = nnls(
+            np.vstack([reduced[:, :-1], np.sqrt(shrinkage) * np.diag(shortness**2)]),
+            np.append(reduced[:, -1], np.zeros(count)),
+        )[0]
+    x[~bounded] = solve_triangular(
+        triangle, orthogonal.T @ (z - columns @ x[bounded])
+    ) / lengths
+    x[bounded] /= scale
+    return x
+
+
+def _column_scales(columns: FloatArray, shortest: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return as how long each column counts, and how much longer that is than it is."""
+    length = np.linalg.norm(columns, axis=0)
+    scale = np.maximum(length, shortest)
+    scale[scale == 0.0] = 1.0
+    # That scale alone leaves a term with a thousandth of it free: it is shrunk by the square, too.
+    return scale, scale / np.maximum(length, LEAST_SHARE * scale)

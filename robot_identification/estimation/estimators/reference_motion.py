@@ -1,0 +1,170 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Recorded motions at hand, and the smooth motion behind one, for a simulated arm to follow.
+
+Of a motion that repeats itself it is a Fourier series, in which the noise of all samples shares a
+few numbers; of others it is a spline with knots much farther apart than samples. Neither uses the
+measured velocities, so that what it keeps of the noise is small and slow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.periods import find_periodic_motion
+from robot_identification.estimation.estimators.periods import NotPeriodicError
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.solving import need_observations
+from robot_identification.experiment.storage import allocate
+from robot_identification.model.regressor import Motion
+from robot_identification.processing.dataset import BoolArray
+from robot_identification.processing.dataset import Dataset
+from scipy.interpolate import make_lsq_spline
+
+# Of the splines: accelerations are smooth.
+DEGREE = 5
+# A knot needs so many samples, whatever the sampling rate.
+SAMPLES_PER_KNOT = 4
+
+
+def need_motions(problem: IdentificationProblem, estimator: str) -> Observations:
+    """
+    Return the rows behind a problem, with the motions that they come from.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Factors of the data.
+    estimator : str
+        Who asks.
+
+    Raises
+    ------
+    UsageError
+        If only factors are at hand, or joints were recorded on both sides of their gears.
+
+    """
+    observations = need_observations(problem, estimator)
+    if not observations.has_rows:
+        raise UsageError(
+            f'estimator {estimator} looks at the motions of all bags, and their rows are in other '
+            'processes: leave out --scheduler, give fewer bags, or choose --estimator wls'
+        )
+    for part in observations.data:
+        if part.dataset.motion.rotor is not None:
+            raise UsageError(
+                f'{part.dataset.source}: estimator {estimator} takes joints as rigid, and rotors '
+                'were recorded beside them: choose --estimator wls'
+            )
+    return observations
+
+
+def smooth_reference(
+    dataset: Dataset, rows: BoolArray, knot_spacing: float
+) -> tuple[Motion, str]:
+    """
+    Return the smooth motion behind a recorded one.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With N samples of n joints.
+    rows : ndarray of bool, shape (N,)
+        The samples to estimate from. A period is looked for in all that may be: positions that
+        are left out in order to test a model are no secret, torques are.
+    knot_spacing : float
+        Between the knots of splines [s].
+
+    Returns
+    -------
+    motion : Motion
+        At all N samples.
+    description : str
+        What it is, in words.
+
+    """
+    motion = dataset.motion
+    q, dq, ddq = (allocate(motion.q.shape) for _ in range(3))
+    smooth = Motion(q, dq, ddq, motion.temperature, starts=motion.starts)
+    try:
+        periodic = find_periodic_motion(dataset.stamps, motion.q, rows | dataset.fitted)
+    except NotPeriodicError:
+        follows, description = np.zeros(len(dataset), dtype=bool), ''
+    else:
+        # Samples that are not estimated from are part of the motion, too.
+        follows = periodic.is_followed(dataset.stamps, motion.q)
+        description = (
+            f'a Fourier series of {periodic.harmonics} harmonics and period '
+            f'{periodic.series.period:.6g} s'
+        )
+        for order, values in enumerate((q, dq, ddq)):
+            values[follows] = periodic.series.evaluate(dataset.stamps[follows], order)
+    if not np.all(follows | ~rows):
+        description += (', and ' if description else '') + (
+            f'splines with knots {knot_spacing:g} s apart'
+        )
+    for segment in dataset.segments:
+        for part in _runs(~follows, segment):
+            q[part], dq[part], ddq[part] = fit_spline(
+                dataset.stamps[part], motion.q[part], knot_spacing
+            )
+    return smooth, description
+
+
+def fit_spline(
+    t: FloatArray, q: FloatArray, knot_spacing: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """
+    Return the least-squares spline of positions, and its derivatives.
+
+    Parameters
+    ----------
+    t : ndarray, shape (N,)
+        Times, not decreasing [s].
+    q : ndarray, shape (N, n)
+        Positions [rad].
+    knot_spacing : float
+        Between the knots, at least [s].
+
+    Returns
+    -------
+    q, dq, ddq : ndarray, shape (N, n)
+        Position [rad], velocity [rad/s] and acceleration [rad/s^2] at the same times; at rest
+        where there are too few samples.
+
+    """
+    times, first = np.unique(t, return_index=True)
+    if len(times) <= 2 * DEGREE:
+        rest = np.broadcast_to(q.mean(axis=0), q.shape)
+        return rest.copy(), np.zeros(q.shape), np.zeros(q.shape)
+    rate = (len(times) - 1) / (times[-1] - times[0])
+    step = max(round(knot_spacing * rate), SAMPLES_PER_KNOT)
+    # At samples, so that each piece has some of them.
+    inner = times[step: len(times) - step: step]
+    knots = np.concatenate([
+        np.full(DEGREE + 1, times[0]), inner, np.full(DEGREE + 1, times[-1])
+    ])
+    spline = make_lsq_spline(times, q[first], knots, k=DEGREE)
+    return spline(t), spline(t, 1), spline(t, 2)
+
+
+def _runs(chosen: BoolArray, segment: slice) -> list[slice]:
+    """Return the consecutive samples of a segment that are chosen."""
+    inside = np.concatenate([[False], chosen[segment], [False]])
+    edges = segment.start + np.flatnonzero(np.diff(inside))
+    return [slice(first, last) for first, last in zip(edges[::2], edges[1::2], strict=True)]

@@ -1,0 +1,300 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Iteratively reweighted least squares: each pass over the data damps what the one before left over.
+
+References
+----------
+.. [1] P. Holland, R. Welsch, "Robust regression using iteratively reweighted least squares",
+   Communications in Statistics A6(9), 1977.
+.. [2] P. J. Huber, "Robust Statistics", Wiley, 1981, chapter 7.
+
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+from robot_identification.estimation.estimators.robust import NORMAL_DEVIATION
+from robot_identification.estimation.estimators.robust import SizeMedian
+from robot_identification.estimation.linear import describe_estimate
+from robot_identification.estimation.linear import residual_deviation
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import stack_factors
+from robot_identification.estimation.solving import FIRST_REWEIGHTINGS
+from robot_identification.estimation.solving import least_deviation
+from robot_identification.estimation.solving import propagate
+from robot_identification.estimation.solving import renew_weights
+from robot_identification.estimation.solving import rows_per_joint
+from robot_identification.estimation.solving import solve_unknowns
+
+# Scales that change by less than this part are settled.
+SCALE_TOLERANCE = 1.0e-6
+
+
+class Loss(Protocol):
+    """What a residual costs, by its size in standard deviations."""
+
+    def weight(self, u: FloatArray) -> FloatArray:
+        """Return the weights of squared residuals of size `u`."""
+
+    def slope(self, u: FloatArray) -> FloatArray:
+        """Return the derivative of ``u * weight(u)``."""
+
+
+class ResidualWeights:
+    """
+    Square roots of the weights of rows, and what their residuals were like.
+
+    Parameters
+    ----------
+    loss : Loss
+        What residuals cost.
+    scale : ndarray, shape (n,)
+        Standard deviation of the residual of each joint [N m].
+
+    """
+
+    def __init__(self, loss: Loss, scale: FloatArray) -> None:
+        self._loss, self.scale = loss, scale
+        self._medians = [SizeMedian() for _ in scale]
+        self._sums = np.zeros((6, len(scale)))
+
+    def __call__(self, joint: int, residual: FloatArray) -> FloatArray:
+        """Return the factors on rows of a joint with residuals of shape (m,) [N m]."""
+        u = residual / self.scale[joint]
+        weight, slope = self._loss.weight(u), self._loss.slope(u)
+        self._medians[joint].add(residual)
+        self._sums[:, joint] += np.array([
+            len(u), weight.sum(), np.sum((weight * u) ** 2), slope.sum(), np.sum(slope**2),
+            np.count_nonzero(weight < 0.5),
+        ])
+        roots: FloatArray = np.sqrt(weight)
+        return roots
+
+    def merge(self, other: ResidualWeights) -> None:
+        """Take the residuals that another has seen, too."""
+        for median, theirs in zip(self._medians, other._medians, strict=True):
+            median.merge(theirs)
+        self._sums += other._sums
+
+    @property
+    def deviation(self) -> FloatArray:
+        """Standard deviation by the median of the residuals seen, shape (n,) [N m]."""
+        return NORMAL_DEVIATION * np.array([median.value for median in self._medians])
+
+    @property
+    def damped(self) -> FloatArray:
+        """Share of each joint's rows that count less than half, shape (n,)."""
+        share: FloatArray = self._sums[5] / np.maximum(self._sums[0], 1.0)
+        return share
+
+    def row_spread(
+        self, joint_weights: FloatArray, parameters: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """
+        Return how the weighted rows of each joint scatter, as far as the solution is concerned.
+
+        Averages over the joint stand for those of single rows, with Huber's correction for the
+        number of parameters [2]_, eq. 7.6.
+
+        Parameters
+        ----------
+        joint_weights : ndarray, shape (n,)
+            Factor on the rows of each joint beside the roots of the weights.
+        parameters : float
+            Unknowns that each joint pays for.
+
+        Returns
+        -------
+        curvature : ndarray, shape (n,)
+            Factor on the weighted rows that turns their squares into the loss's curvature.
+        spread : ndarray, shape (n,)
+            Standard deviation of the rows multiplied by it.
+
+        """
+        count, weight, score, slope, squared_slope, _ = self._sums
+        mean_slope = np.maximum(slope / count, np.finfo(float).eps)
+        variance = score / np.maximum(count - parameters, 1.0)
+        scatter = np.maximum(squared_slope / count - mean_slope**2, 0.0)
+        correction = 1.0 + parameters / count * scatter / mean_slope**2
+        curvature: FloatArray = np.sqrt(mean_slope / (weight / count))
+        spread: FloatArray = (
+            correction * joint_weights * self.scale * np.sqrt(variance / mean_slope)
+        )
+        return curvature, spread
+
+
+@dataclass(frozen=True, eq=False)
+class RobustFit:
+    """
+    Where reweighting ended.
+
+    Attributes
+    ----------
+    problem : IdentificationProblem
+        The problem solved last, its rows weighted.
+    theta : ndarray, shape (size,)
+        Its solution.
+    joint_weights : ndarray, shape (n,)
+        Factor on the rows of each joint in it.
+    residuals : ResidualWeights
+        The residuals that its rows were weighted by.
+    passes : int
+        How often the data were passed over.
+    note : str
+        How it ended.
+
+    """
+
+    problem: IdentificationProblem
+    theta: FloatArray
+    joint_weights: FloatArray
+    residuals: ResidualWeights
+    passes: int
+    note: str
+
+
+def fit_robustly(
+    observations: Observations,
+    loss: Loss,
+    theta: FloatArray,
+    scale: FloatArray,
+    *,
+    floor: float,
+    equal_joints: bool,
+    iterations: int,
+    tolerance: float,
+) -> RobustFit:
+    """
+    Solve and weigh until neither the parameters nor the residuals' scales change [1]_.
+
+    A pass weighs by the scales of the pass before, so that one pass is enough for both; where it
+    ends, they are the same.
+
+    Parameters
+    ----------
+    observations : Observations
+        The rows.
+    loss : Loss
+        What residuals cost.
+    theta : ndarray, shape (size,)
+        Where to start.
+    scale : ndarray, shape (n,)
+        Standard deviation of each joint's residual at about that point, positive [N m].
+    floor : float
+        Least scale [N m].
+    equal_joints : bool
+        Whether a newton metre of any joint counts the same; else they count by their scales.
+    iterations : int
+        Passes at most.
+    tolerance : float
+        Relative change of the parameters at which it ends, each in units of its column.
+
+    """
+    note, passes = '', 0
+    while passes < iterations:
+        passes += 1
+        residuals = ResidualWeights(loss, scale)
+        problem = observations.factor(theta, residuals)
+        joint_weights = np.ones(len(scale)) if equal_joints else 1.0 / scale
+        found = solve_unknowns(problem, joint_weights)
+        change = _relative_change(problem, joint_weights, theta, found)
+        theta = found
+        renewed = np.maximum(residuals.deviation, floor)
+        settled = np.max(np.abs(renewed / scale - 1.0)) < SCALE_TOLERANCE
+        if settled and change <= tolerance:
+            break
+        scale = renewed
+    else:
+        note = (
+            f'reweighting stopped after {iterations} passes without an end: the parameters still '
+            f'changed by {change:.1e} of their size, {tolerance:.0e} was asked for'
+        )
+    return RobustFit(problem, theta, joint_weights, residuals, passes, note)
+
+
+def _relative_change(
+    problem: IdentificationProblem,
+    joint_weights: FloatArray,
+    theta: FloatArray,
+    found: FloatArray,
+) -> float:
+    """Return the change of the unknowns over their size, in units that do not matter."""
+    lengths = np.linalg.norm(problem.stacked(joint_weights)[0], axis=0)
+    size = float(np.linalg.norm(lengths * found))
+    return float(np.linalg.norm(lengths * (found - theta))) / (size or 1.0)
+
+
+def start_robustly(
+    problem: IdentificationProblem, *, equal_joints: bool
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return where reweighting starts: least squares and the deviations of its residuals.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Factors of the data.
+    equal_joints : bool
+        As in `fit_robustly`.
+
+    Returns
+    -------
+    theta : ndarray, shape (size,)
+        Unknowns.
+    scale : ndarray, shape (n,)
+        Standard deviation of each joint's residual, positive [N m].
+
+    """
+    weights = renew_weights(
+        problem,
+        0 if equal_joints else FIRST_REWEIGHTINGS,
+        lambda weights: solve_unknowns(problem, weights),
+    )
+    theta = solve_unknowns(problem, weights)
+    return theta, np.maximum(residual_deviation(problem, theta), least_deviation(problem))
+
+
+def describe_fit(fit: RobustFit) -> Estimate:
+    """
+    Return the estimate of a robust fit, with the sandwich covariance of M-estimators.
+
+    Its `sigma` is the standard deviation that the medians of the residuals stand for, that of the
+    noise without the outliers.
+    """
+    problem, residuals = fit.problem, fit.residuals
+    curvature, spread = residuals.row_spread(fit.joint_weights, problem.size / problem.n)
+    R, _ = stack_factors(problem.factors, fit.joint_weights * curvature, problem.size)
+    b = problem.reduction.rank
+    damped = residuals.damped
+    notes = [fit.note] if fit.note else []
+    if damped.any():
+        shares = ', '.join(f'{100.0 * share:.2g}' for share in damped)
+        notes.append(f'rows that count less than half, by joint: {shares} %')
+    return replace(
+        describe_estimate(problem, fit.joint_weights, fit.theta),
+        covariance=propagate(R, rows_per_joint(problem, spread))[:b, :b],
+        sigma=residuals.scale,
+        # The pass that made the first factors counts.
+        passes=1 + fit.passes,
+        notes=tuple(notes),
+    )

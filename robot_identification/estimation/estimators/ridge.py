@@ -1,0 +1,271 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Ridge regression on the standard parameters, as in the youBot report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.errors import RankDeficientError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.options import check_count
+from robot_identification.estimation.estimators.options import check_positive
+from robot_identification.estimation.linear import describe_estimate
+from robot_identification.estimation.linear import residual_deviation
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import PriorTerm
+from robot_identification.estimation.solving import least_squares
+from robot_identification.estimation.solving import need_observations
+from robot_identification.estimation.solving import propagate
+from robot_identification.estimation.solving import renew_weights
+from robot_identification.estimation.solving import rows_per_joint
+from robot_identification.estimation.standard import prior_deviation
+from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.model.regressor import prior_inertial_parameters
+from scipy.linalg import solve_triangular
+from scipy.optimize import minimize_scalar
+
+RULES = ('smallest_eigenvalue', 'cross_validation', 'fixed')
+# Penalties that cross-validation tries, as parts of the smallest and the largest eigenvalue.
+LEAST_PART, GREATEST_PART = 1.0e-6, 1.0e3
+CANDIDATES = 121
+
+
+@dataclass(frozen=True)
+class RidgeRegression(Estimator):
+    r"""
+    Minimise :math:`\lVert \tau - W \pi \rVert^2 + \lambda \lVert \pi \rVert^2` [1]_, eq. 3.73.
+
+    The unknowns are all standard parameters :math:`\pi`, base parameters :math:`K \pi` are the
+    result. As the observation matrix of the standard parameters is that of the base parameters
+    times :math:`K`, the factors of the base parameters are enough.
+
+    With the report's penalty, the smallest eigenvalue of :math:`W^T W` that is not zero, the
+    solution has no part in the null space of :math:`W`, and its part along the direction that the
+    data show least is half of what the data say. Units matter: a kilogram costs as much as a
+    kilogram square metre. The offset of single recordings is not penalised.
+
+    Attributes
+    ----------
+    rule : {'smallest_eigenvalue', 'cross_validation', 'fixed'}
+        How the penalty is chosen; 'cross_validation' is the generalized one [2]_.
+    penalty : float, optional
+        The penalty of rule 'fixed'.
+    toward_prior : bool
+        Pull to the URDF's parameters instead of zero, in units of how far those may be wrong
+        (`prior_deviation`), so that units do not matter.
+    reweightings : int
+        How often each joint's weight is renewed from its residual; the report has no weights.
+
+    References
+    ----------
+    .. [1] J. Rajagopal, "Dynamic robot model parameter identification via domain specific
+       optimization", R&D report, Hochschule Bonn-Rhein-Sieg, 2017.
+    .. [2] G. Golub, M. Heath, G. Wahba, "Generalized cross-validation as a method for choosing a
+       good ridge parameter", Technometrics 21(2), 1979.
+
+    """
+
+    rule: str = 'smallest_eigenvalue'
+    penalty: float | None = None
+    toward_prior: bool = False
+    reweightings: int = 0
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise UsageError(
+                f'unknown rule {self.rule!r} of ridge: known are {", ".join(RULES)}'
+            )
+        if (self.penalty is None) == (self.rule == 'fixed'):
+            raise UsageError(
+                f'rule {self.rule!r} of ridge with penalty {self.penalty}: give a penalty with '
+                'rule fixed, and with no other'
+            )
+        if self.penalty is not None:
+            check_positive(self.penalty, 'penalty of ridge')
+        check_count(self.reweightings, 0, 'reweightings of ridge')
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate with the penalty; see `Estimator.estimate`."""
+        pull = self._pull(problem)
+        weights = renew_weights(
+            problem,
+            self.reweightings,
+            lambda weights: _solve(problem, weights, self._prior(problem, weights, pull)[0]),
+        )
+        prior, note = self._prior(problem, weights, pull)
+        theta = _solve(problem, weights, prior)
+        b = problem.reduction.rank
+        R, _ = problem.stacked(weights)
+        # The pull has no scatter: what it adds is a bias.
+        spread = rows_per_joint(problem, weights * residual_deviation(problem, theta))
+        covariance = propagate(
+            np.vstack([R, prior.matrix]), np.append(spread, np.zeros(len(prior.side)))
+        )
+        return replace(
+            describe_estimate(problem, weights, theta, prior=prior),
+            covariance=covariance[:b, :b],
+            notes=(note, 'standard errors do not contain the bias that the penalty causes'),
+        )
+
+    def _pull(self, problem: IdentificationProblem) -> _Pull:
+        size = problem.reduction.parameters.size
+        if not self.toward_prior:
+            return _Pull(np.zeros(size), np.ones(size))
+        robot = need_observations(problem, 'ridge with toward_prior').robot
+        centre = np.zeros(size)
+        centre[: 10 * robot.n] = prior_inertial_parameters(robot)
+        return _Pull(centre, prior_deviation(robot, size))
+
+    def _prior(
+        self, problem: IdentificationProblem, weights: FloatArray, pull: _Pull
+    ) -> tuple[PriorTerm, str]:
+        """Return the rows that penalise, and how strongly in words."""
+        spectrum = _Spectrum(problem, weights, pull)
+        if self.rule == 'fixed':
+            penalty = float(self.penalty or 0.0)
+        elif self.rule == 'cross_validation':
+            penalty = spectrum.cross_validated()
+        else:
+            penalty = float(spectrum.seen[-1] ** 2)
+        unseen = problem.reduction.rank - len(spectrum.seen)
+        note = (
+            f'ridge penalty {penalty:.3g} by rule {self.rule}; the eigenvalues that are not zero '
+            f'run from {spectrum.seen[-1] ** 2:.3g} to {spectrum.seen[0] ** 2:.3g} (singular '
+            f'values above {spectrum.tolerance:.1e} of the largest count)'
+        )
+        if unseen:
+            note += f'; {unseen} combinations have no data, only the penalty decides them'
+        return pull.rows(problem, penalty), note
+
+
+@dataclass(frozen=True, eq=False)
+class _Pull:
+    """Where standard parameters are pulled to, and in which units: shapes (p,)."""
+
+    centre: FloatArray
+    deviation: FloatArray
+
+    def rows(self, problem: IdentificationProblem, penalty: float) -> PriorTerm:
+        """
+        Return the penalty on standard parameters as one on base parameters.
+
+        Of all standard parameters with given base parameters the nearest are taken: their
+        distance is that of the base parameters in the metric ``(K S K')^-1``.
+        """
+        K = problem.reduction.K
+        triangle = np.linalg.qr((K * self.deviation).T, mode='r')
+        rows = np.sqrt(penalty) * solve_triangular(triangle, np.eye(len(K)), trans='T')
+        return PriorTerm(
+            np.column_stack([rows, np.zeros((len(K), problem.nuisance))]),
+            rows @ (K @ self.centre),
+        )
+
+
+class _Spectrum:
+    """
+    Singular values of the observation matrix of the standard parameters.
+
+    Attributes
+    ----------
+    seen : ndarray
+        Those that are not zero, descending.
+    tolerance : float
+        Smaller parts of the largest are rounding.
+
+    """
+
+    def __init__(
+        self, problem: IdentificationProblem, weights: FloatArray, pull: _Pull
+    ) -> None:
+        b, K = problem.reduction.rank, problem.reduction.K
+        R, z = problem.stacked(weights)
+        base, side = R[:, :b], z - R[:, :b] @ (K @ pull.centre)
+        if problem.nuisance:
+            orthogonal, _ = np.linalg.qr(R[:, b:])
+            base = base - orthogonal @ (orthogonal.T @ base)
+            side = side - orthogonal @ (orthogonal.T @ side)
+        standard = base @ (K * pull.deviation)
+        left, singular, _ = np.linalg.svd(standard, full_matrices=False)
+        self.tolerance = 10.0 * max(standard.shape) * float(np.finfo(float).eps)
+        count = int(np.count_nonzero(singular > self.tolerance * singular[0]))
+        if count == 0:
+            raise RankDeficientError('the data show no parameter at all: record a motion')
+        self.seen: FloatArray = singular[:count]
+        self._shares = left[:, :count].T @ side
+        self._rest = float(np.maximum(side @ side - self._shares @ self._shares, 0.0))
+        self._rows = float(problem.samples.sum() - problem.nuisance)
+
+    def cross_validated(self) -> float:
+        """Return the penalty of least generalized cross-validation error."""
+        candidates = np.linspace(
+            np.log(LEAST_PART * self.seen[-1] ** 2),
+            np.log(GREATEST_PART * self.seen[0] ** 2),
+            CANDIDATES,
+        )
+        best = int(np.argmin([self._error(value) for value in candidates]))
+        around = candidates[max(best - 1, 0)], candidates[min(best + 1, CANDIDATES - 1)]
+        found = minimize_scalar(self._error, bounds=around, method='bounded')
+        return float(np.exp(found.x))
+
+    def _error(self, logarithm: float) -> float:
+        kept = self.seen**2 / (self.seen**2 + np.exp(logarithm))
+        squares = self._rest + np.sum(((1.0 - kept) * self._shares) ** 2)
+        return float(squares / (self._rows - np.sum(kept)) ** 2)
+
+
+def _solve(
+    problem: IdentificationProblem, weights: FloatArray, prior: PriorTerm
+) -> FloatArray:
+    R, z = problem.stacked(weights)
+    try:
+        return least_squares(np.vstack([R, prior.matrix]), np.append(z, prior.side))
+    except np.linalg.LinAlgError:
+        raise RankDeficientError(
+            f'the data determine fewer than {len(problem.reduction.names)} base parameters, and '
+            'the penalty of ridge is too small to decide the others: give a larger one, or '
+            'record a richer motion'
+        ) from None
+
+
+def shortest_standard_parameters(reduction: BaseReduction, theta_base: FloatArray) -> FloatArray:
+    """
+    Return the standard parameters of least norm that have given base parameters.
+
+    For a ridge estimate they are the minimiser over all standard parameters: what the youBot
+    report prints, in its table 4.1, as masses and inertias. They have no part in the null space
+    of the observation matrix, and no physical meaning.
+
+    Parameters
+    ----------
+    reduction : BaseReduction
+        Meaning of the base parameters.
+    theta_base : ndarray, shape (b,)
+        Base parameters, SI units.
+
+    Returns
+    -------
+    ndarray, shape (p,)
+        ``K @ theta == theta_base``.
+
+    """
+    orthogonal, triangle = np.linalg.qr(reduction.K.T)
+    theta: FloatArray = orthogonal @ solve_triangular(triangle, theta_base, trans='T')
+    return theta

@@ -1,0 +1,314 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Total least squares: the columns of the observation matrix are noisy, not the torques alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from robot_identification.errors import RankDeficientError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.options import check_count
+from robot_identification.estimation.estimators.options import check_not_negative
+from robot_identification.estimation.estimators.options import check_positive
+from robot_identification.estimation.linear import describe_estimate
+from robot_identification.estimation.linear import residual_deviation
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import triangle_of
+from robot_identification.estimation.solving import renew_weights
+from robot_identification.estimation.solving import rows_per_joint
+from robot_identification.estimation.solving import solve_unknowns
+from robot_identification.model.friction.offset import FrictionOffset
+from robot_identification.model.parameters import StandardParameters
+from scipy.linalg import solve_triangular
+
+# Below it, the last component of the singular vector is near zero: the columns would explain the
+# torque with parts ten thousand times as large that cancel.
+LEAST_COMPONENT = 1.0e-4
+# From here on the misfit, over the weakest combination of columns, may decide that combination.
+WEAK_RATIO = 0.5
+# Parameters that an error names.
+MOST_NAMES = 3
+
+
+@dataclass(frozen=True)
+class TotalLeastSquares(Estimator):
+    r"""
+    Minimise the noise in torques and columns together [1]_.
+
+    It is the least :math:`\sum_j (\lVert \Delta W_j \rVert^2 + \lVert \Delta \tau_j \rVert^2)`,
+    all columns scaled to equal noise, for which :math:`\tau_j + \Delta \tau_j = (W_j + \Delta
+    W_j) \theta` has a solution. Noise in the columns pulls least squares towards zero; this pull
+    is taken back, as far as the ratio of the noises is known. Their common size is not needed.
+
+    The ratio has a default: each standard parameter's column has `relative_noise` times the
+    relative noise of the torque, and that of the base columns follows from all standard ones, so
+    that neither units nor the choice of base parameters matter. Sensors that are known give it
+    better, by `noise` and `torque_noise`. Columns without noise are removed by QR first [2]_.
+
+    Offsets have none. A column that gravity alone makes would hardly have any, as positions are
+    measured far better than velocities and accelerations; but the columns of masses contain
+    accelerations, too, whenever the joint or one before it moves. They count as noisy unless
+    they are named in `exact`, which suits recordings of poses and slow motions. Coulomb friction
+    is noisy only where a joint reverses.
+
+    Attributes
+    ----------
+    relative_noise : float
+        Noise of a column over its root mean square, as a part of the same ratio of the torque.
+        Encoders are better than current sensors; 1 is the textbook's total least squares with
+        columns of unit length, 0 is weighted least squares.
+    exact : tuple of str
+        Base parameters whose columns have no noise, besides the offsets.
+    noise : mapping of str to float, optional
+        Standard deviation of the noise in the column of each base parameter [N m per unit of the
+        parameter], in the place of `relative_noise`; columns that are not named have none.
+    torque_noise : tuple of float, optional
+        Standard deviation of the noise of each joint's torque [N m]; with `noise`, and with it
+        alone. One factor on both changes nothing.
+    reweightings : int
+        How often each joint's weight is renewed from its least-squares residual.
+
+    References
+    ----------
+    .. [1] G. Golub, C. Van Loan, "An analysis of the total least squares problem", SIAM Journal
+       on Numerical Analysis 17(6), 1980.
+    .. [2] S. Van Huffel, J. Vandewalle, "The total least squares problem", SIAM, 1991.
+    .. [3] W. Fuller, "Measurement error models", Wiley, 1987.
+
+    """
+
+    relative_noise: float = 0.1
+    exact: tuple[str, ...] = ()
+    noise: Mapping[str, float] | None = None
+    torque_noise: tuple[float, ...] | None = None
+    reweightings: int = 3
+
+    def __post_init__(self) -> None:
+        check_not_negative(self.relative_noise, 'relative_noise of tls')
+        check_count(self.reweightings, 0, 'reweightings of tls')
+        if (self.noise is None) != (self.torque_noise is None):
+            raise UsageError(
+                'tls needs noise and torque_noise together, as only their ratio counts: give '
+                'both, or relative_noise alone'
+            )
+        if self.noise is not None and self.exact:
+            raise UsageError(
+                'tls has both noise and exact: leave out exact, columns without a noise have none'
+            )
+        for name, value in (self.noise or {}).items():
+            check_not_negative(value, f'noise of {name} of tls')
+        for value in self.torque_noise or ():
+            check_positive(value, 'torque_noise of tls')
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """
+        Estimate by the singular value decomposition of the factors; see `Estimator.estimate`.
+
+        The covariance is that of the estimating equations to first order [3]_: it knows what the
+        correction costs, but takes the ratio of the noises as known.
+        """
+        self._check(problem)
+        # Refuses by name what the data do not determine.
+        weights = renew_weights(
+            problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
+        )
+        plain = solve_weighted(problem, weights)
+        noisy = self._noisy(problem)
+        if not noisy.any():
+            return replace(plain, notes=('no column has noise: as weighted least squares',))
+        R, z = problem.stacked(weights)
+        solution = _solve(
+            problem, R, z, noisy, self._scaling(problem, weights, R, noisy),
+            self._torque_scale(problem, weights, z),
+        )
+        theta = solution.gain @ z
+        spread = rows_per_joint(problem, weights * residual_deviation(problem, theta))
+        covariance = (solution.gain * spread**2) @ solution.gain.T
+        b = problem.reduction.rank
+        shift = np.abs(theta[:b] - plain.theta) / np.maximum(
+            plain.standard_errors, np.finfo(float).tiny
+        )
+        largest = int(np.argmax(shift))
+        note = (
+            f'columns without noise: {int(np.sum(~noisy[:b]))} of {b}; misfit over the weakest '
+            f'combination of columns {solution.ratio:.2g}; {problem.reduction.names[largest]} is '
+            f'{shift[largest]:.2g} standard errors from its least-squares estimate, the others '
+            'are closer'
+        )
+        notes = (note,) if solution.ratio < WEAK_RATIO else (
+            note, 'with a misfit this close to the weakest combination the ratio of the noises '
+            'decides it: give noise and torque_noise, or choose --estimator wls',
+        )
+        return replace(
+            describe_estimate(problem, weights, theta), covariance=covariance[:b, :b],
+            notes=notes,
+        )
+
+    def _check(self, problem: IdentificationProblem) -> None:
+        names = problem.reduction.names
+        for option, named in (('exact', self.exact), ('noise', tuple(self.noise or ()))):
+            unknown = [name for name in named if name not in names]
+            if unknown:
+                raise UsageError(
+                    f'{option} of tls names {", ".join(unknown)}: the base parameters here are '
+                    f'{", ".join(names)}'
+                )
+        if self.torque_noise is not None and len(self.torque_noise) != problem.n:
+            raise UsageError(
+                f'torque_noise of tls has {len(self.torque_noise)} numbers for {problem.n} '
+                'joints: give one for each'
+            )
+
+    def _noisy(self, problem: IdentificationProblem) -> BoolArray:
+        """Return which unknowns have noisy columns, shape (size,)."""
+        names = problem.reduction.names
+        if self.noise is not None:
+            noise = self.noise
+            noisy = [noise.get(name, 0.0) > 0.0 for name in names]
+        else:
+            offsets = _offsets(problem.reduction.parameters)[problem.reduction.independent]
+            noisy = [
+                self.relative_noise > 0.0 and not offset and name not in self.exact
+                for name, offset in zip(names, offsets, strict=True)
+            ]
+        return np.append(np.array(noisy, dtype=bool), np.zeros(problem.nuisance, dtype=bool))
+
+    def _scaling(
+        self, problem: IdentificationProblem, weights: FloatArray, R: FloatArray, noisy: BoolArray
+    ) -> FloatArray:
+        """
+        Return what the noisy columns are multiplied by to have equal and independent noise.
+
+        Where every standard column has independent noise of standard deviation d, the base
+        columns have that of the best estimate of them from all standard ones, whose covariance
+        is ``(K diag(d)^-2 K')^-1``.
+        """
+        reduction = problem.reduction
+        chosen = np.flatnonzero(noisy)
+        if self.noise is not None:
+            squares = np.zeros(problem.size)
+            for factor, weight, samples in zip(
+                problem.factors, weights, problem.samples, strict=True
+            ):
+                squares[factor.columns] += weight**2 * samples
+            noise = np.array([self.noise[reduction.names[at]] for at in chosen])
+            return np.diag(1.0 / (noise * np.sqrt(squares[chosen])))
+        seen = reduction.significant.any(axis=0) & ~_offsets(reduction.parameters)
+        lengths = np.linalg.norm(R[:, : reduction.rank] @ reduction.K[:, seen], axis=0)
+        spanning = reduction.K[np.ix_(chosen, seen)] / (self.relative_noise * lengths)
+        scaling: FloatArray = triangle_of(spanning.T).T
+        return scaling
+
+    def _torque_scale(
+        self, problem: IdentificationProblem, weights: FloatArray, z: FloatArray
+    ) -> float:
+        """Return the noise of the torques in the same unit as that of the scaled columns."""
+        if self.torque_noise is not None:
+            noise = weights * np.array(self.torque_noise)
+            return float(np.sqrt(np.sum(problem.samples * noise**2)))
+        return max(float(np.linalg.norm(z)), float(np.finfo(float).tiny))
+
+
+class _Solution(NamedTuple):
+    """What maps the right-hand side to the unknowns, and misfit over weakest combination."""
+
+    gain: FloatArray
+    ratio: float
+
+
+def _solve(
+    problem: IdentificationProblem,
+    R: FloatArray,
+    z: FloatArray,
+    noisy: BoolArray,
+    scaling: FloatArray,
+    torque_scale: float,
+) -> _Solution:
+    """
+    Solve ``(A' A - s^2 C) x = A' z`` by singular values, never as it stands.
+
+    A are the noisy columns without what the exact ones explain, C is the covariance of their
+    noise, s the smallest singular value of columns and torque scaled to equal noise.
+
+    Raises
+    ------
+    RankDeficientError
+        If the last component of its singular vector is near zero.
+
+    """
+    lengths = np.linalg.norm(R, axis=0)
+    exact, triangle = np.linalg.qr(R[:, ~noisy] / lengths[~noisy])
+    left, singular, right = np.linalg.svd(
+        _without(exact, R[:, noisy]) @ scaling, full_matrices=False
+    )
+    rest = _without(exact, z)
+    within = left.T @ rest / torque_scale
+    outside = float(np.linalg.norm(rest - left @ (left.T @ rest))) / torque_scale
+    misfit, component = _smallest_singular(singular, within, outside)
+    if component < LEAST_COMPONENT:
+        weakest = np.abs(scaling @ right[-1]) * lengths[noisy]
+        at = np.flatnonzero(noisy)[np.argsort(-weakest)[:MOST_NAMES]]
+        names = ', '.join(problem.reduction.names[row] for row in at)
+        raise RankDeficientError(
+            f'total least squares has no solution: the last component of the singular vector is '
+            f'{component:.1e}, at least {LEAST_COMPONENT:.0e} is needed; with as much noise in '
+            f'the columns as given, {names} cannot be told apart: record a richer motion, give '
+            'less noise, or choose --estimator wls'
+        )
+    shrunk = singular / (singular**2 - misfit**2)
+    gain = np.zeros((len(noisy), len(z)))
+    gain[noisy] = scaling @ (right.T * shrunk) @ _without(exact, left).T
+    gain[~noisy] = solve_triangular(
+        triangle, exact.T - (exact.T @ R[:, noisy]) @ gain[noisy]
+    ) / lengths[~noisy, None]
+    return _Solution(gain, misfit / float(singular[-1]))
+
+
+def _smallest_singular(
+    singular: FloatArray, within: FloatArray, outside: float
+) -> tuple[float, float]:
+    """
+    Return the smallest singular value of columns and torque, and its vector's last component.
+
+    Columns are given in their own axes, the torque by its part along them and the rest.
+    """
+    matrix = np.diag(np.append(singular, outside))
+    matrix[:-1, -1] = within
+    _, values, vectors = np.linalg.svd(matrix)
+    return float(values[-1]), float(np.abs(vectors[-1, -1]))
+
+
+def _without(orthogonal: FloatArray, columns: FloatArray) -> FloatArray:
+    """Return what orthonormal columns leave of others."""
+    rest: FloatArray = columns - orthogonal @ (orthogonal.T @ columns)
+    return rest
+
+
+def _offsets(parameters: StandardParameters) -> BoolArray:
+    """Return which standard columns are constant, and so without noise, shape (p,)."""
+    mask = np.zeros(parameters.size, dtype=bool)
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        mask[columns] = isinstance(term.law, FrictionOffset)
+    return mask

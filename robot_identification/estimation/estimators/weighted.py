@@ -1,0 +1,60 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Weighted least squares with the residual variance of each joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_identification.estimation.estimators.options import check_count
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.solving import renew_weights
+from robot_identification.estimation.solving import solve_unknowns
+
+
+@dataclass(frozen=True)
+class WeightedLeastSquares(Estimator):
+    r"""
+    Minimise :math:`\sum_j \lVert \tau_j - W_j \theta \rVert^2 / \sigma_j^2` [1]_.
+
+    The standard deviations are those of the ordinary least-squares residuals, renewed
+    `reweightings` times.
+
+    Attributes
+    ----------
+    reweightings : int
+        How often the weights are renewed.
+
+    References
+    ----------
+    .. [1] M. Gautier, P. Poignet, "Extended Kalman filtering and weighted least squares dynamic
+       identification of robot", Control Engineering Practice 9(12), 2001.
+
+    """
+
+    reweightings: int = 3
+
+    def __post_init__(self) -> None:
+        check_count(self.reweightings, 0, 'reweightings of wls')
+
+    def estimate(self, problem: IdentificationProblem) -> Estimate:
+        """Estimate with residual weights; see `Estimator.estimate`."""
+        weights = renew_weights(
+            problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
+        )
+        return solve_weighted(problem, weights)

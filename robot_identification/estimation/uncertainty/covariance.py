@@ -1,0 +1,545 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Covariances of an estimate, one function a kind, all from the estimate itself.
+
+Residuals of a robot are correlated in time, so that errors which count every sample as a new
+piece of evidence come out several times too small. What is done about it: the scatter of the
+scores over windows of time [1]_ [2]_, corrected for the part of the noise that the fit itself
+takes away and stated with degrees of freedom [3]_, so that intervals cover what they promise
+(docs/statistics.md).
+
+References
+----------
+.. [1] W. K. Newey, K. D. West, "A simple, positive semi-definite, heteroskedasticity and
+   autocorrelation consistent covariance matrix", Econometrica 55(3), 1987.
+.. [2] M. S. Meketon, B. Schmeiser, "Overlapping batch means: something for nothing?", Winter
+   Simulation Conference, 1984.
+.. [3] R. M. Bell, D. F. McCaffrey, "Bias reduction in standard errors for linear regression with
+   multi-stage samples", Survey Methodology 28(2), 2002.
+.. [4] H. R. Kuensch, "The jackknife and the bootstrap for general stationary observations",
+   Annals of Statistics 17(3), 1989.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
+import math
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.estimation.observations import ObservationBlock
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import Weighing
+from robot_identification.estimation.problem import BoolArray
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.uncertainty.scatter import blocks_in_window
+from robot_identification.estimation.uncertainty.scatter import Coordinates
+from robot_identification.estimation.uncertainty.scatter import held_by_bounds
+from robot_identification.estimation.uncertainty.scatter import lag_of_products
+from robot_identification.estimation.uncertainty.scatter import LARGEST_CORRECTION
+from robot_identification.estimation.uncertainty.scatter import longest_lag
+from robot_identification.estimation.uncertainty.scatter import MOST_FREEDOM
+from robot_identification.estimation.uncertainty.scatter import moving_sums
+from robot_identification.estimation.uncertainty.scatter import problem_of
+from robot_identification.estimation.uncertainty.scatter import TimeBlocks
+from robot_identification.estimation.uncertainty.scatter import TooFewBlocksError
+from robot_identification.estimation.uncertainty.scatter import WindowSums
+from robot_identification.validation.whiteness import autocovariance
+
+# A note lists no more names than this.
+MOST_NAMES = 8
+REPLICATIONS = 500
+# Draws whose parameters are this much worse determined are no copies of the experiment.
+WORST_DRAW = 1.0e-6
+# Relative difference of squared residuals by which rows are told from weighted ones.
+SAME_ROWS = 1.0e-6
+# Squared residuals below this part of the squared torque are rounding.
+ROUNDING = 1.0e-20
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance:
+    """
+    How far the base parameters of an estimate may be wrong.
+
+    Attributes
+    ----------
+    kind : str
+        Key of COVARIANCES.
+    matrix : ndarray, shape (b, b)
+        Covariance; zero for parameters held by a bound.
+    freedom : ndarray, shape (b,)
+        Degrees of freedom of Student's t for each parameter.
+    held : ndarray of bool, shape (b,)
+        Parameters held by a bound: their error is to one side and is not stated.
+    window : float
+        Time over which residuals were taken as correlated [s]; 0 if that was not looked at.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    kind: str
+    matrix: FloatArray
+    freedom: FloatArray
+    held: BoolArray
+    window: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard errors, shape (b,); NaN for parameters held by a bound."""
+        errors: FloatArray = np.sqrt(np.diag(self.matrix))
+        return np.where(self.held, np.nan, errors)
+
+    @property
+    def correlation(self) -> FloatArray:
+        """Correlation matrix, shape (b, b); NaN for parameters without error."""
+        errors = np.sqrt(np.diag(self.matrix))
+        known = np.where(errors > 0.0, errors, np.nan)
+        correlation: FloatArray = self.matrix / known / known[:, None]
+        return correlation
+
+
+@dataclass(frozen=True, eq=False)
+class ResidualSums:
+    """
+    What is kept of residuals that are zero at samples left out.
+
+    Attributes
+    ----------
+    squares : ndarray, shape (n,)
+        Sum of squares of each joint [(N m)^2].
+    products : ndarray, shape (n, lags + 1)
+        Autocovariance, of no more lags than there are [(N m)^2].
+    samples : int
+        Number of samples.
+
+    """
+
+    squares: FloatArray
+    products: FloatArray
+    samples: int
+
+    def filled(self, lags: int) -> FloatArray:
+        """Return the autocovariance up to so many lags, shape (n, lags + 1)."""
+        return np.pad(self.products, ((0, 0), (0, lags + 1 - self.products.shape[1])))
+
+
+def covariance_of(estimate: Estimate, kind: str | None = None) -> Covariance:
+    """
+    Return the covariance of an estimate.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With its problem.
+    kind : str, optional
+        Key of COVARIANCES; by default 'hac' where the rows that were solved are there, else
+        'blocks'; 'residual' if the data cannot be divided.
+
+    Raises
+    ------
+    UsageError
+        If the kind is unknown, or needs what the estimate does not have.
+
+    """
+    if kind is None:
+        return _best_covariance(estimate)
+    if kind not in COVARIANCES:
+        raise UsageError(
+            f'unknown kind of covariance {kind!r}: known are {", ".join(COVARIANCES)}'
+        )
+    return COVARIANCES[kind](estimate)
+
+
+def _best_covariance(estimate: Estimate) -> Covariance:
+    observations = problem_of(estimate).observations
+    try:
+        if observations is not None and observations.can_collect:
+            seen = _sum_residuals(estimate, observations)
+            if _are_solved(estimate, seen):
+                return hac_covariance(estimate, seen=seen)
+        return blocks_covariance(estimate)
+    except TooFewBlocksError as error:
+        white = residual_covariance(estimate)
+        return replace(white, notes=(str(error), *white.notes))
+
+
+def unit_covariance(estimate: Estimate) -> Covariance:
+    """
+    Return ``(W' W)^-1``, whose roots Tika et al. and Raviola et al. print as standard deviations.
+
+    It is how a noise of 1 N m on every joint would reach the parameters, and says nothing of the
+    residuals: for comparison with papers only.
+    """
+    problem = problem_of(estimate)
+    coordinates = Coordinates(estimate, np.ones(problem.n), with_prior=False)
+    return Covariance(
+        'unit',
+        coordinates.to_parameters(np.eye(coordinates.size)),
+        _many(estimate),
+        held_by_bounds(estimate),
+        notes=('standard errors are those of a noise of 1 N m, not of the residuals',),
+    )
+
+
+def residual_covariance(estimate: Estimate) -> Covariance:
+    """Return the covariance that white residuals of the size seen would have."""
+    problem = problem_of(estimate)
+    freedom = float(max(int(problem.samples.sum()) - problem.size, 1))
+    return Covariance(
+        'residual',
+        estimate.covariance,
+        np.full(len(estimate.theta), freedom),
+        held_by_bounds(estimate),
+        notes=('residuals were taken as white, which those of robots are not', *_notes(estimate)),
+    )
+
+
+def blocks_covariance(estimate: Estimate) -> Covariance:
+    """
+    Return the covariance by the scatter of the scores over blocks of time.
+
+    The factors of the blocks are all that is needed; overlapping windows of about the third root
+    of their number serve as batches [2]_.
+
+    Raises
+    ------
+    TooFewBlocksError
+        If the problem has fewer than two blocks.
+
+    """
+    problem = problem_of(estimate)
+    coordinates = Coordinates(estimate, estimate.weights)
+    blocks = TimeBlocks(coordinates)
+    length = blocks_in_window(len(blocks.scores))
+    window = np.vstack([blocks.scores, np.zeros((length - 1, coordinates.size))])
+    sums = moving_sums(window, length)
+    correction, freedom = blocks.geometry(float(length))
+    return _assemble(
+        'blocks', estimate, coordinates, sums.T @ sums / length, correction, freedom,
+        length * _duration(problem) / len(blocks.scores),
+    )
+
+
+def hac_covariance(
+    estimate: Estimate,
+    *,
+    lag: int | None = None,
+    cutoff: float | None = None,
+    at: FloatArray | None = None,
+    weigh: Weighing | None = None,
+    seen: ResidualSums | None = None,
+) -> Covariance:
+    """
+    Return the covariance that holds for residuals correlated in time and between joints [1]_.
+
+    Scores of all joints are added sample by sample, so that what joints share at the same time
+    counts; their products over fewer than `lag` samples get Bartlett's weights.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With observations behind its problem.
+    lag : int, optional
+        Samples; by default the largest of Newey and West's rule, the memory of the filter, 1.3
+        root N and twenty correlation distances of the residuals, at most a sixth of the data.
+    cutoff : float, optional
+        Of the filter that the effort went through [Hz].
+    at : ndarray, shape (size,), optional
+        Unknowns whose load the rows have, by default the estimate's.
+    weigh : callable, optional
+        Weights of rows by joint and residual at `at`, where the estimator used some.
+    seen : ResidualSums, optional
+        The residuals, where they were summed already.
+
+    Raises
+    ------
+    UsageError
+        If there are no observations, or they are not the rows that were solved.
+
+    """
+    problem = problem_of(estimate)
+    observations = problem.observations
+    if observations is None or not observations.can_collect:
+        raise UsageError(
+            "covariance 'hac' needs the recordings themselves, not only their factors: take "
+            "'blocks'"
+        )
+    seen = seen or _sum_residuals(estimate, observations)
+    if weigh is None and not _are_solved(estimate, seen):
+        raise UsageError(
+            "covariance 'hac' needs the weights that the estimator gave to rows: take 'blocks'"
+        )
+    theta = np.append(estimate.theta, estimate.nuisance)
+    coordinates = Coordinates(estimate, estimate.weights)
+    samples = int(problem.samples.max())
+    if lag is None:
+        rate = max(part.dataset.rate for part in observations.data)
+        lag = lag_of_products(
+            seen.products, seen.samples, 0.0 if cutoff is None else rate / cutoff
+        )
+    length = min(lag + 1, samples)
+    total = np.sum(list(observations.collect(partial(
+        _sum_windows, coordinates=coordinates.map_of_scores(), length=length, theta=theta,
+        reference=theta if at is None else at, weights=estimate.weights, weigh=weigh,
+    ))), axis=0)
+    blocks = TimeBlocks(coordinates, at, weigh)
+    share = length * len(blocks.scores) / samples
+    correction, freedom = blocks.geometry(max(share, 1.0))
+    if share < 1.0:
+        # A window shorter than a block loses less to the fit, and there are more of them.
+        correction = 1.0 / (1.0 - (1.0 - 1.0 / correction) * share)
+        freedom = freedom / share
+    return _assemble(
+        'hac', estimate, coordinates, total / length, correction, freedom,
+        length * _duration(problem) / samples,
+    )
+
+
+def bootstrap_covariance(
+    estimate: Estimate, *, replications: int = REPLICATIONS, seed: int = 0
+) -> Covariance:
+    """
+    Return the covariance of estimates from blocks of time drawn anew [4]_.
+
+    Runs of neighbouring blocks are drawn with replacement; weights, prior and parameters held by
+    bounds are those of the estimate. Every draw is solved in coordinates in which the whole data
+    have the unit matrix, so that its normal equations are as good as QR.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With the blocks of its problem.
+    replications : int
+        Number of draws.
+    seed : int
+        Of the draws.
+
+    Raises
+    ------
+    UsageError
+        If the problem has fewer than two blocks, or most draws do not determine the parameters.
+
+    """
+    problem = problem_of(estimate)
+    coordinates = Coordinates(estimate, estimate.weights)
+    blocks = TimeBlocks(coordinates)
+    count = len(blocks.scores)
+    length = blocks_in_window(count)
+    rng = np.random.default_rng(seed)
+    runs = -(-count // length)
+    prior = coordinates.prior.T @ coordinates.prior
+    found = []
+    for _ in range(replications):
+        starts = rng.integers(count, size=runs)
+        drawn = ((starts[:, None] + np.arange(length)) % count).ravel()[:count]
+        times = np.bincount(drawn, minlength=count)
+        normal = np.tensordot(times, blocks.information, axes=1) + prior
+        values, vectors = np.linalg.eigh(normal)
+        if values[0] < WORST_DRAW:
+            continue
+        side = times @ blocks.scores + coordinates.prior_score
+        found.append(vectors @ ((vectors.T @ side) / values))
+    if len(found) <= replications // 2:
+        raise UsageError(
+            f'{replications - len(found)} of {replications} draws of blocks do not determine the '
+            "parameters: take covariance 'hac', or record longer"
+        )
+    _, freedom = blocks.geometry(float(length))
+    notes = _notes(estimate)
+    if len(found) < replications:
+        notes += (f'{replications - len(found)} of {replications} draws were left out: they do '
+                  'not determine the parameters',)
+    return Covariance(
+        'bootstrap',
+        coordinates.to_parameters(np.cov(np.array(found), rowvar=False)),
+        _of_all(estimate, coordinates, freedom),
+        held_by_bounds(estimate),
+        length * _duration(problem) / count,
+        notes,
+    )
+
+
+COVARIANCES: Mapping[str, Callable[[Estimate], Covariance]] = {
+    'unit': unit_covariance,
+    'residual': residual_covariance,
+    'hac': hac_covariance,
+    'blocks': blocks_covariance,
+    'bootstrap': bootstrap_covariance,
+}
+
+
+def _sum_windows(
+    observations: Observations,
+    *,
+    coordinates: FloatArray,
+    length: int,
+    theta: FloatArray,
+    reference: FloatArray,
+    weights: FloatArray,
+    weigh: Weighing | None,
+) -> FloatArray:
+    """Return the sum over windows of the products of the scores in coordinates, (f, f)."""
+    sums = WindowSums(coordinates.shape[1], length)
+    bag = -1
+    for block in observations.blocks():
+        if block.bag != bag:
+            sums.finish()
+            bag = block.bag
+        first, scores = _scores(block, observations, theta, reference, weights, weigh)
+        sums.add(first, scores @ coordinates)
+    sums.finish()
+    return sums.total
+
+
+def _scores(
+    block: ObservationBlock,
+    observations: Observations,
+    theta: FloatArray,
+    reference: FloatArray,
+    weights: FloatArray,
+    weigh: Weighing | None,
+) -> tuple[int, FloatArray]:
+    """Return the number of the first sample of a block, and the scores from it on, (m, size)."""
+    taken = [rows.samples for rows in block.joints]
+    first = min(int(samples[0]) for samples in taken)
+    last = max(int(samples[-1]) for samples in taken)
+    scores = np.zeros((last - first + 1, len(theta)))
+    for joint, rows in enumerate(block.joints):
+        matrix, columns = observations.matrix(joint, rows, reference), observations.columns(joint)
+        residual = rows.tau - matrix @ theta[columns]
+        factor = weights[joint] ** 2 * residual
+        if weigh is not None:
+            factor *= weigh(joint, rows.tau - matrix @ reference[columns]) ** 2
+        scores[np.ix_(rows.samples - first, columns)] += matrix * factor[:, None]
+    return first, scores
+
+
+def _assemble(
+    kind: str,
+    estimate: Estimate,
+    coordinates: Coordinates,
+    meat: FloatArray,
+    correction: FloatArray,
+    freedom: FloatArray,
+    window: float,
+) -> Covariance:
+    """Return a covariance from the scatter of the scores in the coordinates."""
+    scale = np.sqrt(correction)
+    root = coordinates.root
+    data = (root @ meat @ root.T) * scale * scale[:, None]
+    of_prior = root @ (coordinates.prior.T @ coordinates.prior) @ root.T
+    # The part that comes from the prior is known, not estimated.
+    variance, known = np.diag(data), np.diag(of_prior)
+    share = (variance + known) / np.maximum(variance, np.finfo(float).tiny)
+    freedom = np.minimum(freedom * share**2, MOST_FREEDOM)
+    notes = _notes(estimate)
+    unclear = [
+        coordinates.problem.reduction.names[unknown]
+        for unknown, raised in zip(coordinates.free, correction, strict=True)
+        if raised >= LARGEST_CORRECTION and unknown < len(estimate.theta)
+    ]
+    if unclear:
+        notes += (f'the error of {", ".join(unclear)} is a guess: a single part of the recording '
+                  'shows them',)
+    return Covariance(
+        kind,
+        coordinates.place(data + of_prior),
+        _of_all(estimate, coordinates, freedom),
+        held_by_bounds(estimate),
+        window,
+        notes,
+    )
+
+
+def _sum_residuals(estimate: Estimate, observations: Observations) -> ResidualSums:
+    """Return the sums of the residuals of an estimate over all recordings."""
+    lags = 2 * longest_lag(observations.samples)
+    parts = list(observations.collect(partial(
+        _residual_sums, theta=np.append(estimate.theta, estimate.nuisance), lags=lags
+    )))
+    return ResidualSums(
+        np.sum([part.squares for part in parts], axis=0),
+        np.sum([part.filled(lags) for part in parts], axis=0),
+        sum(part.samples for part in parts),
+    )
+
+
+def _residual_sums(
+    observations: Observations, *, theta: FloatArray, lags: int
+) -> ResidualSums:
+    """Return sums of the residuals; products of no more lags than a recording has samples."""
+    squares = np.zeros(observations.robot.n)
+    longest = max(len(part.rows) for part in observations.data)
+    products = np.zeros((len(squares), min(lags, longest) + 1))
+    samples = 0
+    for part, torque in zip(observations.data, observations.torque(theta), strict=True):
+        residual = np.zeros(part.dataset.effort.shape)
+        residual[part.rows] = np.nan_to_num(
+            part.dataset.effort[part.rows] * part.torque_per_effort - torque
+        )
+        squares += np.sum(residual**2, axis=0)
+        products += autocovariance(residual, products.shape[1] - 1)
+        samples += int(np.count_nonzero(np.any(residual != 0.0, axis=1)))
+    return ResidualSums(squares, products, samples)
+
+
+def _are_solved(estimate: Estimate, seen: ResidualSums) -> bool:
+    """Return whether residuals are those of the rows that were solved, without weights."""
+    problem = problem_of(estimate)
+    expected = problem.squared_residuals(np.append(estimate.theta, estimate.nuisance))
+    rounding = ROUNDING * problem.squared_torque
+    return bool(np.all(np.abs(seen.squares - expected) <= SAME_ROWS * expected + rounding))
+
+
+def _duration(problem: IdentificationProblem) -> float:
+    """Return the time that the samples of a problem take [s]; NaN where rates are unknown."""
+    return math.nan if problem.observations is None else problem.observations.duration
+
+
+def _notes(estimate: Estimate) -> tuple[str, ...]:
+    # What is known beforehand is held, too, and not at zero.
+    held = held_by_bounds(estimate) & (estimate.theta == 0.0)
+    if not held.any() or estimate.problem is None:
+        return ()
+    names = [estimate.problem.reduction.names[i] for i in np.flatnonzero(held)]
+    listed = ', '.join(names) if len(names) <= MOST_NAMES else f'{len(names)} parameters'
+    return (
+        f'held by a bound: {listed}; their error is to one side and not stated, the others are '
+        'as certain as if the bound were known',
+    )
+
+
+def _many(estimate: Estimate) -> FloatArray:
+    return np.full(len(estimate.theta), MOST_FREEDOM)
+
+
+def _of_all(
+    estimate: Estimate, coordinates: Coordinates, values: FloatArray
+) -> FloatArray:
+    """Return values of the free unknowns for every base parameter, 1 for those held."""
+    whole = np.ones(coordinates.problem.size)
+    whole[coordinates.free] = values
+    return whole[: len(estimate.theta)]

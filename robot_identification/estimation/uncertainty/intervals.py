@@ -1,0 +1,237 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Intervals from a covariance: of parameters, of several together, and of predicted effort.
+
+References
+----------
+.. [1] F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
+   Biometrics Bulletin 2(6), 1946.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from scipy.linalg import cho_factor
+from scipy.linalg import cho_solve
+from scipy.stats import f as f_distribution
+from scipy.stats import t as t_distribution
+
+CONFIDENCE = 0.95
+# Noise over model variance that makes degrees of freedom as good as infinite.
+MOST_KNOWN = 1.0e3
+
+
+@dataclass(frozen=True)
+class JointTest:
+    """
+    Whether several parameters together agree with a guess.
+
+    Attributes
+    ----------
+    statistic : float
+        Squared distance in standard errors, scaled to Fisher's F.
+    freedom : tuple of float
+        Of numerator and denominator.
+    p_value : float
+        Probability of a larger distance if the guess is true.
+
+    """
+
+    statistic: float
+    freedom: tuple[float, float]
+    p_value: float
+
+
+def confidence_intervals(
+    theta: FloatArray, covariance: Covariance, confidence: float = CONFIDENCE
+) -> FloatArray:
+    """
+    Return lower and upper ends of the intervals of single parameters.
+
+    Parameters
+    ----------
+    theta : ndarray, shape (b,)
+        Base parameters, SI units.
+    covariance : Covariance
+        Of them.
+    confidence : float
+        Share of such intervals that hold the truth.
+
+    Returns
+    -------
+    ndarray, shape (b, 2)
+        Ends, SI units; NaN for parameters held by a bound.
+
+    Raises
+    ------
+    UsageError
+        If `confidence` is not between 0 and 1.
+
+    """
+    half = _quantile(confidence, covariance.freedom) * covariance.standard_errors
+    return np.column_stack([theta - half, theta + half])
+
+
+def joint_test(
+    difference: FloatArray, covariance: Covariance, chosen: Sequence[int]
+) -> JointTest:
+    """
+    Test whether some parameters together differ from a guess by more than chance.
+
+    The points that are not rejected form the ellipsoid of the estimate. As the covariance is
+    estimated, the squared distance has Hotelling's distribution, not the chi-square one.
+
+    Parameters
+    ----------
+    difference : ndarray, shape (b,)
+        Estimate minus guess, SI units.
+    covariance : Covariance
+        Of the estimate.
+    chosen : sequence of int
+        The q parameters that are tested.
+
+    Raises
+    ------
+    DataError
+        If the covariance rests on too little to test so many parameters, or one of them has none.
+
+    """
+    at = np.asarray(chosen, dtype=int)
+    q = len(at)
+    freedom = float(np.mean(covariance.freedom[at])) if q else 0.0
+    second = freedom - q + 1.0
+    if not q or second < 1.0:
+        raise DataError(
+            f'{q} parameters cannot be tested together with {freedom:.1f} degrees of freedom: '
+            'test fewer of them, or record longer'
+        )
+    matrix = covariance.matrix[np.ix_(at, at)]
+    errors = np.sqrt(np.diag(matrix))
+    if not np.all(errors > 0.0):
+        raise DataError(
+            'parameters that a bound holds cannot be tested: leave them out of the choice'
+        )
+    scaled = difference[at] / errors
+    try:
+        factor = cho_factor(matrix / errors / errors[:, None])
+    except np.linalg.LinAlgError as error:
+        raise DataError(
+            f'the covariance of {q} parameters is singular: test fewer of them'
+        ) from error
+    statistic = float(scaled @ cho_solve(factor, scaled)) * second / (freedom * q)
+    return JointTest(
+        statistic, (float(q), second), float(f_distribution.sf(statistic, q, second))
+    )
+
+
+def residual_noise(estimate: Estimate, covariance: Covariance) -> FloatArray:
+    """
+    Return the standard deviation of the noise of each joint [N m], shape (n,).
+
+    To the squared residuals is added what the fit took of the noise, which follows from the
+    covariance; with noise that is correlated in time it is more than one square per parameter.
+    That holds where joints are weighted by their noise; with equal weights it is too much for
+    the joints with less.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        With its problem.
+    covariance : Covariance
+        Of the estimate.
+
+    Raises
+    ------
+    UsageError
+        If the estimate does not have its problem.
+
+    """
+    problem = estimate.problem
+    if problem is None:
+        raise UsageError('the estimate does not have its problem, which the noise follows from')
+    squares = problem.squared_residuals(np.append(estimate.theta, estimate.nuisance))
+    b = len(estimate.theta)
+    for joint, factor in enumerate(problem.factors):
+        own = factor.columns < b
+        columns = factor.columns[own]
+        rows = factor.triangle[:, :-1][:, own]
+        squares[joint] += np.sum((rows @ covariance.matrix[np.ix_(columns, columns)]) * rows)
+    noise: FloatArray = np.sqrt(squares / problem.samples)
+    return noise
+
+
+def prediction_half_widths(
+    W: FloatArray,
+    covariance: Covariance,
+    noise: FloatArray,
+    *,
+    confidence: float = CONFIDENCE,
+    effort_per_torque: FloatArray | None = None,
+) -> FloatArray:
+    """
+    Return how far single measurements may lie from their prediction.
+
+    Parameters
+    ----------
+    W : ndarray, shape (N n, b)
+        Base columns of the observation matrix of N samples; row ``k * n + j`` is joint j.
+    covariance : Covariance
+        Of the base parameters.
+    noise : ndarray, shape (n,)
+        Standard deviation of what the model leaves unexplained of each joint [N m], better from
+        held-out data than from `residual_noise`.
+    confidence : float
+        Share of measurements within.
+    effort_per_torque : ndarray, shape (n,), optional
+        To state the result in the unit of the effort; by default in N m.
+
+    Returns
+    -------
+    ndarray, shape (N, n)
+        Half widths ``t sqrt(noise^2 + w Cov w')``; t has the degrees of freedom of the sum [1]_,
+        those of the noise being infinite.
+
+    Raises
+    ------
+    UsageError
+        If `confidence` is not between 0 and 1.
+
+    """
+    n = len(noise)
+    of_model = np.maximum(np.sum((W @ covariance.matrix) * W, axis=1), 0.0).reshape(-1, n)
+    variance = noise**2 + of_model
+    known = np.minimum(noise**2 / np.maximum(of_model, np.finfo(float).tiny), MOST_KNOWN)
+    freedom = np.median(covariance.freedom) * (1.0 + known) ** 2
+    half: FloatArray = _quantile(confidence, freedom) * np.sqrt(variance)
+    if effort_per_torque is not None:
+        half = half * np.abs(effort_per_torque)
+    return half
+
+
+def _quantile(confidence: float, freedom: FloatArray) -> FloatArray:
+    if not 0.0 < confidence < 1.0:
+        raise UsageError(f'confidence is {confidence:g}, it must be between 0 and 1')
+    quantile: FloatArray = t_distribution.ppf(0.5 + 0.5 * confidence, freedom)
+    return quantile

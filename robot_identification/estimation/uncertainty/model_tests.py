@@ -1,0 +1,234 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What parameters know of each other, and whether a model needs them.
+
+References
+----------
+.. [1] D. A. Belsley, E. Kuh, R. E. Welsch, "Regression diagnostics", Wiley, 1980.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import FloatArray
+from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.intervals import joint_test
+from robot_identification.estimation.uncertainty.intervals import JointTest
+from scipy.stats import f as f_distribution
+
+# Correlation of two estimates above which the data hardly tell them apart.
+STRONG_CORRELATION = 0.95
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two parameters whose estimates go together; `correlation` from -1 to 1."""
+
+    first: str
+    second: str
+    correlation: float
+
+
+@dataclass(frozen=True)
+class NestedTest:
+    """
+    Whether some parameters of a model are needed.
+
+    Attributes
+    ----------
+    removed : tuple of str
+        The parameters.
+    white : JointTest
+        F-test by sums of squares, which takes residuals as white.
+    robust : JointTest
+        The same question by the covariance that was given.
+
+    """
+
+    removed: tuple[str, ...]
+    white: JointTest
+    robust: JointTest
+
+
+@dataclass(frozen=True)
+class InformationCriteria:
+    """
+    Fit against number of parameters; differences between models of the same data count.
+
+    Attributes
+    ----------
+    aic, bic : float
+        By Akaike and by Schwarz; smaller is better.
+    samples : float
+        Independent samples of a joint that they count.
+
+    """
+
+    aic: float
+    bic: float
+    samples: float
+
+
+def strong_pairs(
+    names: Sequence[str], covariance: Covariance, limit: float = STRONG_CORRELATION
+) -> tuple[Pair, ...]:
+    """
+    Return the pairs of parameters that the data hardly tell apart, strongest first.
+
+    Parameters
+    ----------
+    names : sequence of str, length b
+        Of the base parameters.
+    covariance : Covariance
+        Of their estimates.
+    limit : float
+        Least size of the correlation.
+
+    """
+    correlation = covariance.correlation
+    first, second = np.triu_indices(len(names), 1)
+    values = correlation[first, second]
+    strong = np.flatnonzero(np.abs(np.nan_to_num(values)) > limit)
+    order = strong[np.argsort(-np.abs(values[strong]), kind='stable')]
+    return tuple(
+        Pair(names[first[k]], names[second[k]], float(values[k])) for k in order
+    )
+
+
+def variance_inflation(problem: IdentificationProblem, weights: FloatArray) -> FloatArray:
+    """
+    Return how much the other parameters blur each one [1]_.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Factors of the data.
+    weights : ndarray, shape (n,)
+        Factor on the rows of each joint [1 / N m].
+
+    Returns
+    -------
+    ndarray, shape (b,)
+        Variance over what it would be if all others were known, at least 1; infinite where the
+        others explain all of the column. Above 10 they explain 90 % of it.
+
+    """
+    R, _ = problem.stacked(weights)
+    scale = np.linalg.norm(R, axis=0)
+    _, singular, right = np.linalg.svd(
+        R / np.where(scale > 0.0, scale, 1.0), full_matrices=False
+    )
+    rounding = singular[0] * np.finfo(float).eps * max(R.shape)
+    lost = singular <= rounding
+    inflation = np.sum((right / np.where(lost, 1.0, singular)[:, None]) ** 2, axis=0)
+    # A column with a part along a lost direction is not told apart at all.
+    blurred = np.any(np.abs(right[lost]) > np.sqrt(np.finfo(float).eps), axis=0)
+    return np.where(blurred | (scale == 0.0), np.inf, inflation)[: problem.reduction.rank]
+
+
+def nested_test(
+    estimate: Estimate, covariance: Covariance, removed: Sequence[int]
+) -> NestedTest:
+    """
+    Test whether some parameters are needed: F-test of the model without them.
+
+    The sums of squares are those of the weighted rows. For white residuals this and the joint
+    test with the covariance 'residual' are the same; for others only the latter holds, with a
+    covariance that knows of their correlation.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Of the whole model, without prior.
+    covariance : Covariance
+        Of the estimate, 'hac' or 'blocks'.
+    removed : sequence of int
+        The base parameters that the smaller model lacks.
+
+    Raises
+    ------
+    DataError
+        If there are no parameters to remove, none left, or too many for the covariance.
+
+    """
+    problem = estimate.problem
+    at = np.asarray(removed, dtype=int)
+    if problem is None or not 0 < len(at) < problem.size:
+        raise DataError(
+            f'{len(at)} parameters to remove: name one or more of the estimate, and not all'
+        )
+    R, z = problem.stacked(estimate.weights)
+    held = np.append(estimate.active, np.zeros(problem.nuisance, dtype=bool))
+    whole = np.flatnonzero(~held)
+    smaller = np.setdiff1d(whole, at)
+    squares, fewer = (_squares_left(R[:, kept], z) for kept in (whole, smaller))
+    count = len(whole) - len(smaller)
+    freedom = float(problem.samples.sum() - len(whole))
+    statistic = (fewer - squares) / count / max(squares / freedom, np.finfo(float).tiny)
+    return NestedTest(
+        tuple(problem.reduction.names[i] for i in at),
+        JointTest(
+            statistic, (float(count), freedom),
+            float(f_distribution.sf(statistic, count, freedom)),
+        ),
+        joint_test(estimate.theta, covariance, at.tolist()),
+    )
+
+
+def information_criteria(
+    problem: IdentificationProblem, theta: FloatArray, independent_share: float = 1.0
+) -> InformationCriteria:
+    """
+    Return Akaike's and Schwarz's criteria of a fit with its own noise on every joint.
+
+    Parameters
+    ----------
+    problem : IdentificationProblem
+        Factors of the data.
+    theta : ndarray, shape (size,)
+        Unknowns.
+    independent_share : float
+        Independent samples over samples: with correlated residuals all terms but the number of
+        parameters count so much less.
+
+    """
+    squares = np.maximum(problem.squared_residuals(theta), np.finfo(float).tiny)
+    fit = independent_share * float(
+        np.sum(problem.samples * np.log(squares / problem.samples))
+    )
+    samples = independent_share * float(np.mean(problem.samples))
+    count = problem.size + problem.n
+    return InformationCriteria(
+        fit + 2.0 * count,
+        fit + count * math.log(max(samples * problem.n, 1.0)),
+        samples,
+    )
+
+
+def _squares_left(R: FloatArray, z: FloatArray) -> float:
+    """Return the sum of squares that a least-squares fit leaves."""
+    scale = np.linalg.norm(R, axis=0)
+    scaled = R / np.where(scale > 0.0, scale, 1.0)
+    x = np.linalg.lstsq(scaled, z, rcond=None)[0]
+    return float(np.sum((z - scaled @ x) ** 2))

@@ -1,0 +1,339 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Bodies that can exist: two solvers find the same ones, and nobody is believed unchecked."""
+
+import sys
+from types import SimpleNamespace
+
+from estimation.arm_problems import arm_problem
+from estimation.arm_problems import arm_reduction
+from estimation.arm_problems import fourier_motion
+from estimation.arm_problems import predict
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.conic import is_optimal
+from robot_identification.estimation.estimators.conic import solve_conic
+from robot_identification.estimation.estimators.consistent import choose_pull
+from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
+from robot_identification.estimation.estimators.consistent import fit_consistently
+from robot_identification.estimation.estimators.consistent import PULL_FACTOR
+from robot_identification.estimation.estimators.consistent import solve_consistent
+from robot_identification.estimation.estimators.consistent import usable_reference
+from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
+from robot_identification.estimation.estimators.log_cholesky import solve_log_cholesky
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.consistency import smallest_eigenvalues
+from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
+from robot_identification.model.regressor import prior_inertial_parameters
+from scipy.sparse import csc_matrix
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def squares_of(robot, seed, *, rows=120, noise=1.0, friction=4):
+    """Return a problem of an arm's bodies and some other unknowns, with noise."""
+    rng = np.random.default_rng(seed)
+    reference = prior_inertial_parameters(robot)
+    bodies = reference.size
+    R = rng.normal(size=(rows, bodies + friction))
+    truth = np.append(reference * rng.uniform(0.8, 1.2), rng.uniform(-0.5, 1.0, friction))
+    z = R @ truth + noise * rng.normal(size=rows)
+    return ConsistentProblem(R, z, reference, np.arange(friction) < friction - 1)
+
+
+def cost(squares, x, pull):
+    """Return what both solvers minimise."""
+    return squares.squared_residual(x) + pull * squares.divergence(x)
+
+
+@settings(max_examples=15)
+@given(seed=SEEDS, power=st.floats(-2.0, 4.0), rows=st.integers(15, 150))
+def test_two_solvers_agree(ur5, seed, power, rows):
+    """
+    Fault 19: one is checked by the other, also with fewer rows than unknowns.
+
+    The conic solver is accepted at 1e-5 of its value; by a quadratic minimum parameters agree to
+    the root of the difference.
+    """
+    pytest.importorskip('clarabel', reason='clarabel, the conic solver, is not installed')
+    squares, pull = squares_of(ur5, seed, rows=rows), 10.0**power
+    conic, newton = solve_conic(squares, pull), solve_log_cholesky(squares, pull)
+    assert conic is not None
+    for x in (conic, newton):
+        assert squares.is_possible(x)
+    assert cost(squares, conic, pull) == pytest.approx(cost(squares, newton, pull), rel=1e-5)
+    # Newton's method ends lower, or where the other does.
+    assert cost(squares, newton, pull) <= cost(squares, conic, pull) * (1.0 + 1e-9)
+
+
+@settings(max_examples=10)
+@given(seed=SEEDS)
+def test_the_divergence_is_that_of_the_definition(ur5, seed):
+    """-log det(P / P0) + trace(P / P0) - 4 for each link; zero for the reference alone."""
+    squares = squares_of(ur5, seed)
+    x = np.append(squares.reference * np.random.default_rng(seed).uniform(0.5, 2.0), np.ones(4))
+    wanted = 0.0
+    for one, other in zip(
+        x[:60].reshape(6, 10), squares.reference.reshape(6, 10), strict=True
+    ):
+        ratio = np.linalg.solve(pseudo_inertia(other), pseudo_inertia(one))
+        wanted += np.trace(ratio) - np.log(np.linalg.det(ratio)) - 4.0
+    assert squares.divergence(x) == pytest.approx(wanted, rel=1e-8, abs=1e-10)
+    assert squares.divergence(np.append(squares.reference, x[60:])) == pytest.approx(0, abs=1e-9)
+    assert squares.divergence(np.append(-squares.reference, x[60:])) == np.inf
+
+
+@pytest.mark.parametrize('solve', [solve_conic, solve_log_cholesky])
+def test_a_strong_pull_is_the_reference(ur5, solve):
+    """
+    Where squares weigh nothing; the others are still fitted, none of the held ones below zero.
+
+    A value right to 1e-7 leaves the root of it about a quadratic minimum: 1e-3 is ample.
+    """
+    if solve is solve_conic:
+        pytest.importorskip('clarabel', reason='clarabel, the conic solver, is not installed')
+    squares = squares_of(ur5, 3)
+    x = solve(squares, 1e9)
+    np.testing.assert_allclose(x[:60], squares.reference, rtol=1e-3, atol=1e-3)
+    assert np.all(x[60:63] >= 0.0)
+
+
+@pytest.mark.parametrize('solve', [solve_conic, solve_log_cholesky])
+def test_possible_truth_is_found_under_a_weak_pull(ur5, solve):
+    """Without noise, property P1: to the pull, 1e-8 of the squares."""
+    if solve is solve_conic:
+        pytest.importorskip('clarabel', reason='clarabel, the conic solver, is not installed')
+    squares = squares_of(ur5, 5, noise=0.0, friction=1)
+    x = solve(squares, 1e-8)
+    truth = np.linalg.lstsq(squares.R, squares.z, rcond=None)[0]
+    np.testing.assert_allclose(x, truth, atol=1e-4)
+
+
+def test_no_solution_is_believed_unchecked(rng):
+    """Fault 19: value, gradient and duality are computed again; NaN is no solution."""
+    P, q = csc_matrix(np.eye(2)), np.array([-1.0, -1.0])
+    A, b = csc_matrix(-np.eye(2)), np.zeros(2)
+    x, dual = np.ones(2), np.zeros(2)
+    assert is_optimal(P, q, A, b, x, dual)
+    assert not is_optimal(P, q, A, b, x * [1.001, 1.0], dual)
+    assert not is_optimal(P, q, A, b, x, np.array([0.0, 1e-3]))
+    assert not is_optimal(P, q, A, b, np.array([np.nan, 1.0]), dual)
+    assert not is_optimal(P, q, A, b, x, np.array([np.inf, 0.0]))
+
+
+def test_a_solver_that_lies_is_replaced(ur5, monkeypatch):
+    """Fault 19: clarabel says 'solved' and returns rubbish: the other solver's answer is taken."""
+    clarabel = pytest.importorskip('clarabel', reason='clarabel is not installed')
+    squares = squares_of(ur5, 1)
+    honest, how = solve_consistent(squares, 10.0)
+    assert 'clarabel' in how
+
+    class Liar:
+        def __init__(self, P, q, A, b, cones, settings):
+            self._sizes = len(q), len(b)
+
+        def solve(self):
+            size, rows = self._sizes
+            return SimpleNamespace(
+                x=np.ones(size), z=np.zeros(rows), status=clarabel.SolverStatus.Solved
+            )
+
+    monkeypatch.setattr(clarabel, 'DefaultSolver', Liar)
+    assert solve_conic(squares, 10.0) is None
+    x, how = solve_consistent(squares, 10.0)
+    assert how == 'log-Cholesky coordinates'
+    # The conic solution is accepted at 1e-5 of its value.
+    assert cost(squares, x, 10.0) == pytest.approx(cost(squares, honest, 10.0), rel=1e-5)
+
+
+@pytest.mark.parametrize('wrong', [1.0, 3.0])
+def test_a_solution_that_is_not_the_best_is_made_so(ur5, monkeypatch, wrong):
+    """Fault 19: whatever possible point a solver calls optimal, what is returned is the best."""
+    squares = squares_of(ur5, 1)
+    point = np.append(wrong * squares.reference, np.zeros(4))
+    monkeypatch.setattr(
+        'robot_identification.estimation.estimators.consistent.solve_conic',
+        lambda squares, pull: point,
+    )
+    x, _ = solve_consistent(squares, 10.0)
+    best = cost(squares, solve_log_cholesky(squares, 10.0), 10.0)
+    # Both end where a step promises less than 1e-9 of the value.
+    assert cost(squares, x, 10.0) == pytest.approx(best, rel=1e-7)
+
+
+def test_it_works_without_clarabel(ur5, monkeypatch):
+    """The model file says how; None in sys.modules is an ImportError."""
+    monkeypatch.setitem(sys.modules, 'clarabel', None)
+    squares = squares_of(ur5, 2)
+    x, how = solve_consistent(squares, 1.0)
+    assert how == 'log-Cholesky coordinates'
+    assert squares.is_possible(x)
+
+
+@pytest.mark.parametrize('seed', [0, 1])
+def test_the_pull_is_the_largest_that_residuals_allow(ur5, seed):
+    """The discrepancy principle: within 2 % of the squares, and the next step beyond."""
+    squares = squares_of(ur5, seed)
+    pull, _ = choose_pull(squares, 0.02)
+    least = squares.squared_residual(solve_log_cholesky(squares, 1e-6))
+    here, beyond = (
+        squares.squared_residual(solve_log_cholesky(squares, value))
+        for value in (pull, pull * PULL_FACTOR * 1.01)
+    )
+    # The weakest pull is not zero: a thousandth.
+    assert here <= 1.02 * least * 1.001
+    assert beyond >= 1.02 * least
+
+
+def test_residuals_grow_with_the_pull(ur5):
+    """And the divergence falls, which bisection rests on."""
+    squares = squares_of(ur5, 4)
+    found = [solve_log_cholesky(squares, pull) for pull in (1e-2, 1.0, 1e2, 1e4)]
+    assert np.all(np.diff([squares.squared_residual(x) for x in found]) > 0.0)
+    assert np.all(np.diff([squares.divergence(x) for x in found]) < 0.0)
+
+
+def test_references_have_mass_and_size(ur5):
+    """A massless link and a point get a little of both, by name; the others stay as they are."""
+    prior = prior_inertial_parameters(ur5)
+    same, notes = usable_reference(prior, 6)
+    np.testing.assert_array_equal(same, prior)
+    assert notes == ()
+    odd = prior.copy()
+    odd[10:20] = 0.0
+    odd[20:30] = [1.0, 0.0, 0.0, 0.1, 0.01, 0.0, 0.01, 0.0, 0.0, 0.0]
+    mended, (note,) = usable_reference(odd, 6)
+    assert 'joints 2, 3' in note
+    assert np.all(smallest_eigenvalues(mended) > 0.0)
+    np.testing.assert_allclose(mended[21:24], odd[21:24], atol=1e-12)
+    np.testing.assert_array_equal(mended[30:], prior[30:])
+
+
+# --- as an estimator -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def scene(ur5):
+    """Return an arm, its base parameters, a truth, and a noisy and an exact motion."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    from robot_identification.simulation.truth import draw_truth
+    from robot_identification.simulation.twin import inverse_dynamics
+
+    reduction = arm_reduction(ur5)
+    truth = draw_truth(ur5, 3)
+    motions = [fourier_motion(6, seed, 500, 0.25) for seed in (1, 2)]
+
+    def true_torque(motion):
+        return inverse_dynamics(ur5, truth, motion.q, motion.dq, motion.ddq)
+
+    taus = [true_torque(motion) for motion in motions]
+    spread = np.array([3.0, 3.5, 3.0, 0.7, 0.7, 0.6])
+    noise = np.random.default_rng(0).normal(size=taus[0].shape) * spread
+    return SimpleNamespace(
+        robot=ur5, reduction=reduction, motions=motions, taus=taus, true_torque=true_torque,
+        spread=spread,
+        problem=arm_problem(ur5, reduction, motions[0], taus[0] + noise),
+    )
+
+
+def unseen_error(scene, theta):
+    """Return the error on the other motion, without noise [N m], root mean square."""
+    tau = predict(scene.robot, scene.reduction, theta, scene.motions[1])
+    return np.sqrt(np.mean((tau - scene.taus[1]) ** 2))
+
+
+@pytest.mark.parametrize('solver', ['auto', 'log_cholesky'])
+def test_found_bodies_can_exist_and_predict_better(scene, solver):
+    """Property P13: every P and M(q) positive; noise that WLS fits impossible bodies to."""
+    estimate = ConsistentLeastSquares(solver=solver).estimate(scene.problem)
+    theta, rotors = estimate.standard, scene.reduction.parameters.reflected_inertia_slice
+    np.testing.assert_allclose(scene.reduction.K @ theta, estimate.theta, atol=1e-9)
+    assert np.all(smallest_eigenvalues(theta[:60]) > 0.0)
+    assert np.all(theta[rotors] >= 0.0)
+    assert smallest_mass_matrix_eigenvalue(scene.robot, theta[:60], theta[rotors])[0] > 0.0
+    free = WeightedLeastSquares().estimate(scene.problem)
+    # Measured: 0.35 N m against 0.62 N m; a fifth is left for other machines' rounding.
+    assert unseen_error(scene, estimate.theta) < 0.8 * unseen_error(scene, free.theta)
+
+
+def test_with_much_data_the_pull_fades(ur5, scene):
+    """
+    It may raise the squares by what noise raises them for the truth, not by 2 % of a long run.
+
+    With 4000 samples, measured 0.27 N m, 0.35 without conditions, and 0.40 under 2 %.
+    """
+    motion = fourier_motion(6, 1, 4000, 0.25)
+    tau = scene.true_torque(motion)
+    noise = np.random.default_rng(0).normal(size=tau.shape) * scene.spread
+    problem = arm_problem(ur5, scene.reduction, motion, tau + noise)
+    consistent = ConsistentLeastSquares().estimate(problem)
+    free = WeightedLeastSquares().estimate(problem)
+    assert unseen_error(scene, consistent.theta) < unseen_error(scene, free.theta)
+
+
+def test_the_program_does_not_grow_with_the_recording(ur5, scene):
+    """The solver sees as many rows for ten times the samples: its time cannot depend on them."""
+    from robot_identification.estimation.estimators import consistent
+
+    sizes = []
+
+    def look(squares, pull, solver='auto'):
+        sizes.append(squares.whitened[0].shape)
+        return solve_consistent(squares, pull, solver)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(consistent, 'solve_consistent', look)
+        for samples in (200, 2000):
+            motion = fourier_motion(6, 1, samples, 0.25)
+            theta = np.zeros(scene.reduction.parameters.size)
+            theta[:60] = prior_inertial_parameters(ur5)
+            tau = predict(ur5, scene.reduction, scene.reduction.K @ theta, motion)
+            problem = arm_problem(ur5, scene.reduction, motion, tau + np.sin(np.arange(6)))
+            fit_consistently(problem, np.ones(6), theta[:60], pull=1.0)
+    assert len(set(sizes)) == 1
+
+
+def test_without_noise_there_is_nothing_to_pay(ur5, scene):
+    """The torque is met to 3e-5 of its size, and no share of rounding is stated as a cost."""
+    prior, theta = prior_inertial_parameters(ur5), np.full(scene.reduction.parameters.size, 0.3)
+    theta[:60] = 1.2 * prior
+    tau = predict(ur5, scene.reduction, scene.reduction.K @ theta, scene.motions[0])
+    problem = arm_problem(ur5, scene.reduction, scene.motions[0], tau)
+    fit = fit_consistently(problem, np.ones(6), prior)
+    left = np.sqrt(problem.squared_residuals(fit.unknowns).sum() / problem.squared_torque.sum())
+    assert left < 3.3e-5
+    # In parts of what has a meaning.
+    assert 0.0 <= fit.cost < 0.1
+
+
+def test_what_consistency_costs_is_stated(scene):
+    """Squares are never below those without conditions, and the note says by how much."""
+    fit = fit_consistently(scene.problem, np.ones(6), prior_inertial_parameters(scene.robot))
+    assert fit.cost >= 0.0
+    assert 'squared residuals' in fit.describe()
+    assert fit.divergence > 0.0
+
+
+@pytest.mark.parametrize('options', [
+    {'solver': 'scs'}, {'pull': 0.0}, {'pull': -1.0}, {'discrepancy': 0.0}, {'reweightings': -1},
+])
+def test_impossible_options_are_refused(options):
+    with pytest.raises(UsageError, match=next(iter(options))):
+        ConsistentLeastSquares(**options)

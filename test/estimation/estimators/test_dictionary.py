@@ -1,0 +1,609 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The dictionary fit on arms whose truth is known: MuJoCo moves the bodies, friction is written here.
+
+The friction has a width and a radius that no term of the dictionary has, and the stop is the
+plain recursion, so that the twin shares no code with the model.
+"""
+
+from dataclasses import dataclass
+from dataclasses import replace
+from functools import lru_cache
+
+from builders import joint
+from builders import link
+from builders import robot_urdf
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import RankDeficientError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators import dictionary as module
+from robot_identification.estimation.estimators.dictionary import bounded_friction
+from robot_identification.estimation.estimators.dictionary import DictionaryFit
+from robot_identification.estimation.estimators.dictionary import solve_bounded
+from robot_identification.estimation.estimators.dictionary import torque_deviation
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.fitting import fit_parameters
+from robot_identification.estimation.fitting import observe
+from robot_identification.estimation.identifiability import find_idle_joints
+from robot_identification.estimation.prior import cad_prior
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import standard_torque
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.processing.dataset import Dataset
+from robot_identification.simulation.truth import prior_truth
+from robot_identification.simulation.twin import inverse_dynamics
+from scipy.optimize import lsq_linear
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+SEEDS = st.integers(0, 2**32 - 1)
+PERIOD = 0.01
+AUTOMATIC = parse_friction('dictionary,offset')
+# As a share of the spread of each joint's torque: what a good current measurement has.
+NOISE = 0.02
+TOOL = link('tool', 2.0, (0.03, 0.05, 0.08), (0.004, 0.006, 0.005)) + joint(
+    'flange', 'hand', 'tool', 'fixed', xyz=(0, 0, 0.1), limit=''
+)
+
+
+def arm(tool=''):
+    """Return an arm of three joints, of the size of a shoulder, an elbow and a wrist."""
+    return make_robot_model(parse_urdf(robot_urdf(
+        link('ground'),
+        link('upper', 6.0, (0.02, -0.03, 0.25), (0.09, 0.1, 0.03)),
+        link('lower', 3.0, (0.2, 0.02, 0.05), (0.01, 0.05, 0.055)),
+        link('hand', 1.0, (0.03, -0.02, 0.06), (0.004, 0.005, 0.003)),
+        joint('one', 'ground', 'upper', axis=(0, 1, 0)),
+        joint('two', 'upper', 'lower', axis=(0, 1, 0), xyz=(0, 0, 0.4), rpy=(0, 0.3, 0)),
+        joint('three', 'lower', 'hand', axis=(1, 0, 0), xyz=(0.4, 0, 0), rpy=(0.2, 0, 0.1)),
+        tool, name='three_joints',
+    ), 'three joints'))
+
+
+@dataclass(frozen=True)
+class Friction:
+    """
+    The true friction of the three joints.
+
+    `sliding` passes through rest within 0.05 rad/s, `stop` slips at 4 mrad, `load` is a share of
+    the transmitted torque, passing within 0.02 rad/s.
+    """
+
+    sliding: tuple[float, ...] = (6.0, 3.0, 1.0)
+    stop: tuple[float, ...] = (3.0, 2.0, 0.5)
+    viscous: tuple[float, ...] = (4.0, 2.0, 0.3)
+    load: tuple[float, ...] = (0.08, 0.05, 0.1)
+
+    def torque(self, motion, load):
+        """Return friction [N m], shape (N, n), under the torque of bodies and rotors."""
+        stops = np.column_stack([plain_stop(q, 0.004) / 0.004 for q in motion.q.T])
+        return (
+            self.sliding * np.tanh(motion.dq / 0.05)
+            + self.stop * stops
+            + self.viscous * motion.dq
+            + self.load * np.abs(load) * np.tanh(motion.dq / 0.02)
+        )
+
+
+def plain_stop(q, radius):
+    """Return the deflections of one stop, by the definition."""
+    z, deflections = 0.0, [0.0]
+    for step in np.diff(q):
+        z = min(max(z + step, -radius), radius)
+        deflections.append(z)
+    return np.array(deflections)
+
+
+@lru_cache
+def motion_of(seed, *, resting=True, samples=3000):
+    """
+    Return a motion that slows down, stands and goes on every ten seconds, or goes on and on.
+
+    Along the same kind of path at a rate that is the square of a cosine where that is positive:
+    positions, velocities and accelerations belong together to the last bit but for a sum.
+    """
+    rng = np.random.default_rng(seed)
+    t = PERIOD * np.arange(samples)
+    w = 2.0 * np.pi / 10.0
+    phase = rng.uniform(0.0, 2.0 * np.pi)
+    wave = np.maximum(np.cos(w * t + phase) + (0.6 if resting else 2.0), 0.0)
+    rate, rate_change = wave**2, -2.0 * w * wave * np.sin(w * t + phase)
+    s = np.concatenate([[0.0], np.cumsum(0.5 * PERIOD * (rate[1:] + rate[:-1]))])
+    size = 0.35 * rng.normal(size=(3, 4))
+    frequency = np.array([0.5, 0.9, 1.4, 2.1])
+    angle = frequency * s[:, None, None] + rng.uniform(0.0, 2.0 * np.pi, (3, 4))
+    q = np.sum(size * np.sin(angle), axis=2)
+    slope = np.sum(size * frequency * np.cos(angle), axis=2)
+    bend = -np.sum(size * frequency**2 * np.sin(angle), axis=2)
+    return Motion(
+        q, slope * rate[:, None], bend * rate[:, None] ** 2 + slope * rate_change[:, None]
+    )
+
+
+@lru_cache
+def true_torque(seed, friction=Friction(), *, resting=True, tool='', samples=3000):
+    """Return the noise-free torque of bodies, rotors and friction, and that of friction alone."""
+    robot, motion = arm(tool), motion_of(seed, resting=resting, samples=samples)
+    truth = replace(
+        # The last link is the URDF's, so that a tool fixed to it is no other than it says.
+        prior_truth(robot), mass_factor=np.array([1.2, 0.85, 1.0]),
+        reflected_inertia=np.array([0.5, 0.3, 0.05]),
+    )
+    load = inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
+    found = friction.torque(motion, load)
+    return load + found, found
+
+
+def recording(seed, friction=Friction(), *, noise=NOISE, offset=0.0, **options):
+    """Return a dataset of a motion with noisy torques."""
+    motion = motion_of(seed, **{k: v for k, v in options.items() if k != 'tool'})
+    tau, _ = true_torque(seed, friction, **options)
+    rng = np.random.default_rng(1000 + seed)
+    measured = tau + offset + noise * np.std(tau, axis=0) * rng.normal(size=tau.shape)
+    N = len(motion)
+    return Dataset(
+        f'bag {seed}', ('one', 'two', 'three'), PERIOD * np.arange(N), motion, measured, 'Nm',
+        np.ones(N, dtype=bool), np.ones(N, dtype=bool), (slice(0, N),), {}, 1.0 / PERIOD, (),
+    )
+
+
+def fit_of(datasets, estimator=None, laws=AUTOMATIC, *, rows=None, tool='', **options):
+    """Return the fit of some recordings."""
+    rows = [dataset.fitted for dataset in datasets] if rows is None else rows
+    observations = observe(arm(tool), laws, datasets, rows, **options)
+    return fit_parameters(observations, (), estimator or DictionaryFit())
+
+
+def standard_of(fit):
+    """Return standard parameters with the torques of a fit."""
+    reduction = fit.problem.reduction
+    theta = np.zeros(reduction.parameters.size)
+    theta[reduction.independent] = fit.estimate.theta
+    return theta
+
+
+def predict(fit, motion):
+    """Return the torque of a fit along a motion from its start."""
+    return standard_torque(arm(), fit.problem.reduction.parameters, standard_of(fit), motion)
+
+
+def friction_of(fit, motion, load):
+    """Return the torque of the dictionaries alone, offsets left out."""
+    theta, parameters = standard_of(fit), fit.problem.reduction.parameters
+    torque = np.zeros(motion.q.shape)
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        if term.law.name == 'dictionary':
+            seen = JointMotion(
+                motion.q[:, term.joint], motion.dq[:, term.joint], load[:, term.joint],
+                np.full(len(motion), np.nan),
+            )
+            torque[:, term.joint], _ = term.law.evaluate(
+                seen, theta[columns], term.law.initial_state()
+            )
+    return torque
+
+
+def nrmse(predicted, true):
+    return np.sqrt(np.mean((predicted - true) ** 2, axis=0)) / np.std(true, axis=0)
+
+
+@pytest.fixture(scope='module')
+def found():
+    """Return the fit of one recording."""
+    return fit_of([recording(0)])
+
+
+# --- what it recovers ----------------------------------------------------------------------
+
+
+def test_a_mixture_of_stop_sliding_and_load_is_recovered(found):
+    """
+    Another motion to 4 % of the noise-free torque's spread, three kinds of term being needed.
+
+    Between the widths and radii of neighbouring terms about 2 % of the friction remain. Without
+    stops, without load terms or with sign-like friction alone it is twice as much and more.
+    """
+    true, _ = true_torque(1)
+    errors = nrmse(predict(found, motion_of(1)), true)
+    assert np.all(errors < 0.04)
+    without = {
+        'stops': DictionaryFriction(presliding=[], load_presliding=[]),
+        'load': DictionaryFriction(load_sliding=[], load_presliding=[]),
+        'both': DictionaryFriction(
+            sliding=[0.003], presliding=[], stribeck=[], load_sliding=[], load_presliding=[]
+        ),
+    }
+    for name, law in without.items():
+        less = fit_of([recording(0)], laws=(law, AUTOMATIC[1]))
+        assert np.mean(nrmse(predict(less, motion_of(1)), true)) > 2.0 * errors.mean(), name
+
+
+def test_friction_coefficients_are_not_negative(found):
+    """None in the model is; those at zero are left out of it, and offsets are free."""
+    reduction = found.problem.reduction
+    bounded = bounded_friction(found.problem)
+    assert np.all(found.estimate.theta[bounded] > 0.0)
+    terms = [len(term.law.symbols) for term in reduction.parameters.friction[:3]]
+    assert all(3 <= count <= 13 for count in terms), terms
+    assert [name for name in reduction.names if name.startswith('f0')] == ['f01', 'f02', 'f03']
+    assert bounded.sum() == sum(terms)
+
+
+def test_four_passes_are_made_and_reported(found):
+    assert found.estimate.passes == 4
+    assert found.problem.observations.passes == 0, 'nothing passed over what the zeros left'
+    observations = observe(arm(), AUTOMATIC, [recording(0)], [recording(0).fitted])
+    assert fit_parameters(observations, (), DictionaryFit()).estimate.passes == 4
+    assert observations.passes == 4
+
+
+def test_terms_of_the_dictionary_itself_are_recovered_without_noise():
+    """
+    Truth inside the model: another motion to 0.3 %, which is what shrinkage leaves.
+
+    The stop of 4 mrad, the widths of 0.05 and 0.02 rad/s are then among the terms. Neighbours of
+    a term leave a thousandth of it unexplained, of which a shrinkage of 1e-4 takes a tenth.
+    """
+    law = DictionaryFriction(
+        sliding=[0.01, 0.05, 0.3], presliding=[0.001, 0.004, 0.02], load_sliding=[0.02, 0.1]
+    )
+    fit = fit_of([recording(0, noise=0.0)], laws=(law, AUTOMATIC[1]))
+    true, _ = true_torque(1)
+    assert np.all(nrmse(predict(fit, motion_of(1)), true) < 0.003)
+    values = dict(zip(fit.problem.reduction.names, fit.estimate.theta, strict=True))
+    for index, name in enumerate(('1', '2', '3')):
+        truth = Friction()
+        for term, expected in (
+            ('sliding[0.05]', truth.sliding), ('presliding[0.004]', truth.stop),
+            ('viscous[1]', truth.viscous), ('load_sliding[0.02]', truth.load),
+        ):
+            assert values[term + name] == pytest.approx(expected[index], rel=0.15), term + name
+
+
+# --- rest ----------------------------------------------------------------------------------
+
+
+def test_a_held_joint_keeps_its_friction(found):
+    """
+    In the rests of another motion: the held stop is predicted, to a tenth of its largest torque.
+
+    A law of the velocity alone predicts nothing there.
+    """
+    motion = motion_of(1)
+    true, friction = true_torque(1)
+    held = friction_of(found, motion, true - friction)
+    resting = np.all(motion.dq == 0.0, axis=1)
+    assert resting.sum() > 500
+    assert np.all(np.abs(friction[resting]).max(axis=0) > 0.5 * np.array(Friction().stop))
+    error = np.abs(held - friction)[resting].max(axis=0)
+    assert np.all(error < 0.1 * np.array(Friction().stop))
+    # As long as it stands it is the friction of the sample before.
+    longer = resting[1:] & resting[:-1]
+    np.testing.assert_allclose(held[1:][longer], held[:-1][longer], rtol=1e-9)
+
+
+def test_rests_do_not_bias_sliding_friction():
+    """
+    With 30 % of the samples at rest, and with 65 %: friction at 0.2 rad/s is the truth to 3 %.
+
+    At rest the friction is anywhere up to break-away. Sliding on for 0.1 rad, stops have slipped.
+    """
+    truth = Friction(load=(0.0, 0.0, 0.0))
+    dq = np.full(60, 0.2)
+    slide = Motion(
+        np.tile(PERIOD * np.cumsum(dq), (3, 1)).T, np.tile(dq, (3, 1)).T, np.zeros((60, 3))
+    )
+    expected = truth.torque(slide, np.zeros((60, 3)))[-1]
+    moving = recording(0, truth)
+    resting = np.all(moving.motion.dq == 0.0, axis=1)
+    few = moving.fitted & ~resting
+    # The rests three times: samples that are taken weigh by how many they are.
+    for rows in ([few], [moving.fitted], [moving.fitted, resting, resting]):
+        fit = fit_of([moving] * len(rows), rows=rows)
+        slid = friction_of(fit, slide, np.zeros((60, 3)))[-1]
+        np.testing.assert_allclose(slid, expected, rtol=0.03)
+
+
+# --- energy --------------------------------------------------------------------------------
+
+
+@given(seed=SEEDS)
+def test_power_of_fitted_friction(found, seed):
+    """
+    Terms of the velocity never drive their joint; all together take energy from any start.
+
+    Under a constant load: a stop whose load grows while it is wound up may give back more.
+    """
+    rng = np.random.default_rng(seed)
+    dq = rng.normal(size=(300, 3)) * 10.0 ** rng.uniform(-4.0, 0.5, (300, 3))
+    motion = Motion(PERIOD * np.cumsum(dq, axis=0), dq, np.zeros((300, 3)))
+    load = np.full((300, 3), rng.normal(scale=20.0))
+    whole = friction_of(found, motion, load)
+    steps = np.diff(motion.q, axis=0, prepend=motion.q[:1])
+    assert np.all(np.cumsum(whole * steps, axis=0) > -1e-9)
+    still = replace(motion, q=np.zeros((300, 3)))
+    assert np.all(friction_of(found, still, load) * dq >= 0.0)
+
+
+# --- bodies --------------------------------------------------------------------------------
+
+
+def payload_mass(laws, estimator):
+    """Return the mass that the difference of two fits puts on the last link [kg]."""
+    truth = Friction(stop=(0.0, 0.0, 0.0), load=(0.0, 0.0, 0.0))
+    bare = fit_of([recording(0, truth, noise=0.005)], estimator, laws)
+    with_tool = fit_of([recording(0, truth, noise=0.005, tool=TOOL)], estimator, laws, tool=TOOL)
+    # Other terms are kept in the two fits; bodies and rotors are the same parameters.
+    K = {
+        name: row for name, row in zip(
+            bare.problem.reduction.names, bare.problem.reduction.K[:, :30], strict=True
+        )
+        if row.any()
+    }
+    theta, covariance = {}, {}
+    for which, fit in (('bare', bare), ('tool', with_tool)):
+        at = [fit.problem.reduction.names.index(name) for name in K]
+        theta[which] = fit.estimate.theta[at]
+        covariance[which] = fit.estimate.covariance[np.ix_(at, at)]
+    root = np.linalg.inv(np.linalg.cholesky(covariance['bare'] + covariance['tool']))
+    of_hand = root @ np.array(list(K.values()))[:, 20:]
+    return np.linalg.lstsq(of_hand, root @ (theta['tool'] - theta['bare']), rcond=1e-9)[0][0]
+
+
+def test_more_terms_do_not_move_a_known_payload():
+    """
+    Two kilograms to 1 %, by plain laws that are the truth and by the dictionary.
+
+    The truth has no stop and no load term: both kinds could take a part of gravity.
+    """
+    width = {'width': 0.05}
+    plain = tuple(
+        replace(law, **width) if law.name == 'coulomb' else law
+        for law in parse_friction('coulomb,viscous,offset')
+    )
+    masses = [
+        payload_mass(plain, WeightedLeastSquares()), payload_mass(AUTOMATIC, DictionaryFit())
+    ]
+    np.testing.assert_allclose(masses, 2.0, rtol=0.01)
+
+
+# --- what must not happen ------------------------------------------------------------------
+
+
+def test_training_without_slow_motion_does_not_explode(monkeypatch):
+    """
+    All three joints above 0.25 rad/s in every sample: terms of slow motion underflow.
+
+    One has 1e-32 of its size left, the other 1e-4, which is enough to fit noise with. A slow
+    motion is then predicted within the size of friction. Scaled by their own lengths, such
+    columns get coefficients that are larger by a factor of ten and more.
+    """
+    dataset = recording(3, resting=False, samples=6000)
+    fast = np.all(np.abs(dataset.motion.dq) > 0.25, axis=1)
+    law = DictionaryFriction(stribeck=[0.03, 0.1])
+    moving = dataset.motion.dq[fast]
+    for velocity, (least, most) in ((0.03, (1e-34, 1e-30)), (0.1, (1e-5, 1e-3))):
+        assert f'stribeck[{velocity:g}]' in law.symbols
+        size = np.sqrt(np.mean(np.exp(-2.0 * (moving / velocity) ** 2), axis=0))
+        assert np.all((least < size) & (size < most))
+    slow = motion_of(1)
+    true, _ = true_torque(1)
+    creeping = np.abs(slow.dq) < 0.1
+
+    def largest_error():
+        fit = fit_of([dataset], laws=(law, AUTOMATIC[1]), rows=[fast])
+        return np.abs(predict(fit, slow) - true)[creeping].max()
+
+    largest = np.max([np.add(Friction().sliding, Friction().stop)])
+    assert largest_error() < largest
+    monkeypatch.setattr(module, 'SHORTEST_COLUMN', 0.0)
+    assert largest_error() > 10.0 * largest
+
+
+def test_outliers_are_damped():
+    """
+    One sample in a hundred is off by twenty times the torque's spread, always the same way.
+
+    The prediction of another motion stays within twice the error without them; squares alone
+    make it five times as large.
+    """
+    clean = recording(0)
+    rng = np.random.default_rng(8)
+    spikes = np.where(rng.random(clean.effort.shape) < 0.01, 20.0, 0.0)
+    dirty = replace(clean, effort=clean.effort + spikes * np.std(clean.effort, axis=0))
+    true, _ = true_torque(1)
+    errors = [
+        np.mean(nrmse(predict(fit_of([dataset], estimator), motion_of(1)), true))
+        for dataset, estimator in (
+            (clean, DictionaryFit()), (dirty, DictionaryFit()), (dirty, DictionaryFit(huber=1e6)),
+        )
+    ]
+    assert errors[1] < 2.0 * errors[0]
+    assert errors[2] > 5.0 * errors[0]
+
+
+# --- several recordings --------------------------------------------------------------------
+
+
+def test_recordings_have_their_own_offsets():
+    """
+    Their mean is the parameter, their distances from it are found, bodies keep what they are.
+
+    Errors against a fit of the same recordings without any offset: a standard error at most for
+    white noise, and it is the same noise. With one offset for both the residual is far larger.
+    """
+    offsets = np.array([[3.0, -1.0, 0.2], [-1.0, 2.0, 0.6]])
+    shifted = [recording(seed, offset=offset) for seed, offset in enumerate(offsets)]
+    plain = [recording(seed) for seed in range(2)]
+    fit = fit_of(shifted, offset_by_recording=True)
+    reference = fit_of(plain, offset_by_recording=True)
+    assert fit.problem.nuisance == len(fit.estimate.nuisance) == 3
+
+    def values(found):
+        return dict(zip(found.problem.reduction.names, found.estimate.theta, strict=True))
+
+    deviation = np.sqrt(np.diag(reference.estimate.covariance))
+    errors = dict(zip(reference.problem.reduction.names, deviation, strict=True))
+    bodies = [name for name in values(reference) if '[' not in name and name[:2] != 'f0']
+    assert len(bodies) > 10
+    for name in bodies:
+        assert abs(values(fit)[name] - values(reference)[name]) < errors[name], name
+    for index in range(3):
+        name = f'f0{index + 1}'
+        away = values(fit)[name] - values(reference)[name] - offsets[:, index].mean()
+        assert abs(away) < 2.0 * errors[name]
+    # Deviations of all but the first recording, the first has what makes their sum zero.
+    moved = fit.estimate.nuisance - reference.estimate.nuisance
+    np.testing.assert_allclose(moved, (offsets[1] - offsets[0]) / 2.0, atol=0.05)
+    single = fit_of(shifted)
+    assert single.problem.nuisance == 0
+    assert np.all(single.estimate.sigma > 2.0 * fit.estimate.sigma)
+    both = fit.problem.observations.torque(fit.estimate.unknowns)
+    for torque, dataset in zip(both, shifted, strict=True):
+        np.testing.assert_allclose(torque.mean(axis=0), dataset.effort.mean(axis=0), atol=0.05)
+
+
+def test_a_joint_that_stands_in_all_recordings_is_left_out():
+    """Its friction and rotor are, its offsets in each recording are not: the fit goes on."""
+    datasets = []
+    for seed in range(2):
+        dataset = recording(seed)
+        moving = np.array([1.0, 1.0, 0.0])
+        motion = Motion(
+            np.where(moving, dataset.motion.q, 0.3), dataset.motion.dq * moving,
+            dataset.motion.ddq * moving,
+        )
+        datasets.append(replace(dataset, motion=motion))
+    idle = find_idle_joints(datasets)
+    assert idle == (2,)
+    observations = observe(
+        arm(), AUTOMATIC, datasets, [d.fitted for d in datasets], offset_by_recording=True
+    )
+    fit = fit_parameters(observations, idle, DictionaryFit())
+    assert not any(name.endswith(']3') or name in ('f03', 'Ia3')
+                   for name in fit.problem.reduction.names)
+    assert np.all(np.isfinite(fit.estimate.unknowns))
+    assert len(fit.estimate.nuisance) == 3
+
+
+# --- the solver ----------------------------------------------------------------------------
+
+
+@given(seed=SEEDS)
+def test_bounded_least_squares_is_scipys(seed):
+    """Some unknowns free, some not negative, columns of unequal size; another algorithm."""
+    rng = np.random.default_rng(seed)
+    R = rng.normal(size=(60, 12)) * np.geomspace(1e-3, 1e3, 12)
+    bounded = rng.random(12) < 0.6
+    z = R @ (rng.normal(size=12) / np.geomspace(1e-3, 1e3, 12)) + rng.normal(size=60)
+    x = solve_bounded(R, z, bounded, np.zeros(12))
+    assert np.all(x[bounded] >= 0.0)
+    scale = np.linalg.norm(R, axis=0)
+    expected = lsq_linear(
+        R / scale, z, (np.where(bounded, 0.0, -np.inf), np.inf), method='bvls', tol=1e-14
+    ).x
+    np.testing.assert_allclose(x * scale, expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_shrinkage_acts_on_bounded_columns_of_unit_length(rng):
+    """By hand: orthogonal columns are multiplied with 1 / (1 + shrinkage), free ones are not."""
+    R = np.linalg.qr(rng.normal(size=(50, 4)))[0] * [1.0, 10.0, 0.1, 3.0]
+    x = np.array([1.0, 2.0, 3.0, -4.0])
+    bounded = np.array([True, True, True, False])
+    found = solve_bounded(R, R @ x, bounded, np.zeros(4), shrinkage=0.25)
+    np.testing.assert_allclose(found, [0.8, 1.6, 2.4, -4.0], rtol=1e-12)
+    # A column of a quarter of the shortest length explains 4^2 times less and costs 4^4 as much.
+    longer = solve_bounded(R, R @ x, bounded, np.array([0.0, 0.0, 0.4, 0.0]), shrinkage=0.25)
+    np.testing.assert_allclose(longer[2], 3.0 / (1.0 + 0.25 * 4.0**6), rtol=1e-12)
+
+
+def test_only_free_or_only_bounded_unknowns(rng):
+    R, z = rng.normal(size=(20, 3)), rng.normal(size=20)
+    everything, nothing = np.ones(3, dtype=bool), np.zeros(3, dtype=bool)
+    np.testing.assert_allclose(
+        solve_bounded(R, z, nothing, np.zeros(3)), np.linalg.lstsq(R, z, rcond=None)[0]
+    )
+    assert np.all(solve_bounded(R, z, everything, np.zeros(3)) >= 0.0)
+
+
+def test_torque_deviation_is_that_about_the_mean():
+    """Where the model has an offset; without one it is that about zero."""
+    dataset = recording(0)
+    for laws, expected in (
+        (AUTOMATIC, np.std(dataset.effort, axis=0)),
+        (AUTOMATIC[:1], np.sqrt(np.mean(dataset.effort**2, axis=0))),
+    ):
+        problem = observe(arm(), laws, [dataset], [dataset.fitted]).factor()
+        np.testing.assert_allclose(torque_deviation(problem), expected, rtol=1e-9)
+
+
+# --- the prior -----------------------------------------------------------------------------
+
+
+def test_prior_weights_are_tried_from_one_set_of_passes():
+    """The weight of the passes gives the estimate itself; more of it goes towards the URDF."""
+    robot, dataset = arm(), recording(0, samples=1200)
+    estimator = DictionaryFit(prior=cad_prior(robot), prior_weight=1.0)
+    observations = observe(robot, AUTOMATIC, [dataset], [dataset.fitted])
+    problem = observations.factor()
+    estimate = estimator.estimate(problem)
+    each = estimator.estimate_each(problem, [0.0, 1.0, 1e3, 1e9])
+    np.testing.assert_allclose(each[1], estimate.unknowns, rtol=1e-9, atol=1e-9)
+    pull = estimator.prior.term(problem.reduction, problem.size, 1.0)
+    away = [np.linalg.norm(pull.matrix @ unknowns - pull.side) for unknowns in each]
+    assert away[3] < 1e-2 * away[0]
+    assert away[3] < away[2] < away[1] < away[0]
+
+
+# --- what it refuses -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('name', 'value'), [
+    ('passes', 0), ('huber', 0.0), ('huber', np.inf), ('huber', np.nan), ('shrinkage', -1e-9),
+    ('prior_weight', -1.0), ('prior_weight', np.inf),
+])
+def test_options_out_of_range_are_refused_by_name(name, value):
+    with pytest.raises(UsageError, match=f'{name} of the dictionary fit is .* must be'):
+        DictionaryFit(**{name: value})
+
+
+def test_factors_alone_are_not_enough():
+    """Load and outliers need the rows; the message says what to do."""
+    dataset = recording(0, samples=600)
+    problem = observe(arm(), AUTOMATIC, [dataset], [dataset.fitted]).factor()
+    with pytest.raises(UsageError, match=r'needs the recordings themselves.*from the bags'):
+        DictionaryFit().estimate(replace(problem, observations=None))
+
+
+def test_bodies_that_the_data_do_not_show_are_refused_by_name():
+    """The last joint stands still; `restrict_to_identifiable` would have left it out."""
+    dataset = recording(0, samples=600)
+    still = dataset.motion.q.copy()
+    still[:, 2] = 0.3
+    nothing = np.zeros((600, 3))
+    motion = Motion(still, dataset.motion.dq * [1, 1, 0], dataset.motion.ddq * [1, 1, 0])
+    problem = observe(
+        arm(), AUTOMATIC, [replace(dataset, motion=motion, effort=nothing)], [dataset.fitted]
+    ).factor()
+    with pytest.raises(RankDeficientError, match=r'Ia3|fewer than'):
+        DictionaryFit().estimate(problem)

@@ -1,0 +1,287 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Instrumental variables: what noise of the kinematics does to least squares, it does not do here.
+
+The torques are MuJoCo's.
+"""
+
+from dataclasses import replace
+
+from estimation.arm_problems import arm_problem
+from estimation.arm_problems import arm_reduction
+from estimation.arm_problems import fourier_motion
+from estimation.arm_problems import PERIOD
+from estimation.arm_problems import possible_parameters
+from estimation.arm_problems import torque_of
+from estimation.noisy_arms import bias_in_errors
+from estimation.noisy_arms import make_noisy_arm
+import numpy as np
+import pytest
+from robot_identification.errors import RankDeficientError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.closed_loop import Servo
+from robot_identification.estimation.estimators.instrumental_variables import gather_instruments
+from robot_identification.estimation.estimators.instrumental_variables import InstrumentalVariables
+from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.uncertainty.covariance import covariance_of
+from robot_identification.model.regressor import RotorMotion
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+# Of a bad encoder [rad]: accelerations get errors as large as themselves.
+POSITION_NOISE = 3.0e-4
+
+
+@pytest.fixture(scope='module')
+def smooth_arm(tmp_path_factory):
+    """Return an arm with viscous friction alone, in whose torques velocities are linear."""
+    return make_noisy_arm(tmp_path_factory.mktemp('smooth'), 2, 'viscous,offset')
+
+
+@pytest.fixture(scope='module')
+def noisy_problem(smooth_arm):
+    """Return one recording of it, its time in parts."""
+    return smooth_arm.problem(50, POSITION_NOISE, time_blocks=8)
+
+
+@pytest.fixture(scope='module')
+def noisy_estimate(noisy_problem):
+    """Return its estimate."""
+    return InstrumentalVariables().estimate(noisy_problem)
+
+
+def rows_of(observations):
+    """Return the matrix (N n, size) and the torques (N n,) of all rows, joint after joint."""
+    matrices, torques, joints = [], [], []
+    for block in observations.blocks():
+        for joint, rows in enumerate(block.joints):
+            matrix = np.zeros((len(rows.table), observations.reduction.rank))
+            matrix[:, observations.columns(joint)] = observations.matrix(joint, rows, None)
+            matrices.append(matrix)
+            torques.append(rows.tau)
+            joints.append(np.full(len(matrix), joint))
+    return np.vstack(matrices), np.concatenate(torques), np.concatenate(joints)
+
+
+def rotor(reduction):
+    """Return which base parameters are rotor inertias: what accelerations show."""
+    return np.array([name.startswith('Ia') for name in reduction.names])
+
+
+def test_least_squares_are_biased_and_instruments_are_not(smooth_arm):
+    """
+    Twelve recordings with other noise: the mean error, in its own standard errors.
+
+    Of unbiased estimates its root mean square over 22 parameters is one, and beyond 1.7 once in a
+    thousand times were they independent; least squares lose half of the rotor's inertia.
+    """
+    arm = smooth_arm
+    errors = {'ols': [], 'wls': [], 'iv': []}
+    estimators = {
+        'ols': OrdinaryLeastSquares(), 'wls': WeightedLeastSquares(),
+        'iv': InstrumentalVariables(),
+    }
+    for seed in range(12):
+        problem = arm.problem(seed, POSITION_NOISE)
+        for name, estimator in estimators.items():
+            errors[name].append(estimator.estimate(problem).theta - arm.theta)
+    bias = {name: bias_in_errors(np.array(found)) for name, found in errors.items()}
+    chosen = rotor(arm.reduction)
+    of_rotor = {
+        name: np.mean(found, axis=0)[chosen] / arm.theta[chosen] for name, found in errors.items()
+    }
+    for name in ('ols', 'wls'):
+        assert np.sqrt(np.mean(bias[name] ** 2)) > 10.0
+        assert np.all(of_rotor[name] < -0.3)
+    assert np.sqrt(np.mean(bias['iv'] ** 2)) < 1.7
+    assert np.all(np.abs(of_rotor['iv']) < 0.05)
+
+
+def test_a_motion_without_period_is_smoothed(smooth_arm):
+    """
+    Little more than one period: splines stand for the series, and take the bias away as well.
+
+    Eight recordings; the rotor's inertia is right to a tenth, and least squares lose half of it.
+    """
+    arm = smooth_arm
+    half = np.arange(len(arm.stamps)) < 400
+    found = {'wls': [], 'iv': []}
+    for seed in range(8):
+        dataset = replace(arm.dataset(seed, POSITION_NOISE), fitted=half)
+        problem = arm.observe([dataset]).select([half]).factor()
+        estimate = InstrumentalVariables().estimate(problem)
+        found['iv'].append(estimate.theta)
+        found['wls'].append(WeightedLeastSquares().estimate(problem).theta)
+    assert 'splines with knots 0.2 s apart' in estimate.notes[0]
+    chosen = rotor(arm.reduction)
+    relative = {
+        name: np.mean(values, axis=0)[chosen] / arm.theta[chosen] - 1.0
+        for name, values in found.items()
+    }
+    assert np.all(relative['wls'] < -0.3)
+    assert np.all(np.abs(relative['iv']) < 0.1)
+
+
+def test_residuals_have_no_part_along_the_instruments(noisy_problem, noisy_estimate):
+    """``Z' V^-1 (tau - W theta) = 0`` with all rows at once, to rounding of long sums."""
+    W, tau, joints = rows_of(noisy_problem.observations)
+    Z, _, _ = rows_of(noisy_estimate.problem.observations)
+    precision = noisy_estimate.weights[joints] ** 2
+    residual = tau - W @ noisy_estimate.theta
+    product = Z.T @ (precision * residual)
+    size = np.linalg.norm(Z, axis=0) * np.linalg.norm(precision * residual)
+    assert np.abs(product / size).max() < 1e-11
+    # Those of least squares do not vanish: they are as large as a bias needs.
+    assert np.abs(W.T @ (precision * residual)).max() > 1e3 * np.abs(product).max()
+
+
+def test_covariance_is_the_sandwich(noisy_problem, noisy_estimate):
+    """``(Z'W)^-1 Z'Z (W'Z)^-1`` of the weighted rows, which makes condition squared: to 1e-6."""
+    estimate = noisy_estimate
+    W, tau, joints = rows_of(noisy_problem.observations)
+    Z, _, _ = rows_of(estimate.problem.observations)
+    weights = estimate.weights[joints][:, None]
+    W, Z = weights * W, weights * Z
+    inverse = np.linalg.inv(Z.T @ W)
+    # Weights are one over the deviations, but for the last change of the estimate.
+    spread = (estimate.weights * estimate.sigma)[joints][:, None]
+    expected = inverse @ ((spread * Z).T @ (spread * Z)) @ inverse.T
+    scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    np.testing.assert_allclose(estimate.covariance / scale, expected / scale, atol=1e-6)
+    residual = tau - (W / weights) @ estimate.theta
+    for joint in range(3):
+        own = residual[joints == joint]
+        # Freedom is that of a joint's share of the unknowns.
+        np.testing.assert_allclose(estimate.sigma[joint], own.std(), rtol=0.02)
+
+
+def test_blocks_of_time_have_the_same_scores(noisy_estimate):
+    """Scatter over parts of time is about as large as that of white residuals, and no error."""
+    found = covariance_of(noisy_estimate)
+    assert found.kind == 'blocks'
+    ratio = found.standard_errors / noisy_estimate.standard_errors
+    # Noise of accelerations is fast, instruments are slow: white errors are too large, if at all.
+    assert 0.1 < np.median(ratio) < 2.0
+
+
+def test_estimate_of_a_single_recording_is_within_its_errors(smooth_arm, noisy_estimate):
+    """Five standard errors are passed once in a million times."""
+    error = np.abs(noisy_estimate.theta - smooth_arm.theta)
+    assert np.all(error < 5.0 * noisy_estimate.standard_errors)
+    assert any('Fourier series of 5 harmonics' in note for note in noisy_estimate.notes)
+
+
+def test_without_noise_it_is_weighted_least_squares(smooth_arm):
+    """Any instruments find the truth then, to rounding."""
+    problem = smooth_arm.problem(0, 0.0, 0.0)
+    one, other = (
+        estimator.estimate(problem).theta
+        for estimator in (InstrumentalVariables(), WeightedLeastSquares())
+    )
+    np.testing.assert_allclose(one, other, atol=1e-9 * np.abs(other).max())
+    np.testing.assert_allclose(one, smooth_arm.theta, atol=1e-9 * np.abs(one).max())
+
+
+def test_with_exact_kinematics_it_is_weighted_least_squares(smooth_arm):
+    """Instruments are then the matrix itself, but for the simulation's error: 1 % of an error."""
+    problem = smooth_arm.problem(1, 0.0)
+    one, other = (
+        estimator.estimate(problem)
+        for estimator in (InstrumentalVariables(), WeightedLeastSquares())
+    )
+    away = (one.theta - other.theta) / other.standard_errors
+    assert np.abs(away).max() < 0.01
+    np.testing.assert_allclose(one.standard_errors, other.standard_errors, rtol=1e-3)
+
+
+def test_a_servo_that_yields_to_friction_gives_instruments_too(noisy_problem, noisy_estimate):
+    """Other instruments, the same parameters within a fraction of their errors."""
+    servo = Servo(compensates_friction=False)
+    other = InstrumentalVariables(servo=servo).estimate(noisy_problem)
+    away = (other.theta - noisy_estimate.theta) / noisy_estimate.standard_errors
+    assert 0.0 < np.abs(away).max() < 0.5
+
+
+def test_an_impossible_arm_is_not_simulated(robots):
+    """A mass matrix that is not positive definite: instruments of the reference, and a note."""
+    arm = robots['mixed']
+    reduction = arm_reduction(arm)
+    motion = fourier_motion(3, 2, 300, duration=300 * PERIOD)
+    theta = possible_parameters(arm, reduction.parameters, np.random.default_rng(0))
+    tau = torque_of(arm, reduction, theta, motion)
+    estimate = InstrumentalVariables().estimate(arm_problem(arm, reduction, motion, tau))
+    assert any('not positive definite at' in note for note in estimate.notes)
+    truth = reduction.K @ theta
+    np.testing.assert_allclose(estimate.theta, truth, atol=1e-8 * np.abs(truth).max())
+
+
+def test_parts_of_a_recording_can_be_left_out(smooth_arm):
+    """As cross-validation does, in the middle: rows of both passes still meet."""
+    observations = smooth_arm.observe([smooth_arm.dataset(3, 1e-5)], time_blocks=4)
+    number = np.arange(len(smooth_arm.stamps))
+    kept = (number < 100) | (number >= 260)
+    estimate = InstrumentalVariables().estimate(observations.select([kept]).factor())
+    np.testing.assert_array_equal(estimate.problem.samples, kept.sum())
+    error = np.abs(estimate.theta - smooth_arm.theta)
+    assert np.all(error < 5.0 * estimate.standard_errors)
+
+
+def test_a_stop_before_the_end_is_said(noisy_problem):
+    """One simulation is not enough to know whether a second would change anything."""
+    estimate = InstrumentalVariables(iterations=1).estimate(noisy_problem)
+    assert any('still changed by' in note and 'simulation 1' in note for note in estimate.notes)
+    assert estimate.passes == 3
+
+
+def test_instruments_that_do_not_move_are_refused(noisy_problem):
+    """A motion at rest shows no inertia: an error, never a pseudo-inverse."""
+    observations = noisy_problem.observations
+    part = observations.data[0]
+    still = replace(part.dataset.motion, **{
+        name: np.zeros_like(part.dataset.motion.q) for name in ('q', 'dq', 'ddq')
+    })
+    instruments = Observations(
+        observations.robot, observations.reduction,
+        [replace(part, dataset=replace(part.dataset, motion=still))],
+    )
+    rows = gather_instruments(noisy_problem, instruments, np.zeros(noisy_problem.size))
+    with pytest.raises(RankDeficientError, match='simulated motion determines fewer'):
+        rows.solve(np.ones(3))
+
+
+def test_joints_with_two_encoders_are_refused(smooth_arm):
+    """The simulated arm is rigid: said by name of the recording."""
+    dataset = smooth_arm.dataset(0, 0.0)
+    motion = dataset.motion
+    elastic = replace(
+        dataset, motion=replace(motion, rotor=RotorMotion(motion.q, motion.dq, motion.ddq))
+    )
+    with pytest.raises(UsageError, match='made up: estimator iv takes joints as rigid'):
+        InstrumentalVariables().estimate(smooth_arm.observe([elastic]).factor())
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    ({'iterations': 0}, 'iterations of iv is 0'),
+    ({'tolerance': 0.0}, 'tolerance of iv is 0.0'),
+    ({'knot_spacing': -1.0}, r'knot_spacing of iv \[s\] is -1.0'),
+    ({'reweightings': -1}, 'reweightings of iv is -1'),
+])
+def test_options_are_checked(options, message):
+    """By name and value."""
+    with pytest.raises(UsageError, match=message):
+        InstrumentalVariables(**options)

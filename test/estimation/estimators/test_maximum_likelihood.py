@@ -1,0 +1,330 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Maximum likelihood on periodic motions, and the periods that it finds.
+
+The torques are MuJoCo's.
+"""
+
+from dataclasses import replace
+
+from estimation.noisy_arms import bias_in_errors
+from estimation.noisy_arms import make_noisy_arm
+from estimation.noisy_arms import PERIOD
+from estimation.noisy_arms import RATE
+from estimation.noisy_arms import TORQUE_NOISE
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
+from robot_identification.estimation.estimators.periods import find_periodic_motion
+from robot_identification.estimation.estimators.periods import NotPeriodicError
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import RowTreatment
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import standard_torque
+from robot_identification.processing.fourier import FourierSeries
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import inverse_dynamics
+
+# Of a bad encoder [rad].
+POSITION_NOISE = 3.0e-4
+
+
+@pytest.fixture(scope='module')
+def noisy_arm(tmp_path_factory):
+    """Return an arm with Coulomb friction, and two periods of a motion."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    return make_noisy_arm(tmp_path_factory.mktemp('arm'), 2)
+
+
+@pytest.fixture(scope='module')
+def noisy_estimate(noisy_arm):
+    """Return the estimate of one recording of it."""
+    return MaximumLikelihood().estimate(noisy_arm.problem(50, POSITION_NOISE, time_blocks=4))
+
+
+def series(seed, period, harmonics=5, n=3):
+    """Return a random Fourier series [rad]."""
+    rng = np.random.default_rng(seed)
+    size = np.repeat(1.0 / np.arange(1, harmonics + 1), 2)[:, None]
+    return FourierSeries(period, np.vstack([
+        rng.normal(size=(1, n)), size * rng.normal(size=(2 * harmonics, n))
+    ]))
+
+
+def test_it_is_unbiased_and_knows_its_errors(noisy_arm):
+    """
+    Twelve recordings: errors are those of the Cramer-Rao bound, which no estimator is below.
+
+    The mean square of error over standard error is one; of 300 numbers, some of them in step, it
+    is right to 0.15. Weighted least squares are off by several of their errors, for the noise of
+    accelerations is as large as they are.
+    """
+    arm, runs = noisy_arm, 12
+    errors, squares = {'ml': [], 'wls': []}, {'ml': [], 'wls': []}
+    estimators = {'ml': MaximumLikelihood(), 'wls': WeightedLeastSquares()}
+    for seed in range(runs):
+        problem = arm.problem(seed, POSITION_NOISE)
+        for name, estimator in estimators.items():
+            estimate = estimator.estimate(problem)
+            errors[name].append(estimate.theta - arm.theta)
+            squares[name].append(((estimate.theta - arm.theta) / estimate.standard_errors) ** 2)
+    bias = {name: bias_in_errors(np.array(found)) for name, found in errors.items()}
+    assert np.sqrt(np.mean(bias['wls'] ** 2)) > 10.0
+    assert np.sqrt(np.mean(bias['ml'] ** 2)) < 1.7
+    assert np.mean(squares['wls']) > 10.0
+    assert np.mean(squares['ml']) == pytest.approx(1.0, abs=0.35)
+
+
+def test_exact_positions_leave_weighted_least_squares(noisy_arm):
+    """
+    Property P3: with weights of one over the torques' deviation, estimate and errors.
+
+    The motion is then known to 1e-12 of its range; what is left is rounding of the Fourier fit.
+    """
+    problem = noisy_arm.problem(1, 0.0)
+    estimate = MaximumLikelihood().estimate(problem)
+    expected = solve_weighted(problem, estimate.weights)
+    away = (estimate.theta - expected.theta) / expected.standard_errors
+    assert np.abs(away).max() < 1e-5
+    scaled = 1.0 / (estimate.weights * estimate.sigma)
+    np.testing.assert_allclose(scaled, 1.0, rtol=1e-3)
+    np.testing.assert_allclose(
+        estimate.standard_errors, expected.standard_errors, rtol=1e-3
+    )
+
+
+def test_without_noise_the_truth_is_found(noisy_arm):
+    """Property P1: to 1e-8 of the largest parameter."""
+    estimate = MaximumLikelihood().estimate(noisy_arm.problem(0, 0.0, 0.0))
+    truth = noisy_arm.theta
+    np.testing.assert_allclose(estimate.theta, truth, atol=1e-8 * np.abs(truth).max())
+
+
+def test_its_motion_is_nearer_to_the_truth_than_the_encoders(noisy_arm, noisy_estimate):
+    """Of 375 phases and two periods, eleven numbers a joint: a tenth of the noise or less."""
+    motion = noisy_estimate.problem.observations.data[0].dataset.motion
+    error = motion.q - noisy_arm.motion.q
+    assert np.sqrt(np.mean(error**2)) < 0.2 * POSITION_NOISE
+    acceleration = motion.ddq - noisy_arm.motion.ddq
+    assert np.sqrt(np.mean(acceleration**2)) < 0.01 * np.std(noisy_arm.motion.ddq)
+
+
+def test_the_notes_say_what_was_found(noisy_estimate):
+    """Period, harmonics, phases and the deviation of the positions."""
+    note, = noisy_estimate.notes
+    assert 'period 6' in note or 'period 5.999' in note
+    assert '5 harmonics, 750 samples averaged at 375 phases' in note
+    # Newton's steps are few: derivatives are exact.
+    assert noisy_estimate.passes <= 20
+
+
+def test_recordings_of_several_motions(noisy_arm):
+    """Another speed, thus another period; both have the same parameters, errors are smaller."""
+    arm = noisy_arm
+    motion = replace(arm.motion, dq=arm.motion.dq / 1.25, ddq=arm.motion.ddq / 1.25**2)
+    standard = np.zeros(arm.reduction.parameters.size)
+    standard[arm.reduction.independent] = arm.theta
+    torque = standard_torque(arm.robot, arm.reduction.parameters, standard, motion)
+    torque += TORQUE_NOISE * np.random.default_rng(8).normal(size=torque.shape)
+    slow = replace(
+        arm.dataset(7, 0.0), stamps=1.25 * arm.stamps, rate=RATE / 1.25, motion=motion,
+        effort=torque,
+    )
+    fast = arm.dataset(9, POSITION_NOISE)
+    both = MaximumLikelihood().estimate(arm.observe([fast, slow]).factor())
+    one = MaximumLikelihood().estimate(arm.observe([fast]).factor())
+    assert np.all(np.abs(both.theta - arm.theta) < 5.0 * both.standard_errors)
+    ratio = both.standard_errors / one.standard_errors
+    assert ratio.max() < 1.1
+    assert np.median(ratio) < 0.9
+    assert 'period 7.5 s' in both.notes[1]
+
+
+def test_late_stamps_do_not_matter(noisy_arm):
+    """Jittered times, each sample at its own: the truth without noise, nothing interpolated."""
+    arm = noisy_arm
+    rng = np.random.default_rng(4)
+    exact = find_periodic_motion(
+        arm.stamps, arm.motion.q, np.ones(len(arm.stamps), dtype=bool)
+    ).series
+    stamps = arm.stamps + 0.003 * rng.uniform(-1.0, 1.0, len(arm.stamps))
+    q, dq, ddq = (exact.evaluate(stamps, order) for order in range(3))
+    torque = inverse_dynamics(arm.robot, draw_truth(arm.robot, 3), q, dq, ddq)
+    dataset = replace(
+        arm.dataset(0, 0.0), stamps=stamps, motion=replace(arm.motion, q=q, dq=dq, ddq=ddq),
+        effort=torque,
+    )
+    estimate = MaximumLikelihood().estimate(arm.observe([dataset]).factor())
+    np.testing.assert_allclose(
+        estimate.theta, arm.theta, atol=1e-7 * np.abs(arm.theta).max()
+    )
+
+
+@pytest.mark.parametrize('kept', [slice(0, 375), slice(200, 600)])
+def test_a_motion_seen_once_is_refused(noisy_arm, kept):
+    """By name of the recording, saying what to record; with the period given it is accepted."""
+    dataset = noisy_arm.dataset(3, POSITION_NOISE)
+    seen = np.zeros(len(dataset), dtype=bool)
+    seen[kept] = True
+    part = noisy_arm.observe([replace(dataset, fitted=seen)]).select([seen]).factor()
+    with pytest.raises(DataError, match=r'made up: .*two periods or more, or choose --estimator'):
+        MaximumLikelihood().estimate(part)
+    estimate = MaximumLikelihood(period=PERIOD).estimate(part)
+    error = np.abs(estimate.theta - noisy_arm.theta)
+    assert np.all(error < 5.0 * estimate.standard_errors)
+
+
+def test_torques_of_a_period_can_be_left_out(noisy_arm):
+    """As in cross-validation: positions of all samples show the period, some torques count."""
+    number = np.arange(len(noisy_arm.stamps))
+    kept = (number < 150) | (number > 350)
+    observations = noisy_arm.observe([noisy_arm.dataset(5, POSITION_NOISE)])
+    estimate = MaximumLikelihood().estimate(observations.select([kept]).factor())
+    np.testing.assert_array_equal(estimate.problem.samples, kept.sum())
+    error = np.abs(estimate.theta - noisy_arm.theta)
+    assert np.all(error < 5.0 * estimate.standard_errors)
+
+
+@pytest.mark.parametrize('law', ['temperature', 'load', 'dictionary'])
+def test_friction_of_more_than_velocity_is_refused(noisy_arm, law):
+    """By name of the law."""
+    arm = noisy_arm
+    name = next(
+        key for key, kind in FRICTION_LAWS.items()
+        if (law == 'temperature' and kind.needs_temperature)
+        or (law == 'load' and kind.needs_rigid_torque)
+        or (law == 'dictionary' and kind().initial_state().size)
+    )
+    reduction = reduce_to_base(
+        arm.robot, make_standard_parameters(3, parse_friction(name), True)
+    )
+    dataset = arm.dataset(0, 0.0)
+    warm = replace(
+        dataset, motion=replace(dataset.motion, temperature=np.full(dataset.effort.shape, 30.0))
+    )
+    observations = replace(arm, reduction=reduction).observe([warm])
+    with pytest.raises(UsageError, match=f'friction of the velocity alone, and law {name}'):
+        MaximumLikelihood().estimate(observations.factor())
+
+
+def test_filtered_rows_are_refused(noisy_arm):
+    """Profiles that filter or leave out rows know no period: said so."""
+    data = noisy_arm.observe([noisy_arm.dataset(0, 0.0)]).data
+    observations = Observations(
+        noisy_arm.robot, noisy_arm.reduction, data, treatment=RowTreatment(slowest=0.05)
+    )
+    with pytest.raises(UsageError, match='the profile filters or leaves out rows'):
+        MaximumLikelihood().estimate(observations.factor())
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    ({'period': 0.0}, r'period of maximum_likelihood \[s\] is 0.0'),
+    ({'harmonics': 0}, 'harmonics of maximum_likelihood is 0'),
+    ({'reweightings': -1}, 'reweightings of maximum_likelihood is -1'),
+    ({'iterations': 0}, 'iterations of maximum_likelihood is 0'),
+    ({'tolerance': 0.0}, 'tolerance of maximum_likelihood is 0.0'),
+])
+def test_options_are_checked(options, message):
+    """By name and value."""
+    with pytest.raises(UsageError, match=message):
+        MaximumLikelihood(**options)
+
+
+@settings(max_examples=8)
+@given(
+    seed=st.integers(0, 10_000), period=st.floats(1.5, 12.0), repeats=st.floats(2.0, 5.5),
+    harmonics=st.integers(2, 6),
+)
+def test_periods_are_found(seed, period, repeats, harmonics):
+    """Of any length, no multiple of the sampling: to rounding, with the number of harmonics."""
+    t = 0.3 + np.arange(0.0, repeats * period, 0.01)
+    truth = series(seed, period, harmonics)
+    found = find_periodic_motion(t, truth.evaluate(t), np.ones(len(t), dtype=bool))
+    assert found.series.period == pytest.approx(period, rel=1e-9)
+    assert found.harmonics == harmonics
+    assert found.follows.all()
+
+
+def test_noise_of_positions_is_measured():
+    """A deviation of 600 samples less eleven numbers is right to 3 %; four of them."""
+    t = np.arange(0.0, 12.0, 0.02)
+    rng = np.random.default_rng(1)
+    noise = np.array([1e-4, 1e-3, 5e-3])
+    q = series(2, 4.0).evaluate(t) + noise * rng.normal(size=(len(t), 3))
+    found = find_periodic_motion(t, q, np.ones(len(t), dtype=bool))
+    np.testing.assert_allclose(found.deviation, noise, rtol=0.12)
+    assert found.series.period == pytest.approx(4.0, rel=1e-4)
+    assert found.harmonics == 5
+
+
+def test_the_way_to_the_motion_is_no_part_of_it():
+    """Two seconds from the pose of rest and back: told from the motion, sample by sample."""
+    t = np.arange(0.0, 16.0, 0.01)
+    truth = series(3, 4.0)
+    q = truth.evaluate(t)
+    coming, going = t < 2.0, t > 14.0
+    share = np.clip(np.minimum(t / 2.0, (16.0 - t) / 2.0), 0.0, 1.0)[:, None] ** 2
+    rest = np.array([0.5, -2.0, 1.0])
+    q = share * q + (1.0 - share) * rest
+    found = find_periodic_motion(t, q, np.ones(len(t), dtype=bool))
+    assert found.series.period == pytest.approx(4.0, rel=1e-6)
+    assert found.follows[~(coming | going)].all()
+    assert np.count_nonzero(found.follows[coming | going]) < 20
+    np.testing.assert_allclose(
+        found.series.evaluate(t), truth.evaluate(t), atol=1e-3
+    )
+
+
+def test_half_a_period_is_not_the_period():
+    """Odd harmonics of 3 % of the motion tell them apart."""
+    t = np.arange(0.0, 12.0, 0.01)
+    truth = series(5, 4.0)
+    coefficients = truth.coefficients.copy()
+    for odd in (1, 3, 5):
+        coefficients[2 * odd - 1: 2 * odd + 1] *= 0.03
+    q = FourierSeries(4.0, coefficients).evaluate(t)
+    found = find_periodic_motion(t, q, np.ones(len(t), dtype=bool))
+    assert found.series.period == pytest.approx(4.0, rel=1e-9)
+
+
+def test_what_does_not_repeat_has_no_period():
+    """A random walk of five harmonics over the whole time, a ramp, rest and a few samples."""
+    t = np.arange(0.0, 12.0, 0.01)
+    everything = np.ones(len(t), dtype=bool)
+    for q in (series(1, 17.0).evaluate(t), np.outer(t, [1.0, 2.0]), np.zeros((len(t), 2))):
+        with pytest.raises(NotPeriodicError, match='does not come back'):
+            find_periodic_motion(t, q, everything)
+    with pytest.raises(NotPeriodicError, match='4 samples are too few'):
+        find_periodic_motion(t, series(1, 4.0).evaluate(t), np.arange(len(t)) < 4)
+
+
+def test_a_wrong_period_is_refused():
+    """A period given that the motion does not have: by how much it is off."""
+    t = np.arange(0.0, 12.0, 0.01)
+    q = series(1, 4.0).evaluate(t)
+    q[700:] += np.outer(np.sin(5.3 * t[700:]), np.ones(3))
+    with pytest.raises(NotPeriodicError, match=r'off a period of 3\.1 s by'):
+        find_periodic_motion(t, q, np.ones(len(t), dtype=bool), period=3.1, harmonics=2)

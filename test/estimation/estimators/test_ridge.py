@@ -1,0 +1,276 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Ridge regression is what it is on all standard parameters, though it never sees them."""
+
+from estimation.arm_problems import arm_problem
+from estimation.arm_problems import arm_reduction
+from estimation.arm_problems import fourier_motion
+from estimation.arm_problems import observe
+from estimation.arm_problems import possible_parameters
+from estimation.arm_problems import predict
+from estimation.arm_problems import torque_of
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import RankDeficientError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
+from robot_identification.estimation.estimators.ridge import RidgeRegression
+from robot_identification.estimation.estimators.ridge import shortest_standard_parameters
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.standard import project_on_prior
+from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import prior_inertial_parameters
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.fixture(scope='module')
+def arm(robots):
+    """Return an arm of three joints."""
+    return robots['mixed']
+
+
+@pytest.fixture(scope='module')
+def reduction(arm):
+    """Return its base parameters, friction and rotors among them."""
+    return arm_reduction(arm)
+
+
+def problem_of(arm, reduction, seed, samples=300, noise=0.3):
+    """Return problem, observation matrix of all standard parameters, torques, and the truth."""
+    rng = np.random.default_rng(seed)
+    motion = fourier_motion(arm.n, seed, samples)
+    theta = possible_parameters(arm, reduction.parameters, rng)
+    tau = torque_of(arm, reduction, theta, motion)
+    tau = tau + noise * rng.normal(size=tau.shape)
+    W = observation_matrix(arm, reduction.parameters, motion)
+    return arm_problem(arm, reduction, motion, tau), W, tau.ravel(), theta
+
+
+def ridge_oracle(W, tau, penalty):
+    """Return the ridge solution on all standard parameters by stacking the penalty's rows."""
+    p = W.shape[1]
+    return np.linalg.lstsq(
+        np.vstack([W, np.sqrt(penalty) * np.eye(p)]), np.append(tau, np.zeros(p)), rcond=None
+    )[0]
+
+
+@settings(max_examples=10)
+@given(seed=SEEDS, decades=st.floats(-3.0, 3.0))
+def test_ridge_is_that_of_the_standard_parameters(arm, reduction, seed, decades):
+    """A given penalty, on base factors alone: the minimiser over all standard parameters."""
+    problem, W, tau, _ = problem_of(arm, reduction, seed)
+    penalty = 10.0**decades
+    estimate = RidgeRegression('fixed', penalty=penalty).estimate(problem)
+    expected = ridge_oracle(W, tau, penalty)
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(estimate.theta, reduction.K @ expected, atol=1e-8 * scale)
+    found = shortest_standard_parameters(reduction, estimate.theta)
+    np.testing.assert_allclose(found, expected, atol=1e-8 * scale)
+
+
+@settings(max_examples=10)
+@given(seed=SEEDS)
+def test_penalty_of_the_report(arm, reduction, seed):
+    """
+    Smallest eigenvalue that is not zero: nothing in the null space, the weakest part is halved.
+
+    The identities behind (D11 of the numbers): of least squares, the part along the singular
+    direction of value s is multiplied by s^2 / (s^2 + smallest s^2), one half for the smallest.
+    """
+    problem, W, tau, _ = problem_of(arm, reduction, seed)
+    estimate = RidgeRegression().estimate(problem)
+    standard = shortest_standard_parameters(reduction, estimate.theta)
+    _, singular, directions = np.linalg.svd(W)
+    rank = reduction.rank
+    assert singular[rank] < 1e-10 * singular[0] < singular[rank - 1]
+    shortest = np.linalg.pinv(W, rcond=1e-10) @ tau
+    scale = np.abs(shortest).max()
+    np.testing.assert_allclose(directions[rank:] @ standard, 0.0, atol=1e-9 * scale)
+    parts = directions[:rank] @ shortest
+    kept = singular[:rank] ** 2 / (singular[:rank] ** 2 + singular[rank - 1] ** 2)
+    np.testing.assert_allclose(directions[:rank] @ standard, kept * parts, atol=1e-7 * scale)
+    assert kept[-1] == 0.5
+    np.testing.assert_allclose(
+        directions[rank - 1] @ standard, 0.5 * parts[-1], atol=1e-7 * scale
+    )
+    assert f'ridge penalty {singular[rank - 1] ** 2:.3g} by rule smallest_eigenvalue' in (
+        estimate.notes[0]
+    )
+
+
+def test_a_vanishing_penalty_is_the_shortest_solution(arm, reduction):
+    """Property P3: base parameters of least squares, standard ones of least norm, to 1e-6."""
+    problem, W, tau, _ = problem_of(arm, reduction, 1)
+    estimate = RidgeRegression('fixed', penalty=1e-10).estimate(problem)
+    plain = OrdinaryLeastSquares().estimate(problem)
+    scale = np.abs(plain.theta).max()
+    np.testing.assert_allclose(estimate.theta, plain.theta, atol=1e-6 * scale)
+    np.testing.assert_allclose(estimate.standard_errors, plain.standard_errors, rtol=1e-5)
+    np.testing.assert_allclose(
+        shortest_standard_parameters(reduction, estimate.theta),
+        np.linalg.pinv(W, rcond=1e-10) @ tau, atol=1e-6 * scale,
+    )
+
+
+def test_a_large_penalty_leaves_nothing(arm, reduction):
+    """Of sums of products of some 1e6 the penalty leaves a part of 1e-12."""
+    problem, *_ = problem_of(arm, reduction, 2)
+    estimate = RidgeRegression('fixed', penalty=1e18).estimate(problem)
+    np.testing.assert_allclose(estimate.theta, 0.0, atol=1e-11)
+
+
+def test_standard_errors_are_those_of_the_noise(arm, reduction):
+    """
+    Scatter of a fixed penalty's estimates over 200 draws of noise, the bias left out.
+
+    A standard deviation of 200 draws has an error of 5 %; of some 30 parameters the worst is
+    within five of them.
+    """
+    rng = np.random.default_rng(3)
+    motion = fourier_motion(arm.n, 3, 200)
+    theta = possible_parameters(arm, reduction.parameters, rng)
+    tau = torque_of(arm, reduction, theta, motion)
+    found = []
+    for _ in range(200):
+        problem = arm_problem(arm, reduction, motion, tau + rng.normal(size=tau.shape))
+        estimate = RidgeRegression('fixed', penalty=10.0).estimate(problem)
+        found.append(estimate.theta)
+    np.testing.assert_allclose(
+        np.std(found, axis=0, ddof=1), estimate.standard_errors, rtol=0.25
+    )
+
+
+def test_cross_validation_finds_its_own_minimum(arm, reduction):
+    """The error by its definition on all rows: no neighbour of the chosen penalty has less."""
+    problem, W, tau, _ = problem_of(arm, reduction, 4, 60, noise=20.0)
+    estimate = RidgeRegression('cross_validation').estimate(problem)
+    penalty = float(estimate.notes[0].split()[2])
+
+    def error(value):
+        hat = W @ np.linalg.solve(W.T @ W + value * np.eye(W.shape[1]), W.T)
+        rest = tau - hat @ tau
+        return (rest @ rest) / (len(tau) - np.trace(hat)) ** 2
+
+    # The note prints three digits; a hundredth of a decade is far from the flat bottom's width.
+    assert error(penalty) < error(1.3 * penalty)
+    assert error(penalty) < error(penalty / 1.3)
+
+
+def test_cross_validation_helps_in_noise(arm, reduction):
+    """
+    Torques of unseen motions, over ten runs of few samples in much noise.
+
+    The mean squared error falls below that of least squares, and of the report's penalty too.
+    """
+    squares = {'cross_validation': [], 'smallest_eigenvalue': [], 'none': []}
+    for seed in range(10):
+        problem, _, _, theta = problem_of(arm, reduction, seed, 40, noise=30.0)
+        unseen = fourier_motion(arm.n, seed + 1000, 100)
+        expected = torque_of(arm, reduction, theta, unseen)
+        for rule, found in squares.items():
+            estimator = OrdinaryLeastSquares() if rule == 'none' else RidgeRegression(rule)
+            torque = predict(arm, reduction, estimator.estimate(problem).theta, unseen)
+            found.append(np.mean((torque - expected) ** 2))
+    assert np.mean(squares['cross_validation']) < np.mean(squares['none'])
+    assert np.mean(squares['cross_validation']) < np.mean(squares['smallest_eigenvalue'])
+
+
+def test_the_prior_is_what_a_large_penalty_leaves(robots):
+    """
+    Toward the URDF: with any data, its base parameters; by little, least squares.
+
+    Friction and rotors have a prior a thousandth as strong as the others', a millionth in squares.
+    """
+    arm = robots['ur5']
+    reduction = arm_reduction(arm)
+    problem, *_ = problem_of(arm, reduction, 5, 200)
+    prior = np.zeros(reduction.parameters.size)
+    prior[:60] = prior_inertial_parameters(arm)
+    strong = RidgeRegression('fixed', penalty=1e20, toward_prior=True).estimate(problem)
+    np.testing.assert_allclose(strong.theta, reduction.K @ prior, atol=1e-8)
+    weak = RidgeRegression('fixed', penalty=1e-9, toward_prior=True).estimate(problem)
+    plain = OrdinaryLeastSquares().estimate(problem)
+    np.testing.assert_allclose(weak.theta, plain.theta, atol=1e-5 * np.abs(plain.theta).max())
+
+
+def test_the_prior_term_is_the_distance_of_standard_parameters(robots):
+    """Penalty on base parameters: the least over standard ones, in units of what may be wrong."""
+    arm = robots['ur5']
+    reduction = arm_reduction(arm)
+    problem, *_ = problem_of(arm, reduction, 6, 200)
+    estimate = RidgeRegression('fixed', penalty=1.0, toward_prior=True).estimate(problem)
+    nearest = project_on_prior(arm, reduction, estimate.theta)
+    rows = estimate.prior.matrix @ estimate.unknowns - estimate.prior.side
+    from robot_identification.estimation.standard import prior_deviation
+
+    prior = np.zeros(reduction.parameters.size)
+    prior[:60] = prior_inertial_parameters(arm)
+    distance = np.sum(((nearest - prior) / prior_deviation(arm, prior.size)) ** 2)
+    assert rows @ rows == pytest.approx(distance, rel=1e-6)
+
+
+def test_offsets_of_single_recordings_are_not_penalised(arm, reduction):
+    """They are found in full where the penalty leaves nothing of the parameters."""
+    recordings = []
+    for seed, value in ((7, 3.0), (8, -3.0)):
+        motion = fourier_motion(arm.n, seed, 100)
+        recordings.append((motion, np.full((100, arm.n), value)))
+    problem = observe(arm, reduction, recordings, offset_by_recording=True).factor()
+    estimate = RidgeRegression('fixed', penalty=1e14).estimate(problem)
+    np.testing.assert_allclose(estimate.theta, 0.0, atol=1e-8)
+    np.testing.assert_allclose(estimate.nuisance, -3.0, rtol=1e-8)
+
+
+def test_weights_are_renewed(arm, reduction):
+    """With a vanishing penalty they are those of weighted least squares."""
+    problem, *_ = problem_of(arm, reduction, 9)
+    estimate = RidgeRegression('fixed', penalty=1e-10, reweightings=3).estimate(problem)
+    weighted = WeightedLeastSquares().estimate(problem)
+    np.testing.assert_allclose(estimate.weights, weighted.weights, rtol=1e-5)
+
+
+def test_what_has_no_data_is_said(arm, reduction):
+    """A joint that stands still: the penalty decides, and the note counts what it decides."""
+    motion = fourier_motion(arm.n, 10)
+    motion.q[:, 2] = 0.3
+    motion.dq[:, 2] = motion.ddq[:, 2] = 0.0
+    theta = possible_parameters(arm, reduction.parameters, np.random.default_rng(10))
+    tau = torque_of(arm, reduction, theta, motion)
+    problem = arm_problem(arm, reduction, motion, tau)
+    estimate = RidgeRegression().estimate(problem)
+    W = observation_matrix(arm, reduction.parameters, motion)
+    lost = reduction.rank - np.linalg.matrix_rank(W, tol=1e-10 * np.linalg.norm(W, 2))
+    assert lost >= 3
+    assert f'{lost} combinations have no data' in estimate.notes[0]
+    with pytest.raises(RankDeficientError, match='penalty of ridge is too small'):
+        RidgeRegression('fixed', penalty=1e-30).estimate(problem)
+    still = arm_problem(arm, reduction, motion, np.zeros_like(tau))
+    assert np.all(RidgeRegression().estimate(still).theta == 0.0)
+
+
+@pytest.mark.parametrize('options, message', [
+    ({'rule': 'l_curve'}, "unknown rule 'l_curve' of ridge: known are smallest_eigenvalue, "),
+    ({'rule': 'fixed'}, 'give a penalty with rule fixed'),
+    ({'penalty': 1.0}, 'give a penalty with rule fixed, and with no other'),
+    ({'rule': 'fixed', 'penalty': -1.0}, 'penalty of ridge is -1.0, it must be a positive'),
+    ({'reweightings': -1}, 'reweightings of ridge is -1'),
+])
+def test_options_are_checked(options, message):
+    with pytest.raises(UsageError, match=message):
+        RidgeRegression(**options)

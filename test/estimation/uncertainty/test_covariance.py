@@ -1,0 +1,418 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every kind of covariance, against its definition written out, and against known scatter."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import RankDeficientError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation.linear import describe_estimate
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.observations import TIME_BLOCKS
+from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.problem import PriorTerm
+from robot_identification.estimation.uncertainty.covariance import blocks_covariance
+from robot_identification.estimation.uncertainty.covariance import bootstrap_covariance
+from robot_identification.estimation.uncertainty.covariance import covariance_of
+from robot_identification.estimation.uncertainty.covariance import COVARIANCES
+from robot_identification.estimation.uncertainty.covariance import hac_covariance
+from robot_identification.estimation.uncertainty.scatter import choose_lag
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion
+from robot_identification.processing.dataset import Dataset
+
+RATE = 100.0
+
+
+@pytest.fixture(scope='module')
+def arm(robots):
+    """Return an arm of three joints and its base parameters."""
+    robot = robots['mixed']
+    parameters = make_standard_parameters(
+        robot.n, parse_friction('viscous,coulomb,offset'), reflected_inertia=True
+    )
+    return robot, reduce_to_base(robot, parameters)
+
+
+def recording(robot, seed, samples=1500, taken=None):
+    """Return a lively motion with noise for effort; the truth is zero."""
+    form = FourierParametrization(harmonics=5, base_period=8.0)
+    rng = np.random.default_rng(seed)
+    coefficients = 0.3 * rng.normal(size=(robot.n, form.n_coefficients))
+    stamps = np.arange(samples) / RATE
+    motion = Motion(*(basis @ coefficients.T for basis in form.basis(stamps)))
+    taken = np.ones(samples, dtype=bool) if taken is None else taken
+    dataset = Dataset(
+        'made up', robot.joint_names, stamps, motion, slow_noise(rng, samples, robot.n), 'Nm',
+        taken, taken, (slice(0, samples),), {}, RATE, (),
+    )
+    return TrainingData(dataset, np.ones(robot.n), taken)
+
+
+def slow_noise(rng, samples, n):
+    """Return noise that remembers 50 ms, more on later joints (N, n)."""
+    white = np.arange(1, n + 1) * rng.normal(size=(samples, n))
+    noise = white.copy()
+    for k in range(1, samples):
+        noise[k] += 0.8 * noise[k - 1]
+    return noise
+
+
+def estimate_of(arm, data, estimator='wls', **options):
+    """Return an estimate from recordings."""
+    robot, reduction = arm
+    observations = Observations(
+        robot, reduction, data, **{'time_blocks': TIME_BLOCKS, **options}
+    )
+    return ESTIMATORS[estimator]().estimate(observations.factor())
+
+
+@pytest.fixture(scope='module')
+def estimate(arm):
+    """Return an estimate from one recording."""
+    return estimate_of(arm, [recording(arm[0], 0)])
+
+
+def scores_of(estimate, weigh=None):
+    """Return the weighted normal matrix and the scores of all samples by recording."""
+    observations, theta = estimate.problem.observations, unknowns(estimate)
+    A = np.zeros((len(theta),) * 2)
+    scores = [np.zeros((len(part.rows), len(theta))) for part in observations.data]
+    for block in observations.blocks():
+        for joint, rows in enumerate(block.joints):
+            columns = observations.columns(joint)
+            W = np.zeros((len(rows.samples), len(theta)))
+            W[:, columns] = estimate.weights[joint] * observations.matrix(joint, rows, theta)
+            residual = estimate.weights[joint] * rows.tau - W @ theta
+            h = 1.0 if weigh is None else weigh(joint, residual / estimate.weights[joint])
+            A += W.T @ (W * np.square(h)[:, None] if weigh else W)
+            scores[block.bag][rows.samples] += W * (np.square(h) * residual)[:, None]
+    return A, scores
+
+
+def unknowns(estimate):
+    """Return all unknowns of an estimate."""
+    return np.append(estimate.theta, estimate.nuisance)
+
+
+def newey_west(A, scores, lag):
+    """Return the covariance by the formula of Newey and West, pair by pair of samples."""
+    S = np.zeros(A.shape)
+    for g in scores:
+        for shift in range(lag + 1):
+            product = g[shift:].T @ g[: len(g) - shift]
+            S += (1.0 - shift / (lag + 1)) * (
+                product + product.T if shift else product
+            )
+    inverse = np.linalg.inv(A)
+    return inverse @ S @ inverse
+
+
+def correlation(matrix):
+    """Return the correlation matrix of a covariance."""
+    errors = np.sqrt(np.diag(matrix))
+    return matrix / errors / errors[:, None]
+
+
+@pytest.mark.parametrize('lag', [0, 1, 30, 1499])
+def test_hac_is_newey_west_with_each_parameter_scaled(estimate, lag):
+    """
+    The correction scales parameters, so that correlations are those of the formula.
+
+    It makes errors larger, never smaller. 1e-8 is rounding.
+    """
+    found = hac_covariance(estimate, lag=lag)
+    expected = newey_west(*scores_of(estimate), lag)
+    np.testing.assert_allclose(found.correlation, correlation(expected), atol=1e-8)
+    ratio = np.diag(found.matrix) / np.diag(expected)
+    assert np.all(ratio > 1.0)
+    if lag <= 30:
+        # What 15 s lose to the fit of 37 parameters; the whole recording sums to nothing.
+        assert np.all(ratio < 2.0)
+    assert found.window == pytest.approx((lag + 1) / RATE)
+
+
+def test_windows_end_with_the_recording_and_samples_left_out_are_zero(arm):
+    """Two recordings with holes of all sizes, offsets of their own, blocks of 1024 rows."""
+    robot, reduction = arm
+    rng = np.random.default_rng(5)
+    taken = np.ones(2600, dtype=bool)
+    taken[rng.integers(0, 2600, 200)] = False
+    taken[300:340] = taken[900:1300] = taken[2000:2011] = False
+    data = [recording(robot, 1, 2600, taken), recording(robot, 2, 700)]
+    estimate = estimate_of(arm, data, offset_by_recording=True)
+    assert estimate.problem.nuisance == robot.n
+    found = hac_covariance(estimate, lag=25)
+    b = reduction.rank
+    expected = newey_west(*scores_of(estimate), 25)[:b, :b]
+    np.testing.assert_allclose(found.correlation, correlation(expected), atol=1e-8)
+
+
+def test_blocks_are_overlapping_batch_means(estimate):
+    """Sums of three neighbouring ones of 30 blocks, by the rows themselves."""
+    A, (scores,) = scores_of(estimate)
+    count = len(estimate.problem.blocks)
+    assert count == 30
+    sums = scores.reshape(count, -1, len(A)).sum(axis=1)
+    S = np.zeros(A.shape)
+    for first in range(-2, count):
+        window = sums[max(first, 0): first + 3].sum(axis=0)
+        S += np.outer(window, window) / 3.0
+    inverse = np.linalg.inv(A)
+    found = blocks_covariance(estimate)
+    np.testing.assert_allclose(
+        found.correlation, correlation(inverse @ S @ inverse), atol=1e-8
+    )
+    assert found.window == pytest.approx(1.5)
+
+
+def test_unit_is_what_the_papers_print(estimate):
+    """``sqrt(diag((W' W)^-1))``, without weights and residuals."""
+    ones = replace(estimate, weights=np.ones(3))
+    A, _ = scores_of(ones)
+    np.testing.assert_allclose(
+        covariance_of(estimate, 'unit').matrix, np.linalg.inv(A), rtol=1e-8, atol=1e-15
+    )
+
+
+def test_residual_is_the_estimators_own(estimate):
+    found = covariance_of(estimate, 'residual')
+    np.testing.assert_array_equal(found.matrix, estimate.covariance)
+    assert found.freedom[0] == 3 * 1500 - estimate.problem.size
+    assert 'white' in found.notes[0]
+
+
+@pytest.mark.parametrize('kind', COVARIANCES)
+def test_every_kind_is_a_covariance(estimate, kind):
+    """Symmetric, not negative, with errors and at least one degree of freedom."""
+    found = covariance_of(estimate, kind)
+    assert found.kind == kind
+    np.testing.assert_allclose(found.matrix, found.matrix.T, rtol=1e-9, atol=1e-18)
+    assert np.linalg.eigvalsh(found.correlation)[0] > -1e-9
+    assert np.all(found.standard_errors > 0.0)
+    assert np.all(found.freedom >= 1.0)
+
+
+@pytest.mark.parametrize('kind', ['residual', 'hac', 'blocks', 'bootstrap'])
+def test_errors_have_the_unit_of_the_torque(arm, estimate, kind):
+    """Millinewton metres instead of newton metres: a thousand times the numbers."""
+    part = recording(arm[0], 0)
+    part.dataset.effort[:] *= 1e3
+    scaled = covariance_of(estimate_of(arm, [part]), kind)
+    plain = covariance_of(estimate, kind)
+    np.testing.assert_allclose(scaled.matrix, 1e6 * plain.matrix, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(scaled.freedom, plain.freedom, rtol=1e-6)
+
+
+def test_noise_shared_by_joints_counts(arm):
+    """
+    One noise on all joints: a parameter that several joints show is less certain than it seems.
+
+    The mean ratio of variances over the parameters is 1 for noises of their own, and not 1 for
+    each parameter; chance moves each by a third.
+    """
+    robot, _ = arm
+    part = recording(robot, 3, samples=6000)
+    rng = np.random.default_rng(0)
+    ratios = []
+    for shared in (False, True):
+        noise = rng.normal(size=(6000, robot.n))
+        part.dataset.effort[:] = noise[:, :1] if shared else noise
+        estimate = estimate_of(arm, [part])
+        hac, white = (covariance_of(estimate, kind) for kind in ('hac', 'residual'))
+        ratios.append(np.log(hac.standard_errors / white.standard_errors))
+    own, shared = (np.abs(ratio).mean() for ratio in ratios)
+    assert shared > 1.5 * own
+
+
+def test_slow_noise_makes_larger_errors(estimate):
+    """Noise that is the same for nine samples: roots of up to 9, if the motion is slow."""
+    white = covariance_of(estimate, 'residual').standard_errors
+    for kind in ('hac', 'blocks', 'bootstrap'):
+        ratio = np.median(covariance_of(estimate, kind).standard_errors / white)
+        assert 2.0 < ratio < 3.5, kind
+
+
+def test_the_lag_follows_the_memory_of_the_residuals():
+    """Of white noise 1.3 root N; of slow noise more; never less than the filter's memory."""
+    rng = np.random.default_rng(0)
+    white = rng.normal(size=(10_000, 2))
+    assert choose_lag([white]) == 130
+    assert choose_lag([white], memory=200.0) == 200
+    # 2 phi / (1 - phi^2) = 19 samples apart on average, times twenty; a third is chance.
+    slow = rng.normal(size=(10_000, 2))
+    for k in range(1, 10_000):
+        slow[k] += 0.95 * slow[k - 1]
+    assert choose_lag([slow]) == pytest.approx(390, rel=0.35)
+    drifting = np.cumsum(rng.normal(size=(10_000, 2)), axis=0)
+    assert choose_lag([drifting]) == 10_000 // 6
+    assert choose_lag([white[:5000], white[5000:]]) == 130
+
+
+def test_the_default_takes_the_rows_where_they_are_there(estimate):
+    without = replace(estimate, problem=replace(estimate.problem, observations=None))
+    assert covariance_of(estimate).kind == 'hac'
+    assert covariance_of(without).kind == 'blocks'
+    np.testing.assert_allclose(
+        covariance_of(without).matrix, covariance_of(estimate, 'blocks').matrix
+    )
+    assert np.isnan(covariance_of(without).window)
+
+
+def test_blocks_are_made_from_the_rows_where_the_problem_has_none(arm, estimate):
+    undivided = estimate_of(arm, [recording(arm[0], 0)], time_blocks=1)
+    assert undivided.problem.blocks == ()
+    for kind in ('hac', 'blocks'):
+        found, expected = (covariance_of(e, kind) for e in (undivided, estimate))
+        np.testing.assert_allclose(found.standard_errors, expected.standard_errors, rtol=0.05)
+
+
+def test_rows_weighted_by_their_residuals_need_their_weights(arm):
+    """Huber's estimate: without the weights it is refused, with them it is the formula."""
+    part = recording(arm[0], 4)
+    plain = estimate_of(arm, [part])
+    observations = plain.problem.observations
+    theta = plain.theta
+
+    def weigh(joint, residual):
+        limit = 0.5 * plain.sigma[joint]
+        return np.sqrt(limit / np.maximum(np.abs(residual), limit))
+
+    weighted = solve_weighted(observations.factor(theta, weigh), plain.weights)
+    assert covariance_of(weighted).kind == 'blocks'
+    with pytest.raises(UsageError, match='weights that the estimator gave to rows'):
+        covariance_of(weighted, 'hac')
+    found = hac_covariance(weighted, lag=30, at=theta, weigh=weigh)
+    A, (scores,) = scores_of(replace(weighted, theta=theta), weigh)
+    # Scores by the weights at the old estimate and residuals of the new one.
+    expected = newey_west(A, [scores], 30)
+    np.testing.assert_allclose(
+        np.sqrt(np.diag(found.matrix) / np.diag(expected)), 1.0, atol=0.4
+    )
+    ratio = found.standard_errors / covariance_of(weighted, 'blocks').standard_errors
+    assert 0.7 < np.median(ratio) < 1.3
+
+
+def test_parameters_held_by_a_bound_have_no_error(estimate):
+    """The others are those of the problem without it."""
+    b = len(estimate.theta)
+    held = np.zeros(b, dtype=bool)
+    held[[3, b - 1]] = True
+    problem, weights = estimate.problem, estimate.weights
+    R, z = problem.stacked(weights)
+    theta = np.zeros(b)
+    theta[~held] = np.linalg.lstsq(R[:, ~held], z, rcond=None)[0]
+    bounded = describe_estimate(problem, weights, theta, active=held)
+    for kind in COVARIANCES:
+        found = covariance_of(bounded, kind)
+        assert np.all(np.isnan(found.standard_errors) == held)
+        assert not found.matrix[held].any()
+        assert np.all(found.standard_errors[~held] > 0.0)
+        if kind != 'unit':
+            names = problem.reduction.names
+            assert any(f'{names[3]}, {names[b - 1]}' in note for note in found.notes)
+
+
+@pytest.mark.parametrize('kind', ['hac', 'blocks', 'bootstrap'])
+def test_a_strong_prior_is_all_there_is_to_know(estimate, kind):
+    """Its deviations are the errors then; a weak one changes nothing."""
+    b = len(estimate.theta)
+    problem, weights = estimate.problem, estimate.weights
+    deviation = 1e-7 * np.arange(1, b + 1)
+    for strength, expected in (
+        (1.0, deviation), (1e-14, covariance_of(estimate, kind).standard_errors)
+    ):
+        prior = PriorTerm(strength * np.diag(1.0 / deviation), np.zeros(b))
+        R, z = problem.stacked(weights)
+        theta = np.linalg.lstsq(
+            np.vstack([R, prior.matrix]), np.append(z, prior.side), rcond=None
+        )[0]
+        found = covariance_of(describe_estimate(problem, weights, theta, prior=prior), kind)
+        if kind == 'bootstrap' and strength == 1.0:
+            # Only data are drawn anew.
+            assert np.all(found.standard_errors < expected)
+        else:
+            np.testing.assert_allclose(found.standard_errors, expected, rtol=0.02)
+
+
+def test_the_bootstrap_repeats_by_its_seed(estimate):
+    first, again, other = (
+        bootstrap_covariance(estimate, replications=50, seed=seed) for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first.matrix, again.matrix)
+    assert not np.array_equal(first.matrix, other.matrix)
+
+
+def test_what_cannot_be_had_is_refused(arm, estimate):
+    """By name, with what to take instead."""
+    with pytest.raises(UsageError, match=r"unknown kind of covariance 'hacc'.*hac"):
+        covariance_of(estimate, 'hacc')
+    with pytest.raises(UsageError, match='does not have its problem'):
+        covariance_of(replace(estimate, problem=None), 'hac')
+    bare = replace(estimate, problem=replace(estimate.problem, observations=None, blocks=()))
+    with pytest.raises(UsageError, match='recordings themselves'):
+        covariance_of(bare, 'hac')
+    with pytest.raises(UsageError, match='two or more, the problem has 0'):
+        covariance_of(bare, 'blocks')
+
+
+def test_short_recordings_have_white_errors_and_say_so(arm):
+    """Two thirds of a second is one block: nothing says how estimates scatter."""
+    short = estimate_of(arm, [recording(arm[0], 0, samples=66)])
+    found = covariance_of(short)
+    assert found.kind == 'residual'
+    assert 'record longer' in found.notes[0]
+    with pytest.raises(UsageError, match='two or more, the problem has 0'):
+        covariance_of(short, 'blocks')
+
+
+@pytest.mark.parametrize('kind', ['hac', 'blocks', 'residual'])
+def test_recordings_without_noise_have_no_errors(arm, kind):
+    """Exact torques, and torques of zero: errors of rounding, no division by zero."""
+    part = recording(arm[0], 0)
+    for factor in (1.0, 0.0):
+        part.dataset.effort[:] = factor * np.sin(part.dataset.motion.q)
+        rows = Observations(*arm, [part])
+        torque = rows.torque(factor * np.ones(arm[1].rank))[0]
+        part.dataset.effort[:] = torque
+        found = covariance_of(estimate_of(arm, [part]), kind)
+        assert np.all(found.standard_errors < 1e-9)
+        assert np.all(np.isfinite(found.freedom))
+
+
+def test_no_errors_of_what_is_not_determined(estimate):
+    """A column twice: no error is printed for it."""
+    problem = estimate.problem
+    twice = tuple(
+        replace(factor, triangle=factor.triangle.copy()) for factor in problem.factors
+    )
+    for factor in twice:
+        place = {int(column): k for k, column in enumerate(factor.columns)}
+        if 0 in place and 1 in place:
+            factor.triangle[:, place[1]] = factor.triangle[:, place[0]]
+        elif 1 in place:
+            factor.triangle[:, place[1]] = 0.0
+        elif 0 in place:
+            factor.triangle[:, place[0]] = 0.0
+    broken = replace(estimate, problem=replace(problem, factors=twice))
+    with pytest.raises(RankDeficientError, match='do not determine every base parameter'):
+        covariance_of(broken, 'blocks')
