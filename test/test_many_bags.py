@@ -115,7 +115,10 @@ def local():
         yield opened
     left = set(multiprocessing.active_children()) - before
     # A Dask cluster names its own.
-    assert not [process for process in left if process.name.startswith('SpawnProcess')]
+    ours = [process for process in left if process.name.startswith('SpawnProcess')]
+    for process in ours:
+        process.join(5.0)
+    assert not [process for process in ours if process.is_alive()]
 
 
 @pytest.fixture(scope='module')
