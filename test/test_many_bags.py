@@ -115,10 +115,10 @@ def local():
         yield opened
     left = set(multiprocessing.active_children()) - before
     # A Dask cluster names its own.
-    ours = [process for process in left if process.name.startswith('SpawnProcess')]
-    for process in ours:
-        process.join(5.0)
-    assert not [process for process in ours if process.is_alive()]
+    ours = [child for child in left if child.name.startswith('SpawnProcess')]
+    for child in ours:
+        child.join(5.0)
+    assert not [child for child in ours if child.is_alive()]
 
 
 @pytest.fixture(scope='module')
