@@ -54,7 +54,7 @@ demo: setup ## Identify and validate a simulated robot through its ROS nodes, an
 	@$(BIN)/robot-identification demo $(DEMO_ARGS)
 
 test: setup ## Lint and run all tests
-	@$(MAKE) --no-print-directory lint & lint=$$!; \
+	@$(MAKE) --no-print-directory lint & lint=$$!; export LINTED_BESIDE=1; \
 	$(if $(strip $(PYTEST_ARGS)),$(BIN)/python -m pytest $(PYTEST_ARGS),$(TESTS)); tested=$$?; \
 	wait $$lint && exit $$tested
 

@@ -43,7 +43,7 @@ from robot_identification.model.model_file import dump_identified_model
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.processing.loading import temperature_note
 
-PRINTED = Path(__file__).resolve().parents[1] / 'fixtures' / 'published' / 'raviola_2021.yaml'
+PRINTED = Path(__file__).resolve().parents[2] / 'fixtures' / 'published' / 'raviola_2021.yaml'
 JOINT_REGRESSION = 'coulomb,viscous,temperature_viscous,offset'
 TEMPERATURES = np.array([[20.0, 22.0, 21.0], [25.0, 25.0, 27.0], [29.0, 31.0, 33.0],
                          [34.0, 33.0, 36.0], [37.0, 38.0, 41.0]])
