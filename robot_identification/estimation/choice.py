@@ -198,8 +198,8 @@ def choose_prior_weight(
     motion = sum(_seconds_fitted(dataset) for dataset in datasets)
     if motion < SHORT_MOTION:
         notes.append(
-            f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the friction terms rest on little; '
-            'record longer, or compare --estimator consistent'
+            f'{motion:.0f} s of motion: under {SHORT_MOTION:g} s the friction terms rest on '
+            'little; record longer, or compare --estimator consistent'
         )
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     trials = cross_validate_prior_weights(

@@ -29,6 +29,8 @@ BoolArray = NDArray[np.bool_]
 
 # A column shorter than this part of the longest says nothing; it has an error beyond all measure.
 LEAST_LENGTH = 1.0e-100
+# Any larger standard error is stated as this: its square must be a number.
+LARGEST_ERROR = 1.0e120
 # Relative size below which a singular value of the column-scaled problem is rounding.
 RANK_TOLERANCE = 1.0e-10
 
@@ -85,13 +87,15 @@ def describe_estimate(
         spread = np.append(spread, np.ones(len(prior.matrix)))
     free = R[:, ~active]
     scale = np.linalg.norm(free, axis=0)
-    # The square of one over it must be a number.
+    # One over it must be a number.
     scale = np.maximum(scale, max(LEAST_LENGTH * scale.max(initial=0.0), np.finfo(float).tiny))
     orthogonal, triangle = np.linalg.qr(free / scale)
     singular = np.linalg.svd(triangle, compute_uv=False)
-    G = scipy.linalg.solve_triangular(triangle, orthogonal.T) / scale[:, None]
+    G = scipy.linalg.solve_triangular(triangle, orthogonal.T * spread) / scale[:, None]
+    largest = np.abs(G).max(axis=1, initial=0.0)
+    G *= np.minimum(1.0, LARGEST_ERROR / np.maximum(largest, 1.0))[:, None]
     covariance = np.zeros((problem.size, problem.size))
-    covariance[np.ix_(~active, ~active)] = (G * spread**2) @ G.T
+    covariance[np.ix_(~active, ~active)] = G @ G.T
     return Estimate(
         theta=theta[:b],
         covariance=covariance[:b, :b],

@@ -81,9 +81,16 @@ class Experiment:
         pytest.fail(f'{ATTEMPTS} attempts, now {self.state}')
 
     def execute_fast(self):
-        """Execute; return in full motion."""
-        self.execute()
-        wait_until(lambda: self.speed() > IN_MOTION, 'full motion')
+        """Execute, again after a stall of this machine; return in full motion."""
+        for _ in range(ATTEMPTS):
+            self.execute()
+            wait_until(
+                lambda: self.speed() > IN_MOTION or self.state['state'] != 'EXECUTING',
+                'full motion, or its end',
+            )
+            if self.speed() > IN_MOTION:
+                return
+        pytest.fail(f'{ATTEMPTS} attempts, now {self.state}')
 
     def speed(self):
         """Return the highest true joint speed at present [rad/s]."""

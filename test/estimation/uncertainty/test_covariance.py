@@ -332,6 +332,28 @@ def test_parameters_held_by_a_bound_have_no_error(estimate):
             assert any(f'{names[3]}, {names[b - 1]}' in note for note in found.notes)
 
 
+@pytest.mark.parametrize('faintness', [1e-90, 1e-130, 1e-170])
+def test_what_the_data_do_not_show_has_an_error_that_is_a_number(estimate, faintness):
+    """A column next to nothing, as of a law whose speed is never reached; others lose nothing."""
+    problem, weights = estimate.problem, estimate.weights
+    last = problem.size - 1
+
+    def faded(factor):
+        triangle = factor.triangle.copy()
+        triangle[:, np.append(factor.columns == last, False)] *= faintness
+        return replace(factor, triangle=triangle)
+
+    faint = replace(problem, factors=tuple(faded(factor) for factor in problem.factors))
+    theta = np.append(estimate.theta[:-1], 0.0)
+    found = describe_estimate(faint, weights, theta)
+    assert np.all(np.isfinite(found.covariance))
+    assert found.covariance[-1, -1] > 1e150
+    errors = np.sqrt(np.diag(found.covariance))
+    expected = np.sqrt(np.diag(describe_estimate(problem, weights, theta).covariance))
+    # The residuals change with the column, and with them every error by the same share.
+    np.testing.assert_allclose(errors[:-1] / expected[:-1], 1.0, rtol=0.05)
+
+
 @pytest.mark.parametrize('kind', ['hac', 'blocks', 'bootstrap'])
 def test_a_strong_prior_is_all_there_is_to_know(estimate, kind):
     """Its deviations are the errors then; a weak one changes nothing."""
