@@ -23,7 +23,6 @@ real arm.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 
@@ -36,43 +35,40 @@ from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
-from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
-from robot_identification.nodes.conversions import joint_state
 from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.nodes.graph import are_named
 from robot_identification.nodes.graph import foreign_participants
 from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.nodes.simulated_faults import InjectedFaults
+from robot_identification.nodes.simulated_interfaces import COMMANDS
+from robot_identification.nodes.simulated_interfaces import CONTROLLER
+from robot_identification.nodes.simulated_interfaces import DriverTopics
 from robot_identification.nodes.trajectory_action import TrajectoryAction
-from robot_identification.simulation.controller import TrajectoryController
+from robot_identification.simulation.faults import Stream
 from robot_identification.simulation.run import driver_period
-from robot_identification.simulation.run import published_effort
+from robot_identification.simulation.scaled_controller import ScaledController
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.truth import Truth
 from robot_identification.simulation.truth import with_elastic_joints
 from robot_identification.simulation.truth import with_static_friction
 from robot_identification.simulation.truth import with_warming
 from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import Sample
 from robot_identification.simulation.twin import Sensors
 from robot_identification.simulation.twin import Twin
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_msgs.msg import Float64
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import Header
-from std_msgs.msg import String
+from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
-CONTROLLER = 'scaled_joint_trajectory_controller'
-COMMANDS = f'{CONTROLLER}/joint_trajectory'
 FOREIGN_CHECK_PERIOD = 0.5
 # A faster clock would keep every listener busy with nothing but the time [Hz, wall clock].
 CLOCK_RATE = 100.0
 SPEED_SCALING_RATE = 10.0
 # Simulated time between two messages of the joints' temperatures [s].
 TEMPERATURE_PERIOD = 1.0
+# An arm faster than this [rad/s] is seen to rest for a while before the node leaves [s].
+MOVING_SPEED = 0.01
+REST_SHOWN = 1.0
+LONGEST_FAREWELL = 4.0
 
 
 class SimulatedRobot(Node):
@@ -101,6 +97,7 @@ class SimulatedRobot(Node):
         start = declare(
             self, 'initial_positions', [0.0, -1.57, 1.57, -1.57, -1.57, 0.0],
             'where the robot stands first [rad], kinematic order',
+            minimum=-10.0, maximum=10.0, longest=64,
         )
         publish_truth = declare(
             self, 'publish_truth', False, 'publish ~/noise_free_joint_states (tests and demo)'
@@ -119,9 +116,10 @@ class SimulatedRobot(Node):
         truth = self._declare_truth(truth_seed)
         sensors = Sensors() if noise else NOISE_FREE
         self._twin = Twin(self._robot, truth, sensors, q, noise_seed)
-        self._controller = TrajectoryController(q)
-        self._order = np.argsort(self._robot.joint_names)
-        self._names = [self._prefix + self._robot.joint_names[i] for i in self._order]
+        self._controller = ScaledController(q, limits.acceleration, self._period)
+        self._stream = Stream(self._robot.n, noise_seed)
+        self._was_silent = False
+        self._moved_at = self._asked_to_close_at = -np.inf
         self._cycles = 0
         cycles_per_second = factor / self._period
         self._clock_cycles = max(round(cycles_per_second / CLOCK_RATE), 1)
@@ -134,6 +132,19 @@ class SimulatedRobot(Node):
             self.get_clock().now().nanoseconds * 1e-9 if factor == 1.0 else SIMULATED_EPOCH
         )
         self._create_interfaces(factor, publish_truth, token)
+
+    def close(self) -> bool:
+        """
+        Stay until the arm has rested for a while; return True then.
+
+        A runner that Ctrl-C reaches together with this node stops the arm, and sees it rest.
+        """
+        now = time.monotonic()
+        if np.isinf(self._asked_to_close_at):
+            self._asked_to_close_at = now
+        return (
+            now - self._moved_at > REST_SHOWN or now - self._asked_to_close_at > LONGEST_FAREWELL
+        )
 
     def _declare_truth(self, truth_seed: int) -> Truth:
         """Return the hidden robot; temperatures always change, friction with them when asked."""
@@ -181,36 +192,10 @@ class SimulatedRobot(Node):
             raise UnsafeMotionError(_refusal(foreign))
 
     def _create_interfaces(self, factor: float, publish_truth: bool, token: str) -> None:
-        self._joint_states = self.create_publisher(
-            JointState, 'joint_states', QoSProfile(depth=10)
+        self._topics = DriverTopics(
+            self, self._robot, self._prefix, token,
+            rotors=self._twin.is_elastic, truth=publish_truth, clock=factor != 1.0,
         )
-        self._temperatures = self.create_publisher(
-            Float64MultiArray, 'joint_temperatures', QoSProfile(depth=10)
-        )
-        self._rotor_states = (
-            self.create_publisher(JointState, 'rotor_states', QoSProfile(depth=10))
-            if self._twin.is_elastic else None
-        )
-        self._truth = (
-            self.create_publisher(JointState, '~/noise_free_joint_states', QoSProfile(depth=10))
-            if publish_truth else None
-        )
-        self._clock_publisher = (
-            self.create_publisher(Clock, '/clock', QoSProfile(depth=10)) if factor != 1.0 else None
-        )
-        self._speed_scaling = self.create_publisher(
-            Float64, 'speed_scaling_state_broadcaster/speed_scaling', QoSProfile(depth=10)
-        )
-        self._latched = {}
-        for topic, message in (
-            ('robot_description', String(data=self._robot.urdf.text)),
-            ('io_and_status_controller/robot_program_running', Bool(data=True)),
-            ('~/identity', String(data=json.dumps(
-                {'token': token, 'node': self.get_fully_qualified_name()}
-            ))),
-        ):
-            self._latched[topic] = self.create_publisher(type(message), topic, LATCHED)
-            self._latched[topic].publish(message)
         self.create_subscription(
             JointTrajectory, COMMANDS, self._on_trajectory, QoSProfile(depth=10)
         )
@@ -220,6 +205,9 @@ class SimulatedRobot(Node):
                 self, f'{CONTROLLER}/follow_joint_trajectory', self._controller,
                 self._prefixed_joints(), self._robot.encoders, self._now,
             )
+        self._faults = InjectedFaults(self)
+        self._apply_faults()
+        self.create_service(Trigger, '~/restart', self._on_restart)
         self.create_timer(self._period / factor, self._step)
         self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
 
@@ -230,47 +218,65 @@ class SimulatedRobot(Node):
         return self._cycles * self._period
 
     def _step(self) -> None:
+        self._apply_faults()
+        now = self._now()
         measured, true = self._twin.measure()
-        stamp = self._stamp()
-        header = Header(stamp=stamp, frame_id='base_link')
-        self._joint_states.publish(self._message(header, measured))
-        if self._rotor_states is not None:
-            self._rotor_states.publish(self._rotor_message(header, measured))
-        if self._cycles % self._temperature_cycles == 0:
-            self._temperatures.publish(Float64MultiArray(data=measured.temperature.tolist()))
-        if self._truth is not None:
-            self._truth.publish(self._message(header, true))
-        if self._clock_publisher is not None and self._cycles % self._clock_cycles == 0:
-            self._clock_publisher.publish(Clock(clock=stamp))
-        if self._cycles % self._speed_scaling_cycles == 0:
-            self._speed_scaling.publish(Float64(data=100.0))
+        if np.max(np.abs(true.dq)) > MOVING_SPEED:
+            self._moved_at = time.monotonic()
+        silent = self._controller.is_silent(now)
+        if self._was_silent and not silent:
+            self._show_condition()
+            self._topics.repeat()
+        self._was_silent = silent
+        if not silent:
+            for sample in self._stream.push(now, self._topics.values(measured), now):
+                self._topics.publish_joints(self._stamp(sample.stamp), sample)
+            if self._cycles % self._temperature_cycles == 0:
+                self._topics.publish_temperatures(measured.temperature)
+        # The truth and the time are not the driver's.
+        self._topics.publish_truth(self._stamp(now), true)
+        if self._cycles % self._clock_cycles == 0:
+            self._topics.publish_clock(self._stamp(now))
+        if not silent:
+            self._topics.publish_speed_scaling(
+                self._controller.speed_scaling,
+                due=self._cycles % self._speed_scaling_cycles == 0,
+            )
         if self._action is not None:
             self._action.update(measured.q)
-        reference = self._controller.sample(self._now())
-        self._twin.advance(*reference, self._period)
+        self._twin.advance(*self._controller.sample(now), self._period)
         self._cycles += 1
 
-    def _stamp(self) -> Time:
-        nanoseconds = round((self._epoch + self._now()) * 1e9)
+    def _stamp(self, simulated: float) -> Time:
+        nanoseconds = round((self._epoch + simulated) * 1e9)
         return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
-    def _message(self, header: Header, sample: Sample) -> JointState:
-        order, encoders = self._order, self._robot.encoders
-        readings = encoders.to_reading(sample.q)
-        effort = published_effort(self._robot, sample.effort)
-        speeds, efforts = encoders.sign * sample.dq, encoders.sign * effort
-        return joint_state(
-            header, self._names, readings[order], speeds[order], efforts[order]
+    def _apply_faults(self) -> None:
+        changes = self._faults.changes()
+        if changes is None:
+            return
+        self._stream.faults, condition = changes
+        if self._controller.set_condition(condition, self._now()) and self._action is not None:
+            self._action.abort()
+        if not self._controller.is_silent(self._now()):
+            self._show_condition()
+
+    def _show_condition(self) -> None:
+        self._topics.show(
+            self._controller.condition, active=self._controller.is_active(self._now())
         )
 
-    def _rotor_message(self, header: Header, sample: Sample) -> JointState:
-        """Return the rotors' states, on the joints' side, in the order of the joint states."""
-        order, encoders = self._order, self._robot.encoders
-        readings, speeds = encoders.to_reading(sample.rotor_q), encoders.sign * sample.rotor_dq
-        return JointState(
-            header=header, name=self._names, position=readings[order].tolist(),
-            velocity=speeds[order].tolist(),
-        )
+    def _on_restart(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        self._controller.restart(self._now())
+        self._stream.clear()
+        if self._action is not None:
+            self._action.abort()
+        # The last word before the silence: a controller manager that is gone cannot be asked.
+        self._show_condition()
+        response.success, response.message = True, 'the driver is being restarted'
+        return response
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
         try:

@@ -31,20 +31,22 @@ from robot_identification.model.robot_model import JointEncoders
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.simulation.controller import Knots
-from robot_identification.simulation.controller import TrajectoryController
+from robot_identification.simulation.scaled_controller import ScaledController
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 FEEDBACK_CYCLES = 10
+# In the words of ros2_controllers.
+DEACTIVATED = 'Current goal cancelled during deactivate transition.'
 
 
 class TrajectoryAction:
-    """Accepts, executes, cancels and reports goals for a `TrajectoryController`."""
+    """Accepts, executes, cancels and reports goals for a `ScaledController`."""
 
     def __init__(
         self,
         node: Node,
         name: str,
-        controller: TrajectoryController,
+        controller: ScaledController,
         joints: Sequence[str],
         encoders: JointEncoders,
         now: Callable[[], float],
@@ -55,6 +57,7 @@ class TrajectoryAction:
         self._cycles = 0
         self._tick = Future()
         self._goal = None
+        self._reason = ''
         self._server = ActionServer(
             node, FollowJointTrajectory, name, self._execute,
             goal_callback=self._on_goal, cancel_callback=self._on_cancel,
@@ -68,8 +71,14 @@ class TrajectoryAction:
         tick, self._tick = self._tick, Future()
         tick.set_result(None)
 
+    def abort(self) -> None:
+        """Abort the goal under way, because the controller has been switched off."""
+        self._goal, self._reason = None, DEACTIVATED
+
     def _on_goal(self, request) -> GoalResponse:
         try:
+            if not self._controller.is_active(self._now()):
+                raise UnsafeMotionError('the controller is not active')
             self._knots(request.trajectory).check(len(self._joints))
         except UnsafeMotionError as error:
             self._node.get_logger().error(f'goal rejected: {error}')
@@ -80,30 +89,38 @@ class TrajectoryAction:
         return message_to_knots(trajectory, self._joints, self._encoders)
 
     def _on_cancel(self, goal) -> CancelResponse:
-        return CancelResponse.ACCEPT
+        silent = self._controller.is_silent(self._now())
+        return CancelResponse.REJECT if silent else CancelResponse.ACCEPT
 
     async def _execute(self, goal):
         result = FollowJointTrajectory.Result()
-        self._goal = goal
-        self._controller.follow(self._knots(goal.request.trajectory), self._now())
-        while self._goal is goal and self._controller.active:
+        self._goal, self._reason = goal, 'replaced by a newer goal'
+        try:
+            self._controller.follow(self._knots(goal.request.trajectory), self._now())
+        except UnsafeMotionError as error:
+            # The controller was switched off after it had accepted the goal.
+            self._goal, self._reason = None, str(error)
+        while self._goal is goal and self._controller.executing:
             if goal.is_cancel_requested:
                 self._controller.stop(self._now())
                 goal.canceled()
                 return result
             await self._tick
-            if self._cycles % FEEDBACK_CYCLES == 0:
+            if self._goal is goal and self._cycles % FEEDBACK_CYCLES == 0:
                 goal.publish_feedback(self._feedback())
+        while self._controller.is_silent(self._now()):
+            # A driver that is being restarted does not say what became of its goals.
+            await self._tick
         if self._goal is not goal:
             result.error_code = FollowJointTrajectory.Result.INVALID_GOAL
-            result.error_string = 'replaced by a newer goal'
+            result.error_string = self._reason
             goal.abort()
         else:
             goal.succeed()
         return result
 
     def _feedback(self):
-        q, dq, _ = self._controller.sample(self._now())
+        q, dq, _ = self._controller.reference
         feedback = FollowJointTrajectory.Feedback(joint_names=list(self._joints))
         desired, actual = (self._encoders.to_reading(values) for values in (q, self._q))
         feedback.desired = JointTrajectoryPoint(

@@ -31,6 +31,8 @@ FloatArray = NDArray[np.float64]
 
 # How fast a cancelled motion comes to rest.
 STOP_TIME = 0.5
+# Over less, differences of positions are nothing but rounding [s].
+SHORTEST_BRAKING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +173,7 @@ class TrajectoryController:
 
         """
         knots.check(self._hold.size)
+        self.sample(now)
         if knots.times[0] > 0.0:
             q, dq, ddq = self._state
             knots = Knots(
@@ -181,9 +184,46 @@ class TrajectoryController:
             )
         self._knots, self._start = knots, now
 
+    def take_over(self, state: tuple[FloatArray, FloatArray, FloatArray]) -> None:
+        """
+        Forget the trajectory and start anew; the position is held until something comes.
+
+        Parameters
+        ----------
+        state : tuple of ndarray, shape (n,)
+            Position [rad], velocity [rad/s] and acceleration [rad/s^2] of the present reference.
+
+        """
+        self._state, self._hold, self._knots = state, state[0].copy(), None
+
+    def brake(self, acceleration: FloatArray, now: float) -> None:
+        """
+        Come to rest as fast as the joints may, all at once, each at a constant deceleration.
+
+        Parameters
+        ----------
+        acceleration : ndarray, shape (n,)
+            The most that each joint may decelerate with [rad/s^2]; infinite where unknown.
+        now : float
+            Present time [s].
+
+        """
+        q, dq, _ = self.sample(now)
+        rest = np.zeros_like(q)
+        if not dq.any():
+            self.take_over((q, rest, rest))
+            return
+        known = np.isfinite(acceleration)
+        limited = np.abs(dq[known]) / acceleration[known]
+        unlimited = [STOP_TIME] if dq[~known].any() else []
+        duration = max(SHORTEST_BRAKING, *limited, *unlimited)
+        # The cubic that this end makes is a parabola.
+        end = q + 0.5 * duration * dq
+        self.follow(Knots(np.array([duration]), end[None], rest[None]), now)
+
     def stop(self, now: float) -> None:
         """Come to rest smoothly from the present reference."""
-        q, dq, _ = self._state
+        q, dq, _ = self.sample(now)
         rest = np.zeros_like(q)
         target = q + 0.5 * STOP_TIME * dq
         self.follow(Knots(np.array([STOP_TIME]), target[None], rest[None], rest[None]), now)

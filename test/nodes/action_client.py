@@ -24,13 +24,16 @@ import time
 
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
+from rcl_interfaces.srv import SetParameters
 import rclpy
 from rclpy.action import ActionClient
+from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-ACTION = '/scaled_joint_trajectory_controller/follow_joint_trajectory'
+ACTION = 'scaled_joint_trajectory_controller/follow_joint_trajectory'
 DEADLINE = 20.0
 STATUS = {
     GoalStatus.STATUS_SUCCEEDED: 'SUCCEEDED',
@@ -42,13 +45,14 @@ STATUS = {
 class Client:
     """Sends goals and notes the true joint states and the feedback."""
 
-    def __init__(self, joints):
+    def __init__(self, namespace, joints):
         self.joints = joints
-        self.node = rclpy.create_node('action_client')
+        self.node = rclpy.create_node('action_client', namespace=namespace)
         self.action = ActionClient(self.node, FollowJointTrajectory, ACTION)
         self.states, self.feedback = [], []
+        # Few are kept, so that on a busy machine the last one is not an old one.
         self.node.create_subscription(
-            JointState, '/simulated_robot/noise_free_joint_states', self.states.append, 10_000
+            JointState, 'simulated_robot/noise_free_joint_states', self.states.append, 5
         )
         self.wait(self.action.server_is_ready, 'the action server')
         self.wait(lambda: self.states, 'a joint state')
@@ -96,6 +100,22 @@ class Client:
 
     def _on_feedback(self, message):
         self.feedback.append(message.feedback)
+
+    def call(self, kind, service, request):
+        """Return the answer of a service of the robot."""
+        client = self.node.create_client(kind, f'simulated_robot/{service}')
+        self.wait(client.service_is_ready, f'the service {service}')
+        return self.wait_for(client.call_async(request), f'an answer of {service}')
+
+    def inject(self, name, value):
+        """Inject a fault."""
+        parameter = Parameter(f'inject.{name}', value=value).to_parameter_msg()
+        request = SetParameters.Request(parameters=[parameter])
+        (result,) = self.call(SetParameters, 'set_parameters', request).results
+        if not result.successful:
+            sys.exit(result.reason)
+        # Applied in the next cycle.
+        self.wait_simulated(0.1)
 
     def result(self, handle):
         """Return status and result of a goal."""
@@ -177,11 +197,59 @@ def replaced(client):
     return results
 
 
+def interrupted(client):
+    """Stop the program while a goal is under way; send another, then let it run again."""
+    handle = client.send(shifted(client.position(), 0.5), 3.0)
+    client.wait_simulated(0.7)
+    client.inject('program_running', False)
+    result = client.result(handle)
+    refused = client.send(client.position(), 1.0).accepted
+    client.inject('program_running', True)
+    here = client.position()
+    client.wait_simulated(1.0)
+    return {
+        **result, 'accepted_while_inactive': refused,
+        'moved': max(abs(a - b) for a, b in zip(client.position(), here, strict=True)),
+    }
+
+
+def paused(client):
+    """Stop the robot for two seconds while a goal is under way."""
+    target = shifted(client.position(), -0.3)
+    started = client.time()
+    handle = client.send(target, 1.5)
+    client.wait_simulated(0.4)
+    client.inject('safety_mode', 3)
+    client.wait_simulated(2.0)
+    client.inject('safety_mode', 1)
+    return {
+        **client.result(handle), 'took': client.time() - started,
+        'distance': max(abs(a - b) for a, b in zip(client.position(), target, strict=True)),
+    }
+
+
+def restarted(client):
+    """Restart the driver while a goal is under way."""
+    handle = client.send(shifted(client.position(), 0.5), 3.0)
+    client.wait_simulated(0.5)
+    client.call(Trigger, 'restart', Trigger.Request())
+    since = client.time()
+    refused = client.send(client.position(), 1.0).accepted
+    result = client.result(handle)
+    return {**result, 'accepted_while_silent': refused, 'silent': client.time() - since}
+
+
+CASES = (refused, succeeded, canceled, replaced, interrupted, paused, restarted)
+
+
 def main():
-    """Go through all cases with one robot."""
+    """Go through some cases, by name, with the joints of one robot in a namespace."""
+    namespace, names, *joints = sys.argv[1:]
     rclpy.init()
-    client = Client(sys.argv[1:])
-    cases = {case.__name__: case(client) for case in (refused, succeeded, canceled, replaced)}
+    client = Client(namespace, joints)
+    cases = {
+        case.__name__: case(client) for case in CASES if case.__name__ in names.split(',')
+    }
     client.node.destroy_node()
     rclpy.shutdown()
     print(json.dumps(cases))

@@ -14,16 +14,13 @@
 
 """The simulated robot's FollowJointTrajectory action, with control_msgs built as a fixture."""
 
-import importlib.util
 import json
 from pathlib import Path
 import subprocess
 import sys
 
-from interfaces import build_control_msgs
-from interfaces import default_cache_dir
-from interfaces import interface_environment
-from interfaces import why_not_buildable
+from interfaces import overlay
+from nodes.robot_in_namespace import robot_in
 import numpy as np
 import pytest
 from ros_helpers import own_graph
@@ -32,18 +29,17 @@ from sensor_msgs.msg import JointState
 
 ACTION = '/scaled_joint_trajectory_controller/follow_joint_trajectory'
 CLIENT = Path(__file__).with_name('action_client.py')
-LIBRARY_VARIABLES = ('PYTHONPATH', 'LD_LIBRARY_PATH', 'AMENT_PREFIX_PATH')
+CASES = 'refused,succeeded,canceled,replaced,interrupted,paused,restarted'
 
 
-def overlay():
-    """Return the environment variables in which control_msgs is found, or skip."""
-    if importlib.util.find_spec('control_msgs'):
-        return {}
-    prefix = build_control_msgs(default_cache_dir())
-    if prefix is None:
-        pytest.skip(f'control_msgs cannot be compiled: {why_not_buildable()}')
-    environment = interface_environment(prefix)
-    return {name: environment[name] for name in LIBRARY_VARIABLES}
+def run_client(graph, variables, namespace, cases, joints):
+    """Return what a client saw of a robot in a namespace, case by case."""
+    completed = subprocess.run(
+        [sys.executable, str(CLIENT), namespace, cases, *joints],
+        env={**graph.environment, **variables}, capture_output=True, text=True, timeout=120,
+    )
+    assert completed.returncode == 0, completed.stderr
+    return json.loads(completed.stdout.splitlines()[-1])
 
 
 @pytest.fixture(scope='module')
@@ -54,12 +50,7 @@ def happened(ur5, tmp_path_factory):
         graph.start('simulated_robot', {
             'real_time_factor': 3.0, 'publish_truth': True, 'discovery_time': 0.0,
         }, variables)
-        completed = subprocess.run(
-            [sys.executable, str(CLIENT), *ur5.joint_names],
-            env={**graph.environment, **variables}, capture_output=True, text=True, timeout=120,
-        )
-        assert completed.returncode == 0, completed.stderr
-        yield json.loads(completed.stdout.splitlines()[-1])
+        yield run_client(graph, variables, '/', CASES, ur5.joint_names)
 
 
 @pytest.mark.timeout(900)  # the first test here compiles control_msgs
@@ -108,6 +99,43 @@ def test_a_newer_goal_aborts_the_older(happened):
     assert 'newer' in case['older']['error_string']
     assert case['newer']['status'] == 'SUCCEEDED'
     assert case['distance'] < 0.005
+
+
+def test_a_goal_is_aborted_when_the_program_stops(happened):
+    """In the words of ros2_controllers; none is accepted meanwhile, and nothing resumes."""
+    case = happened['interrupted']
+    assert (case['status'], case['error_code']) == ('ABORTED', -1)
+    assert 'cancelled during deactivate transition' in case['error_string']
+    assert case['accepted_while_inactive'] is False
+    assert case['moved'] < 1e-3
+
+
+def test_a_goal_survives_a_protective_stop(happened):
+    """It succeeds, later by the pause and by what slowing down and 0.8 s of speeding up cost."""
+    case = happened['paused']
+    assert (case['status'], case['error_code']) == ('SUCCEEDED', 0)
+    assert 1.5 + 2.0 < case['took'] < 1.5 + 2.0 + 2.0
+    assert case['distance'] < 0.005
+
+
+def test_a_restarted_driver_has_lost_its_goal(happened):
+    """Nothing is heard of it during two seconds of simulated time, and then that it is gone."""
+    case = happened['restarted']
+    assert (case['status'], case['error_code']) == ('ABORTED', -1)
+    assert case['accepted_while_silent'] is False
+    assert 1.5 < case['silent'] < 3.0
+
+
+def test_namespace_and_prefix_are_those_of_the_robot(graph, ur5):
+    """The action is in the robot's namespace, and its goals name prefixed joints only."""
+    variables = overlay()
+    parameters = {'tf_prefix': 'left_', 'publish_truth': True, 'discovery_time': 0.0}
+    with robot_in(graph, 'left', parameters, variables):
+        prefixed = [f'left_{joint}' for joint in ur5.joint_names]
+        case = run_client(graph, variables, '/left', 'succeeded', prefixed)['succeeded']
+    assert (case['status'], case['error_code']) == ('SUCCEEDED', 0)
+    assert case['distance'] < 0.005
+    assert {tuple(feedback['joints']) for feedback in case['feedback']} == {tuple(prefixed)}
 
 
 def services(graph):

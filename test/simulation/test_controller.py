@@ -144,6 +144,47 @@ def test_a_new_trajectory_goes_on_from_the_present_reference():
     np.testing.assert_allclose(controller.sample(2.7)[0], make_knots().q[-1] + 0.2)
 
 
+def test_what_replaces_a_trajectory_starts_where_that_is_by_then():
+    """Also where nobody has asked since: a reference that waits a cycle is a jerk."""
+    replaced, reference = (TrajectoryController(np.zeros(2)) for _ in range(2))
+    for controller in (replaced, reference):
+        controller.follow(make_knots(), now=0.0)
+        controller.sample(0.7)
+    replaced.follow(make_knots(q=make_knots().q + 0.2), now=0.708)
+    for value, wanted in zip(replaced.sample(0.708), reference.sample(0.708), strict=True):
+        np.testing.assert_allclose(value, wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize('unlimited', [False, True])
+def test_braking_takes_the_limit_of_one_joint_and_no_more(unlimited):
+    """
+    Both joints rest at once, after the longer of their v / a, each at a constant deceleration.
+
+    Without limits they rest after the time of a smooth stop.
+    """
+    limits = np.full(2, np.inf) if unlimited else np.array([0.5, 0.3])
+    controller = TrajectoryController(np.zeros(2))
+    controller.follow(make_knots(), now=0.0)
+    q, dq, _ = controller.sample(0.8)
+    duration = STOP_TIME if unlimited else np.max(np.abs(dq) / limits)
+    controller.brake(limits, 0.8)
+    for share in (0.0, 0.3, 0.9):
+        values = controller.sample(0.8 + share * duration)
+        np.testing.assert_allclose(values[1], (1.0 - share) * dq, atol=1e-12)
+        np.testing.assert_allclose(values[2], -dq / duration, atol=1e-12)
+    end = controller.sample(0.8 + 1.001 * duration)
+    np.testing.assert_allclose(end[0], q + 0.5 * duration * dq, atol=1e-12)
+    assert not end[1].any()
+    assert not controller.active
+
+
+def test_braking_at_rest_holds():
+    controller = TrajectoryController(np.array([0.3, -0.1]))
+    controller.brake(np.ones(2), 1.0)
+    assert not controller.active
+    np.testing.assert_array_equal(controller.sample(2.0)[0], [0.3, -0.1])
+
+
 def test_a_stop_is_smooth_and_ends_at_rest():
     """It rests half a second later, where the speed at half its mean leads."""
     controller = TrajectoryController(np.zeros(2))

@@ -1,0 +1,88 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The parameters `inject.*` of the simulated robot: what goes wrong, settable while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from robot_identification.nodes.common import declare
+from robot_identification.simulation.faults import LARGEST_CLOCK_JUMP
+from robot_identification.simulation.faults import LONGEST_DELAY
+from robot_identification.simulation.faults import StreamFaults
+from robot_identification.simulation.scaled_controller import RobotCondition
+from robot_identification.simulation.scaled_controller import SAFETY_MODES
+
+PREFIX = 'inject.'
+# Description and range of every field of the two dataclasses.
+DESCRIPTIONS: dict[str, tuple[str, tuple[float, float] | None]] = {
+    'speed_scaling': ('speed slider: trajectory time advances by it [percent]', (0.0, 100.0)),
+    'safety_mode': (
+        'as Universal Robots numbers it; other than 1 and 2 the arm stops, the goal stays',
+        SAFETY_MODES,
+    ),
+    'program_running': ('false: the controller is inactive, its goal is aborted', None),
+    'controller_active': ('false: another controller has been switched in', None),
+    'drop': ('share of the joint states that is lost', (0.0, 1.0)),
+    'duplicate': ('share of the joint states that comes twice', (0.0, 1.0)),
+    'nan': ('share of the joint states with a value that is not a number', (0.0, 1.0)),
+    'delay': (
+        'how much later joint states are published [s of simulated time]; stamps stay',
+        (0.0, LONGEST_DELAY),
+    ),
+    'silence': ('no joint states are published', None),
+    'freeze': ('joint states keep their values, under new stamps', None),
+    'shuffle': ('every joint state has another order of joints', None),
+    'clock_jump': (
+        'added to the stamps of joint states [s]', (-LARGEST_CLOCK_JUMP, LARGEST_CLOCK_JUMP)
+    ),
+}
+
+
+class InjectedFaults:
+    """Declares the parameters, and reads them again after they have been set."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        for field in (*fields(StreamFaults), *fields(RobotCondition)):
+            description, allowed = DESCRIPTIONS[field.name]
+            lowest, highest = allowed or (None, None)
+            declare(
+                node, PREFIX + field.name, field.default, description,
+                minimum=lowest, maximum=highest,
+            )
+        self._changed = True
+        # Other callbacks may still refuse, and ROS 2 Humble has none for what has been set.
+        node.add_on_set_parameters_callback(self._on_set)
+
+    def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        self._changed = True
+        return SetParametersResult(successful=True)
+
+    def changes(self) -> tuple[StreamFaults, RobotCondition] | None:
+        """Return what goes wrong from now on, or None as long as it is what it was."""
+        if not self._changed:
+            return None
+        self._changed = False
+        stream, condition = (
+            {field.name: self._node.get_parameter(PREFIX + field.name).value
+             for field in fields(kind)}
+            for kind in (StreamFaults, RobotCondition)
+        )
+        return StreamFaults(**stream), RobotCondition(**condition)

@@ -1,0 +1,193 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the simulated robot says: the driver's topics, and stand-ins for types that only it has."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from builtin_interfaces.msg import Time
+import numpy as np
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.conversions import joint_state
+from robot_identification.simulation.faults import StreamSample
+from robot_identification.simulation.run import published_effort
+from robot_identification.simulation.scaled_controller import RobotCondition
+from robot_identification.simulation.twin import Sample
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_msgs.msg import Float64
+from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Header
+from std_msgs.msg import Int8
+from std_msgs.msg import String
+from std_msgs.msg import UInt8
+
+CONTROLLER = 'scaled_joint_trajectory_controller'
+COMMANDS = f'{CONTROLLER}/joint_trajectory'
+# ur_dashboard_msgs/RobotMode.
+RUNNING = 7
+BASE_FRAME = 'base_link'
+# The attributes of a URDF that name a link or a joint.
+NAMES = re.compile(
+    r'(<(?:link|joint|parent|child|mimic)\b[^>]*?\b(?:name|link|joint)\s*=\s*["\'])'
+)
+
+
+class DriverTopics:
+    """
+    Publishes what a driver publishes.
+
+    Parameters
+    ----------
+    node : Node
+        The simulated robot.
+    robot : RobotModel
+        Its arm.
+    prefix : str
+        Before every joint name.
+    token : str
+        Shared with the node that may move the robot.
+    rotors, truth, clock : bool
+        Whether rotor states, noise-free joint states and the time are published.
+
+    """
+
+    def __init__(
+        self, node: Node, robot: RobotModel, prefix: str, token: str, *,
+        rotors: bool, truth: bool, clock: bool,
+    ) -> None:
+        self._robot = robot
+        self._order = np.argsort(robot.joint_names)
+        self._names = [prefix + robot.joint_names[i] for i in self._order]
+        self._publishers: dict[str, Any] = {}
+        self._last: dict[str, Any] = {}
+        self._node = node
+        for kind, topic, wanted in (
+            (JointState, 'joint_states', True),
+            (Float64MultiArray, 'joint_temperatures', True),
+            (JointState, 'rotor_states', rotors),
+            (JointState, '~/noise_free_joint_states', truth),
+            (Clock, '/clock', clock),
+            (Float64, 'speed_scaling_state_broadcaster/speed_scaling', True),
+        ):
+            if wanted:
+                self._publishers[topic] = node.create_publisher(kind, topic, QoSProfile(depth=10))
+        self._speed_scaling = 100.0
+        for topic, message in (
+            ('robot_description', String(data=_with_prefix(robot.urdf.text, prefix))),
+            ('~/robot_mode', Int8(data=RUNNING)),
+            ('~/identity', String(data=json.dumps(
+                {'token': token, 'node': node.get_fully_qualified_name()}
+            ))),
+        ):
+            self._latch(topic, message)
+
+    def show(self, condition: RobotCondition, *, active: bool) -> None:
+        """Publish what is latched about the robot's condition, as far as it has changed."""
+        for topic, message in (
+            (
+                'io_and_status_controller/robot_program_running',
+                Bool(data=condition.program_running),
+            ),
+            ('~/safety_mode', UInt8(data=condition.safety_mode)),
+            ('~/controllers', String(data=json.dumps(_controllers(condition, active)))),
+        ):
+            if self._last.get(topic) != message:
+                self._latch(topic, message)
+
+    def repeat(self) -> None:
+        """Publish everything latched again, as a driver that has been restarted."""
+        for topic, message in self._last.items():
+            self._publishers[topic].publish(message)
+
+    def _latch(self, topic: str, message: Any) -> None:
+        if topic not in self._publishers:
+            self._publishers[topic] = self._node.create_publisher(type(message), topic, LATCHED)
+        self._last[topic] = message
+        self._publishers[topic].publish(message)
+
+    def values(self, sample: Sample) -> tuple[np.ndarray, ...]:
+        """Return what is published of a sample, shape (n,) each, in the order of the driver."""
+        order, encoders = self._order, self._robot.encoders
+        effort = published_effort(self._robot, sample.effort)
+        values = [
+            encoders.to_reading(sample.q), encoders.sign * sample.dq, encoders.sign * effort
+        ]
+        if sample.rotor_q is not None and sample.rotor_dq is not None:
+            values += [encoders.to_reading(sample.rotor_q), encoders.sign * sample.rotor_dq]
+        return tuple(value[order] for value in values)
+
+    def publish_joints(self, stamp: Time, sample: StreamSample) -> None:
+        """Publish joint states, and rotor states where there are any."""
+        header = Header(stamp=stamp, frame_id=BASE_FRAME)
+        names = [self._names[i] for i in sample.order]
+        q, dq, effort, *rotors = (value[sample.order] for value in sample.values)
+        self._publishers['joint_states'].publish(joint_state(header, names, q, dq, effort))
+        if rotors:
+            self._publishers['rotor_states'].publish(joint_state(header, names, *rotors))
+
+    def publish_truth(self, stamp: Time, sample: Sample) -> None:
+        """Publish the true joint states where they are asked for."""
+        publisher = self._publishers.get('~/noise_free_joint_states')
+        if publisher is not None:
+            header = Header(stamp=stamp, frame_id=BASE_FRAME)
+            publisher.publish(joint_state(header, self._names, *self.values(sample)[:3]))
+
+    def publish_temperatures(self, temperature: np.ndarray) -> None:
+        """Publish the joints' temperatures, shape (n,) [deg C], kinematic order."""
+        self._publishers['joint_temperatures'].publish(
+            Float64MultiArray(data=temperature.tolist())
+        )
+
+    def publish_clock(self, stamp: Time) -> None:
+        """Publish the time where it is not the wall clock's."""
+        if '/clock' in self._publishers:
+            self._publishers['/clock'].publish(Clock(clock=stamp))
+
+    def publish_speed_scaling(self, percent: float, *, due: bool) -> None:
+        """Publish the speed scaling when it is due, and when it has changed."""
+        if due or percent != self._speed_scaling:
+            self._speed_scaling = percent
+            self._publishers['speed_scaling_state_broadcaster/speed_scaling'].publish(
+                Float64(data=percent)
+            )
+
+
+def _with_prefix(urdf: str, prefix: str) -> str:
+    """Return a description with a prefix on links and joints, as the driver's xacro makes it."""
+    return NAMES.sub(lambda found: found.group(1) + prefix, urdf) if prefix else urdf
+
+
+def _controllers(condition: RobotCondition, active: bool) -> list[dict[str, str]]:
+    """Return the answer of controller_manager/list_controllers, as far as it matters."""
+    states = (
+        ('joint_state_broadcaster', 'joint_state_broadcaster/JointStateBroadcaster', True),
+        (CONTROLLER, 'ur_controllers/ScaledJointTrajectoryController', active),
+        (
+            'forward_velocity_controller', 'velocity_controllers/JointGroupVelocityController',
+            condition.program_running and not condition.controller_active,
+        ),
+    )
+    return [
+        {'name': name, 'type': kind, 'state': 'active' if is_active else 'inactive'}
+        for name, kind, is_active in states
+    ]

@@ -1,0 +1,185 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a stream of joint states suffers between a robot and its listeners."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.intp]
+
+LONGEST_DELAY = 2.0
+LARGEST_CLOCK_JUMP = 100.0
+# Position, velocity and effort of the joint states; what else goes with them stays.
+SPOILT_FIELDS = 3
+
+
+@dataclass(frozen=True)
+class StreamFaults:
+    """
+    What happens to joint states on their way; by default nothing.
+
+    Attributes
+    ----------
+    drop, duplicate, nan : float
+        Share of the samples that are lost, that come twice, and that have one value which is not
+        a number, 0 to 1.
+    delay : float
+        How much later than it was taken a sample is published [s], 0 to 2; stamps stay.
+    silence : bool
+        Whether no sample is published.
+    freeze : bool
+        Whether old values come under new stamps.
+    shuffle : bool
+        Whether each sample has another order of joints than the one before.
+    clock_jump : float
+        Added to the stamps [s], -100 to 100.
+
+    """
+
+    drop: float = 0.0
+    duplicate: float = 0.0
+    nan: float = 0.0
+    delay: float = 0.0
+    silence: bool = False
+    freeze: bool = False
+    shuffle: bool = False
+    clock_jump: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        for name in ('drop', 'duplicate', 'nan'):
+            value = getattr(self, name)
+            if not 0.0 <= value <= 1.0:
+                raise UsageError(f'{name} is {value}, a share is 0 to 1')
+        if not 0.0 <= self.delay <= LONGEST_DELAY:
+            raise UsageError(f'delay is {self.delay} s, allowed are 0 to {LONGEST_DELAY} s')
+        if not abs(self.clock_jump) <= LARGEST_CLOCK_JUMP:
+            raise UsageError(
+                f'clock_jump is {self.clock_jump} s, allowed are {-LARGEST_CLOCK_JUMP} to '
+                f'{LARGEST_CLOCK_JUMP} s'
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class StreamSample:
+    """
+    One sample of a stream.
+
+    Attributes
+    ----------
+    stamp : float
+        When it was taken [s].
+    values : tuple of ndarray, shape (n,)
+        Any quantities of n joints, in the joints' usual order.
+    order : ndarray of int, shape (n,)
+        Which joint is published first, second, ..
+
+    """
+
+    stamp: float
+    values: tuple[FloatArray, ...]
+    order: IndexArray
+
+
+class Stream:
+    """
+    Lets samples suffer; the same seed, samples and faults give the same stream.
+
+    Parameters
+    ----------
+    n : int
+        Number of joints.
+    seed : int
+        Of what happens by chance.
+
+    """
+
+    def __init__(self, n: int, seed: int) -> None:
+        self.faults = StreamFaults()
+        self._rng = np.random.default_rng(seed)
+        self._order = np.arange(n)
+        self._waiting: deque[tuple[float, list[StreamSample]]] = deque()
+        self._frozen: tuple[FloatArray, ...] | None = None
+
+    def clear(self) -> None:
+        """Lose what has not been published yet."""
+        self._waiting.clear()
+
+    def push(self, stamp: float, values: tuple[FloatArray, ...], now: float) -> list[StreamSample]:
+        """
+        Take a sample in, and return those that are published now: none, one, or several.
+
+        Parameters
+        ----------
+        stamp : float
+            Of the sample [s].
+        values : tuple of ndarray, shape (n,)
+            Its quantities; one of the first three may become NaN.
+        now : float
+            Present time, on which `delay` counts [s].
+
+        """
+        if self.faults.silence:
+            self.clear()
+            return []
+        self._waiting.append((now, self._suffer(stamp, values)))
+        published: list[StreamSample] = []
+        # Sums of a period's multiples are rounded: a nanosecond is no delay.
+        while self._waiting and self._waiting[0][0] + self.faults.delay <= now + 1e-9:
+            published += self._waiting.popleft()[1]
+        return published
+
+    def _suffer(self, stamp: float, values: tuple[FloatArray, ...]) -> list[StreamSample]:
+        faults = self.faults
+        if not faults.freeze:
+            self._frozen = None
+        elif self._frozen is None:
+            self._frozen = values
+        if self._happens(faults.drop):
+            return []
+        sample = StreamSample(
+            stamp + faults.clock_jump, self._frozen or values, self._next_order()
+        )
+        if self._happens(faults.nan):
+            sample = replace(sample, values=self._with_nan(sample.values))
+        return [sample, sample] if self._happens(faults.duplicate) else [sample]
+
+    def _happens(self, share: float) -> bool:
+        return share > 0.0 and bool(self._rng.random() < share)
+
+    def _next_order(self) -> IndexArray:
+        n = self._order.size
+        if not self.faults.shuffle:
+            self._order = np.arange(n)
+        elif n > 1:
+            before = self._order
+            while np.array_equal(before, self._order):
+                self._order = self._rng.permutation(n)
+        return self._order
+
+    def _with_nan(self, values: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
+        fields = min(len(values), SPOILT_FIELDS)
+        field, joint = (int(self._rng.integers(size)) for size in (fields, values[0].size))
+        spoilt = values[field].copy()
+        spoilt[joint] = np.nan
+        return (*values[:field], spoilt, *values[field + 1:])

@@ -1,0 +1,276 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The robot that stands around a trajectory controller: speed slider, safety, program, restarts.
+
+Trajectory time advances by the pace, 0 to 1, as behind a Universal Robot's scaled controller. The
+pace falls as fast as the joints' acceleration limits allow on the way they are on, which is also
+how a protective stop ends; it rises by 0.01 a cycle, as the driver lets it after a pause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import STOP_TIME
+from robot_identification.simulation.controller import TrajectoryController
+
+FloatArray = NDArray[np.float64]
+
+# Safety modes of a Universal Robot in which it moves: NORMAL and REDUCED.
+MOVING_SAFETY_MODES = (1, 2)
+SAFETY_MODES = (1, 13)
+# How much the pace may rise in one cycle.
+PACE_STEP = 0.01
+# Simulated time that a driver needs to come back [s].
+RESTART_TIME = 2.0
+# Below this a joint does not move [rad/s].
+STANDSTILL = 1e-9
+
+
+@dataclass(frozen=True)
+class RobotCondition:
+    """
+    What a person, the robot's safety or another program does to the motion.
+
+    Attributes
+    ----------
+    speed_scaling : float
+        The speed slider [percent].
+    safety_mode : int
+        Numbered as Universal Robots does; the arm moves in 1 (normal) and 2 (reduced) only.
+    program_running : bool
+        Whether the program on the robot that takes commands from the driver runs.
+    controller_active : bool
+        Whether the trajectory controller is switched in.
+
+    """
+
+    speed_scaling: float = 100.0
+    safety_mode: int = 1
+    program_running: bool = True
+    controller_active: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        if not 0.0 <= self.speed_scaling <= 100.0:
+            raise UsageError(f'speed_scaling is {self.speed_scaling}, allowed are 0 to 100 %')
+        lowest, highest = SAFETY_MODES
+        if not lowest <= self.safety_mode <= highest:
+            raise UsageError(
+                f'safety_mode is {self.safety_mode}, allowed are {lowest} to {highest}'
+            )
+
+    @property
+    def pace(self) -> float:
+        """How fast trajectory time is to advance, 0 to 1."""
+        return self.speed_scaling / 100.0 if self.safety_mode in MOVING_SAFETY_MODES else 0.0
+
+    @property
+    def takes_commands(self) -> bool:
+        """Whether the controller is active."""
+        return self.program_running and self.controller_active
+
+
+def pace_rates(
+    slope: FloatArray, bend: FloatArray, pace: float, acceleration: FloatArray
+) -> tuple[float, float]:
+    """
+    Return how fast the pace may change where joints stay within their acceleration.
+
+    At the pace f a joint's acceleration is `f^2 bend + df/dt slope`.
+
+    Parameters
+    ----------
+    slope, bend : ndarray, shape (n,)
+        First and second derivative of the trajectory by its own time [rad/s], [rad/s^2].
+    pace : float
+        Present pace, 0 to 1.
+    acceleration : ndarray, shape (n,)
+        Limits [rad/s^2].
+
+    Returns
+    -------
+    lowest, highest : float
+        Rates of the pace [1/s], not above and not below zero. A trajectory that brakes harder
+        than the limits by itself is stopped in `STOP_TIME` all the same.
+
+    """
+    moving = np.abs(slope) > STANDSTILL
+    if not moving.any():
+        return -math.inf, math.inf
+    speed, limit = np.abs(slope[moving]), acceleration[moving]
+    along = pace**2 * bend[moving] * np.sign(slope[moving])
+    lowest = float(np.max((-limit - along) / speed))
+    highest = float(np.min((limit - along) / speed))
+    return (lowest if lowest <= 0.0 else -1.0 / STOP_TIME), max(highest, 0.0)
+
+
+class ScaledController:
+    """
+    A trajectory controller with the robot's condition around it.
+
+    Parameters
+    ----------
+    q : ndarray, shape (n,)
+        Position that is held until a trajectory comes [rad].
+    acceleration : ndarray, shape (n,)
+        Limits within which the arm is stopped [rad/s^2], infinite where unknown.
+    period : float
+        Between two calls of `sample` [s].
+
+    """
+
+    def __init__(self, q: FloatArray, acceleration: FloatArray, period: float) -> None:
+        self._inner = TrajectoryController(q)
+        self._acceleration, self._period = acceleration, period
+        self._condition = RobotCondition()
+        self._pace = 1.0
+        # By how much trajectory time is behind [s].
+        self._lag = 0.0
+        self._braking = False
+        self._back_at = -math.inf
+        self._reference = self._inner.sample(0.0)
+
+    @property
+    def condition(self) -> RobotCondition:
+        """The robot's condition."""
+        return self._condition
+
+    @property
+    def executing(self) -> bool:
+        """Whether a trajectory, or a stop, is under way."""
+        return self._inner.active
+
+    @property
+    def reference(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position, velocity and acceleration of the last cycle, shape (n,) each."""
+        return self._reference
+
+    @property
+    def speed_scaling(self) -> float:
+        """What the driver publishes as its speed scaling [percent]."""
+        return 100.0 * min(self._condition.pace, self._pace)
+
+    def is_silent(self, now: float) -> bool:
+        """Return whether the driver is being restarted."""
+        return now < self._back_at
+
+    def is_active(self, now: float) -> bool:
+        """Return whether trajectories are taken."""
+        return self._condition.takes_commands and not self.is_silent(now)
+
+    def set_condition(self, condition: RobotCondition, now: float) -> bool:
+        """Change the robot's condition; return whether that switches the controller off."""
+        was_active = self.is_active(now)
+        self._condition = condition
+        if was_active and not self.is_active(now):
+            self._halt(now)
+            return True
+        return False
+
+    def restart(self, now: float) -> None:
+        """Lose what is being executed, hold, and take no command for `RESTART_TIME`."""
+        self._back_at = now + RESTART_TIME
+        self._halt(now)
+
+    def follow(self, knots: Knots, now: float) -> None:
+        """
+        Replace what is being executed; the motion goes on from the present reference.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If the controller is not active, or rejects the trajectory.
+
+        """
+        if not self.is_active(now):
+            raise UnsafeMotionError('the controller is not active')
+        knots.check(self._reference[0].size)
+        self._rebase(now)
+        self._braking = False
+        self._inner.follow(knots, now - self._lag)
+
+    def stop(self, now: float) -> None:
+        """Come to rest smoothly from the present reference, as after a cancelled goal."""
+        self._rebase(now)
+        self._braking = True
+        self._inner.stop(now - self._lag)
+
+    def _halt(self, now: float) -> None:
+        self._rebase(now)
+        self._braking = True
+        self._inner.brake(self._acceleration, now - self._lag)
+
+    def _rebase(self, now: float) -> None:
+        """
+        Let trajectory time be time: what comes next is timed from the arm's own velocity.
+
+        A sender plans from what it measures, and a stop must not wait for the speed slider. An
+        arm at rest keeps its pace.
+        """
+        q, slope, bend = self._inner.sample(now - self._lag)
+        dq = self._pace * slope
+        self._inner.take_over((q, dq, self._pace**2 * bend))
+        if np.any(np.abs(dq) > STANDSTILL):
+            self._pace = 1.0
+
+    def sample(self, now: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """
+        Return the reference of one cycle, and advance trajectory time by the pace.
+
+        Parameters
+        ----------
+        now : float
+            Present time [s], a period after that of the call before.
+
+        Returns
+        -------
+        q, dq, ddq : ndarray, shape (n,)
+            Position [rad], velocity [rad/s], acceleration [rad/s^2].
+
+        """
+        if self._is_held():
+            # Not asked again: trajectory time at rest would be a difference that is rounded.
+            self._lag += self._period
+            return self._reference
+        q, slope, bend = self._inner.sample(now - self._lag)
+        self._braking = self._braking and self._inner.active
+        pace = self._next_pace(slope, bend)
+        rate = (pace - self._pace) / self._period
+        self._reference = q, self._pace * slope, self._pace**2 * bend + rate * slope
+        self._lag += (1.0 - 0.5 * (self._pace + pace)) * self._period
+        self._pace = pace
+        return self._reference
+
+    def _is_held(self) -> bool:
+        """Return whether the arm has come to rest, and is not to leave it."""
+        _, dq, ddq = self._reference
+        paused = not self._braking and self._pace == self._condition.pace == 0.0
+        return paused and not dq.any() and not ddq.any()
+
+    def _next_pace(self, slope: FloatArray, bend: FloatArray) -> float:
+        wanted = 1.0 if self._braking else self._condition.pace
+        if self._pace == wanted:
+            return wanted
+        lowest, highest = pace_rates(slope, bend, self._pace, self._acceleration)
+        rise = min(highest * self._period, PACE_STEP)
+        return min(max(wanted, self._pace + lowest * self._period), self._pace + rise)

@@ -1,0 +1,226 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a stream suffers is what was asked for, to the sample; the rest of it stays as it was."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.simulation.faults import Stream
+from robot_identification.simulation.faults import StreamFaults
+
+N = 6
+PERIOD = 0.002
+SAMPLES = 2000
+SEEDS = st.integers(0, 2**31 - 1)
+SHARES = st.floats(0.0, 1.0)
+
+
+def values_at(cycle):
+    """Return position, velocity and effort of six joints that say which cycle they are of."""
+    joints = np.arange(N)
+    return tuple(1000.0 * field + cycle + 0.1 * joints for field in range(3))
+
+
+def stream_of(faults, seed=0, samples=SAMPLES):
+    """Return what is published in each cycle of a stream with these faults."""
+    stream = Stream(N, seed)
+    stream.faults = faults
+    return [
+        stream.push(cycle * PERIOD, values_at(cycle), cycle * PERIOD) for cycle in range(samples)
+    ]
+
+
+def check_share(found, share, samples=SAMPLES):
+    """Check a share by six standard deviations of a binomial, once in 10^9 false alarms."""
+    spread = np.sqrt(share * (1.0 - share) / samples)
+    assert abs(found / samples - share) <= 6.0 * spread + 1e-12
+
+
+def same(sample, other):
+    """Return whether two samples are equal, NaN being equal to itself."""
+    return sample.stamp == other.stamp and np.array_equal(sample.order, other.order) and all(
+        np.array_equal(a, b, equal_nan=True)
+        for a, b in zip(sample.values, other.values, strict=True)
+    )
+
+
+def test_without_faults_nothing_is_touched():
+    """Each sample comes at once and alone, and its arrays are the very same."""
+    stream = Stream(N, 5)
+    for cycle in range(10):
+        values = values_at(cycle)
+        (sample,) = stream.push(0.5 + cycle, values, 0.1 * cycle)
+        assert sample.stamp == 0.5 + cycle
+        assert sample.values is values
+        np.testing.assert_array_equal(sample.order, np.arange(N))
+
+
+@settings(max_examples=20)
+@given(share=SHARES, seed=SEEDS)
+def test_the_dropped_share_is_the_share(share, seed):
+    """What is not dropped is untouched."""
+    published = stream_of(StreamFaults(drop=share), seed)
+    check_share(sum(not samples for samples in published), share)
+    for cycle, samples in enumerate(published):
+        for sample in samples:
+            assert sample.stamp == cycle * PERIOD
+            assert all(map(np.array_equal, sample.values, values_at(cycle)))
+
+
+@settings(max_examples=20)
+@given(share=SHARES, seed=SEEDS)
+def test_duplicates_are_equal_and_their_share_is_the_share(share, seed):
+    """Also where values are NaN and orders change."""
+    published = stream_of(StreamFaults(duplicate=share, nan=0.3, shuffle=True), seed)
+    check_share(sum(len(samples) == 2 for samples in published), share)
+    assert {len(samples) for samples in published} <= {1, 2}
+    assert all(same(*samples) for samples in published if len(samples) == 2)
+
+
+@settings(max_examples=20)
+@given(share=SHARES, seed=SEEDS)
+def test_one_value_of_the_spoilt_share_is_not_a_number(share, seed):
+    """Of position, velocity or effort; all other values stay."""
+    published = stream_of(StreamFaults(nan=share), seed)
+    spoilt = 0
+    for cycle, (sample,) in enumerate(published):
+        found, expected = np.array(sample.values), np.array(values_at(cycle))
+        wrong = np.isnan(found)
+        assert np.count_nonzero(wrong) <= 1
+        spoilt += wrong.any()
+        np.testing.assert_array_equal(found[~wrong], expected[~wrong])
+    check_share(spoilt, share)
+
+
+def test_every_value_may_become_nan_but_not_what_goes_beside():
+    """Each of the 18 in 2000 samples; rotors, which are beside the joint states, never."""
+    stream = Stream(N, 1)
+    stream.faults = StreamFaults(nan=1.0)
+    seen = np.zeros((5, N), dtype=bool)
+    for _ in range(SAMPLES):
+        (sample,) = stream.push(0.0, (*values_at(0), np.ones(N), np.ones(N)), 0.0)
+        seen |= np.isnan(sample.values)
+    assert seen[:3].all()
+    assert not seen[3:].any()
+
+
+@settings(max_examples=20)
+@given(delay=st.floats(0.0, 0.5), seed=SEEDS)
+def test_a_delay_moves_samples_and_keeps_stamps_and_order(delay, seed):
+    """Each comes in the first cycle that is not too early; none is lost."""
+    published = stream_of(StreamFaults(delay=delay), seed, 400)
+    stamps = []
+    for cycle, samples in enumerate(published):
+        for sample in samples:
+            late = cycle * PERIOD - sample.stamp
+            # A nanosecond is rounding.
+            assert delay - 2e-9 <= late <= delay + PERIOD + 1e-12
+            stamps.append(sample.stamp)
+    np.testing.assert_array_equal(stamps, PERIOD * np.arange(len(stamps)))
+    assert len(stamps) >= 400 - delay / PERIOD - 1
+
+
+def test_the_end_of_a_delay_brings_all_that_waited():
+    stream = Stream(N, 0)
+    stream.faults = StreamFaults(delay=1.0)
+    for cycle in range(5):
+        assert stream.push(cycle * PERIOD, values_at(cycle), cycle * PERIOD) == []
+    stream.faults = StreamFaults()
+    stamps = [s.stamp for s in stream.push(5 * PERIOD, values_at(5), 5 * PERIOD)]
+    np.testing.assert_array_equal(stamps, PERIOD * np.arange(6))
+
+
+def test_silence_is_silent_and_brings_nothing_afterwards():
+    """What a driver did not say it does not say later."""
+    stream = Stream(N, 0)
+    stream.faults = StreamFaults(delay=0.01)
+    stream.push(0.0, values_at(0), 0.0)
+    stream.faults = StreamFaults(silence=True)
+    for cycle in range(1, 10):
+        assert stream.push(cycle * PERIOD, values_at(cycle), cycle * PERIOD) == []
+    stream.faults = StreamFaults()
+    (sample,) = stream.push(10 * PERIOD, values_at(10), 10 * PERIOD)
+    assert sample.stamp == 10 * PERIOD
+
+
+def test_frozen_samples_have_old_values_under_new_stamps():
+    """And thaw to what is true then; a second freeze keeps what is true then."""
+    stream = Stream(N, 0)
+    for first, faults in ((0, StreamFaults()), (10, StreamFaults(freeze=True)),
+                          (20, StreamFaults()), (30, StreamFaults(freeze=True))):
+        stream.faults = faults
+        for cycle in range(first, first + 10):
+            (sample,) = stream.push(cycle * PERIOD, values_at(cycle), cycle * PERIOD)
+            assert sample.stamp == cycle * PERIOD
+            expected = values_at(first if faults.freeze else cycle)
+            assert all(map(np.array_equal, sample.values, expected))
+
+
+@settings(max_examples=20)
+@given(n=st.integers(2, 9), seed=SEEDS)
+def test_another_order_in_every_sample_keeps_each_joints_values(n, seed):
+    """Orders are permutations and never the same twice in a row, even of two joints."""
+    stream = Stream(n, seed)
+    stream.faults = StreamFaults(shuffle=True)
+    orders = [np.arange(n)]
+    for cycle in range(50):
+        (sample,) = stream.push(0.0, (cycle + np.arange(n),), 0.0)
+        orders.append(sample.order)
+        said = dict(zip(sample.order, sample.values[0][sample.order], strict=True))
+        assert said == {joint: cycle + joint for joint in range(n)}
+    assert not any(np.array_equal(*pair) for pair in pairwise(orders))
+
+
+def test_one_joint_has_one_order():
+    stream = Stream(1, 0)
+    stream.faults = StreamFaults(shuffle=True)
+    (sample,) = stream.push(0.0, (np.ones(1),), 0.0)
+    np.testing.assert_array_equal(sample.order, [0])
+
+
+@pytest.mark.parametrize('jump', [-100.0, -0.5, 40.0])
+def test_a_clock_jump_is_added_to_the_stamps(jump):
+    published = stream_of(StreamFaults(clock_jump=jump), samples=20)
+    stamps = [sample.stamp for (sample,) in published]
+    np.testing.assert_array_equal(stamps, PERIOD * np.arange(20) + jump)
+
+
+@settings(max_examples=10)
+@given(seed=SEEDS)
+def test_the_same_seed_gives_the_same_stream(seed):
+    """With everything going wrong at once."""
+    faults = StreamFaults(
+        drop=0.2, duplicate=0.2, nan=0.2, delay=0.03, shuffle=True, clock_jump=3.0
+    )
+    one, other = (stream_of(faults, seed, 200) for _ in range(2))
+    for samples, others in zip(one, other, strict=True):
+        assert all(map(same, samples, others))
+        assert len(samples) == len(others)
+
+
+REFUSED = {
+    'drop': -0.01, 'duplicate': 1.01, 'nan': float('nan'), 'delay': 2.1, 'clock_jump': -101.0,
+}
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_faults_out_of_range_are_refused(name):
+    with pytest.raises(UsageError, match=f'{name} is {REFUSED[name]}'):
+        StreamFaults(**{name: REFUSED[name]})

@@ -1,0 +1,383 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The controller of the robot keeps to the path, its limits and its word whatever happens."""
+
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import TrajectoryController
+from robot_identification.simulation.scaled_controller import PACE_STEP
+from robot_identification.simulation.scaled_controller import RESTART_TIME
+from robot_identification.simulation.scaled_controller import RobotCondition
+from robot_identification.simulation.scaled_controller import ScaledController
+
+PERIOD = 0.002
+LIMITS = np.array([5.0, 5.0, 4.0])
+START = np.array([0.1, -0.2, 0.3])
+AWAY = np.array([1.0, -0.6, 0.4])
+STOPPED = RobotCondition(safety_mode=3)
+INTERRUPTIONS = {
+    'program stop': RobotCondition(program_running=False),
+    'controller switched': RobotCondition(controller_active=False),
+}
+# A quintic from rest to rest over T accelerates with up to 5.774 times its distance over T^2.
+QUINTIC_PEAK = 5.774
+
+
+def rest_to_rest(duration):
+    """Return a quintic from rest to rest, on which all joints keep one proportion."""
+    still = np.zeros((1, AWAY.size))
+    return Knots(np.array([duration]), (START + AWAY)[None], still, still)
+
+
+def shortest(share=0.9):
+    """Return the duration at which the quintic needs a share of the acceleration limits."""
+    return float(np.sqrt(QUINTIC_PEAK / share * np.max(np.abs(AWAY) / LIMITS)))
+
+
+class Run:
+    """A controller and its references, cycle by cycle."""
+
+    def __init__(self):
+        self.controller = ScaledController(START, LIMITS, PERIOD)
+        self.references = []
+
+    @property
+    def now(self):
+        """Present time [s]."""
+        return len(self.references) * PERIOD
+
+    def go(self, duration):
+        """Sample for some time; return positions, velocities and accelerations of it."""
+        first = len(self.references)
+        for _ in range(round(duration / PERIOD)):
+            self.references.append(self.controller.sample(self.now))
+        return tuple(np.array(x) for x in zip(*self.references[first:], strict=True))
+
+    def change(self, condition):
+        """Change the condition; return whether that ended what was under way."""
+        return self.controller.set_condition(condition, self.now)
+
+    def follow(self, knots):
+        """Send a trajectory."""
+        self.controller.follow(knots, self.now)
+
+    def everything(self):
+        """Return positions, velocities and accelerations from the start, shape (N, n)."""
+        return tuple(np.array(x) for x in zip(*self.references, strict=True))
+
+
+def check_limits(run):
+    """
+    Check that the arm is never asked for more than its acceleration limits, and does not jump.
+
+    The reference's acceleration keeps them to rounding. Between two cycles the velocity changes
+    by the mean acceleration, which differs by half a cycle's jerk: 13 % where a stop begins while
+    the arm still crawls, 1 % at speed. Positions are the integral of velocities, to the second
+    order of the period.
+    """
+    q, dq, ddq = run.everything()
+    assert np.all(np.abs(ddq) <= LIMITS * (1.0 + 1e-9))
+    assert np.all(np.abs(np.diff(dq, axis=0)) <= 1.15 * LIMITS * PERIOD)
+    drift = np.diff(q, axis=0) - 0.5 * PERIOD * (dq[1:] + dq[:-1])
+    assert np.max(np.abs(drift)) <= np.max(LIMITS) * PERIOD**2
+
+
+def moved(q):
+    """Return by how much the joint that moved most did so [rad]."""
+    return np.ptp(q, axis=0).max()
+
+
+def progress(q):
+    """Return how far each sample is on the way, after checking that it is on it."""
+    shares = (q - START) / AWAY
+    # All joints are at the same share of the way: the path is kept to rounding.
+    assert np.max(np.ptp(shares, axis=1)) < 1e-12
+    assert np.all(np.diff(shares[:, 0]) >= -1e-14)
+    return shares[:, 0]
+
+
+@settings(max_examples=12)
+@given(
+    knots=st.lists(st.lists(st.floats(-2.0, 2.0), min_size=6, max_size=6), min_size=1, max_size=4),
+    replaced=st.floats(0.05, 1.5),
+    cancelled=st.booleans(),
+)
+def test_at_full_speed_it_is_the_plain_controller_to_the_bit(knots, replaced, cancelled):
+    """Whatever is followed, replaced and cancelled."""
+    values = np.array(knots)
+    values[-1, 3:] = 0.0
+    trajectory = Knots(0.5 * np.arange(1, len(knots) + 1), values[:, :3], values[:, 3:])
+    run, plain = Run(), TrajectoryController(START)
+    run.follow(trajectory)
+    plain.follow(trajectory, 0.0)
+    for cycle in range(500):
+        now = cycle * PERIOD
+        if cycle == round(replaced / PERIOD):
+            for controller in (run.controller, plain):
+                if cancelled:
+                    controller.stop(now)
+                else:
+                    controller.follow(rest_to_rest(1.0), now)
+        found, expected = run.controller.sample(now), plain.sample(now)
+        for value, wanted in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(value, wanted)
+        assert run.controller.executing == plain.active
+
+
+@settings(max_examples=12)
+@given(percent=st.floats(10.0, 100.0))
+def test_scaled_time_is_the_same_path_and_takes_longer(percent):
+    """At the factor s everything comes 1/s later, velocities by s, accelerations by s^2."""
+    share, duration = percent / 100.0, 1.0
+    run, plain = Run(), TrajectoryController(START)
+    run.change(RobotCondition(speed_scaling=percent))
+    # At rest the pace is there at once.
+    run.go(2 * PERIOD)
+    run.follow(rest_to_rest(duration))
+    plain.follow(rest_to_rest(duration), 0.0)
+    cycles = int(duration / share / PERIOD)
+    found = run.go(cycles * PERIOD)
+    expected = [plain.sample(share * k * PERIOD) for k in range(cycles)]
+    for order, wanted in enumerate(zip(*expected, strict=True)):
+        # The lag is a sum of up to 5000 rounded numbers.
+        np.testing.assert_allclose(
+            found[order], np.array(wanted) * share**order, atol=1e-10
+        )
+    assert run.controller.executing
+    run.go(3 * PERIOD)
+    assert not run.controller.executing
+    np.testing.assert_allclose(run.references[-1][0], START + AWAY, atol=1e-12)
+
+
+@settings(max_examples=12)
+@given(when=st.floats(0.05, 0.95), mode=st.sampled_from([3, 4, 5, 6, 7, 9, 13]))
+def test_a_protective_stop_ends_within_the_limits_and_the_goal_goes_on(when, mode):
+    """
+    The arm decelerates on its path, holds to the bit, and finishes after it has been let go.
+
+    At most v / a is needed by a trajectory that is not at its limits: a second is ample.
+    """
+    duration = shortest()
+    run = Run()
+    run.follow(rest_to_rest(duration))
+    run.go(when * duration)
+    assert not run.change(RobotCondition(safety_mode=mode))
+    assert run.controller.speed_scaling == 0.0
+    run.go(1.0)
+    q, dq, ddq = run.go(2.0)
+    assert moved(q) == 0.0
+    assert not dq.any()
+    assert not ddq.any()
+    assert run.controller.executing
+    assert not run.change(RobotCondition())
+    run.go(duration + 1.0)
+    assert not run.controller.executing
+    np.testing.assert_allclose(run.references[-1][0], START + AWAY, atol=1e-12)
+    progress(run.everything()[0])
+    check_limits(run)
+
+
+def test_a_protective_stop_decelerates_at_once():
+    """From half way, at full speed: at the limit of one joint from the first cycle on."""
+    run = Run()
+    duration = shortest()
+    run.follow(rest_to_rest(duration))
+    _, dq, _ = run.go(0.5 * duration)
+    run.change(STOPPED)
+    _, _, ddq = run.go(0.5)
+    np.testing.assert_allclose(np.max(np.abs(ddq[0]) / LIMITS), 1.0, rtol=1e-9)
+    # The fastest stop there is takes v / a of the joint that needs longest.
+    resting = np.flatnonzero(~ddq.any(axis=1))[0] * PERIOD
+    assert resting <= 1.2 * np.max(np.abs(dq[-1]) / LIMITS)
+
+
+def test_after_a_pause_the_pace_rises_by_a_hundredth_a_cycle():
+    """So does the speed scaling that is published, up to the slider."""
+    run = Run()
+    run.change(STOPPED)
+    run.go(2 * PERIOD)
+    run.change(RobotCondition(speed_scaling=80.0))
+    published = []
+    for _ in range(100):
+        published.append(run.controller.speed_scaling)
+        run.go(PERIOD)
+    expected = np.minimum(100.0 * PACE_STEP * np.arange(100), 80.0)
+    np.testing.assert_allclose(published, expected, atol=1e-9)
+
+
+def test_the_slider_may_be_moved_while_the_arm_moves():
+    """100, 20, 0, 100 percent: on the path all the time, within the limits, to the end."""
+    run = Run()
+    run.follow(rest_to_rest(2.0))
+    for percent in (100.0, 20.0, 0.0):
+        run.change(RobotCondition(speed_scaling=percent))
+        run.go(0.5)
+    q, _, _ = run.go(1.0)
+    assert moved(q) == 0.0
+    run.change(RobotCondition())
+    run.go(3.0)
+    np.testing.assert_allclose(run.references[-1][0], START + AWAY, atol=1e-12)
+    progress(run.everything()[0])
+    check_limits(run)
+
+
+def test_a_trajectory_beyond_the_limits_is_stopped_all_the_same():
+    """It brakes harder than allowed by itself; a stop is not put off by that."""
+    run = Run()
+    duration = shortest(share=3.0)
+    run.follow(rest_to_rest(duration))
+    run.go(0.7 * duration)
+    run.change(STOPPED)
+    run.go(0.6)
+    q, _, _ = run.go(1.0)
+    assert moved(q) == 0.0
+
+
+@settings(max_examples=12)
+@given(when=st.floats(0.05, 0.95), kind=st.sampled_from(sorted(INTERRUPTIONS)),
+       pause=st.booleans())
+def test_an_interruption_brakes_within_the_limits_and_nothing_resumes(when, kind, pause):
+    """The arm is at rest after v / a, holds to the bit, and stays when all is well again."""
+    duration = shortest()
+    run = Run()
+    run.follow(rest_to_rest(duration))
+    run.go(when * duration)
+    if pause:
+        run.change(STOPPED)
+        run.go(0.05)
+    _, dq, _ = run.go(PERIOD)
+    assert run.change(INTERRUPTIONS[kind])
+    assert not run.controller.is_active(run.now)
+    with pytest.raises(UnsafeMotionError, match='not active'):
+        run.follow(rest_to_rest(duration))
+    run.go(np.max(np.abs(dq[-1]) / LIMITS) + 3 * PERIOD)
+    assert not run.controller.executing
+    q, _, _ = run.go(1.0)
+    assert not run.change(RobotCondition())
+    assert run.controller.is_active(run.now)
+    later, _, _ = run.go(1.0)
+    assert moved(np.vstack([q, later])) == 0.0
+    check_limits(run)
+
+
+def test_a_restart_loses_the_goal_and_ends():
+    """Two seconds without a word and without a command, then everything is as new."""
+    run = Run()
+    run.follow(rest_to_rest(1.2))
+    run.go(0.5)
+    run.controller.restart(run.now)
+    assert run.controller.is_silent(run.now)
+    run.go(RESTART_TIME - PERIOD)
+    assert run.controller.is_silent(run.now)
+    assert not run.controller.is_active(run.now)
+    run.go(2 * PERIOD)
+    assert not run.controller.is_silent(run.now)
+    assert run.controller.is_active(run.now)
+    q, _, _ = run.go(0.5)
+    assert moved(q) == 0.0
+    check_limits(run)
+
+
+@pytest.mark.parametrize('kind', ['cancelled', 'replaced by a stay'])
+def test_what_ends_during_a_pause_does_not_move_afterwards(kind):
+    """A trajectory that stays where the arm is takes over from rest, not from the path's slope."""
+    run = Run()
+    run.follow(rest_to_rest(1.0))
+    run.go(0.4)
+    run.change(STOPPED)
+    q, _, _ = run.go(1.0)
+    if kind == 'cancelled':
+        run.controller.stop(run.now)
+    else:
+        still = np.zeros((1, 3))
+        run.follow(Knots(np.array([0.5]), q[-1:], still, still))
+    run.go(0.1)
+    run.change(RobotCondition())
+    later, _, _ = run.go(2.0)
+    # Rounding of a quintic of no length.
+    assert np.max(np.abs(later - q[-1])) < 1e-9
+    assert not run.controller.executing
+
+
+def test_a_goal_sent_during_a_pause_waits_for_its_end():
+    run = Run()
+    run.change(STOPPED)
+    run.go(0.1)
+    run.follow(rest_to_rest(1.2))
+    q, _, _ = run.go(1.0)
+    assert moved(q) == 0.0
+    run.change(RobotCondition())
+    run.go(2.0)
+    np.testing.assert_allclose(run.references[-1][0], START + AWAY, atol=1e-12)
+    check_limits(run)
+
+
+def test_a_stop_does_not_wait_for_the_slider():
+    """A cancelled goal at 30 % rests half a second later, and not after three times as long."""
+    run = Run()
+    run.change(RobotCondition(speed_scaling=30.0))
+    run.go(PERIOD)
+    run.follow(rest_to_rest(1.2))
+    run.go(1.5)
+    run.controller.stop(run.now)
+    run.go(0.5 + 2 * PERIOD)
+    assert not run.controller.executing
+    q, dq, _ = run.go(0.5)
+    assert moved(q) == 0.0
+    assert not dq.any()
+    check_limits(run)
+
+
+@settings(max_examples=15)
+@given(steps=st.lists(
+    st.tuples(
+        st.floats(0.01, 0.8),
+        st.sampled_from(['follow', 'restart', 'program', 'switch', 'stop', 'slow', 'normal']),
+    ),
+    min_size=2, max_size=8,
+))
+def test_any_sequence_of_events_keeps_the_limits(steps):
+    """Sliders, stops, restarts and goals in any order, at 500 Hz."""
+    conditions = {
+        'program': INTERRUPTIONS['program stop'], 'switch': INTERRUPTIONS['controller switched'],
+        'stop': STOPPED, 'slow': RobotCondition(speed_scaling=25.0), 'normal': RobotCondition(),
+    }
+    run = Run()
+    run.follow(rest_to_rest(shortest()))
+    for duration, event in steps:
+        run.go(duration)
+        if event in conditions:
+            run.change(conditions[event])
+        elif event == 'restart':
+            run.controller.restart(run.now)
+        elif run.controller.is_active(run.now) and not run.controller.executing:
+            target = run.controller.reference[0] + AWAY
+            still = np.zeros((1, 3))
+            run.follow(Knots(np.array([shortest()]), target[None], still, still))
+    run.go(0.5)
+    check_limits(run)
+
+
+def test_conditions_out_of_range_are_refused():
+    with pytest.raises(UsageError, match=r'speed_scaling is 100\.1, allowed are 0 to 100'):
+        RobotCondition(speed_scaling=100.1)
+    with pytest.raises(UsageError, match='safety_mode is 14, allowed are 1 to 13'):
+        RobotCondition(safety_mode=14)
