@@ -51,6 +51,9 @@ setup(
         shared('config/csv', '*.yaml'),
         shared('config/nodes', '*.yaml'),
         shared('config/rviz', '*.rviz'),
+        shared('config/plotjuggler', '*.xml'),
+        shared('config/foxglove', '*.json'),
+        shared('security/policies', '*.xml'),
         shared('urdf'),
     ],
     python_requires='>=3.10',
@@ -58,7 +61,7 @@ setup(
     # package, never PyPI's) and from requirements/lock.txt in the set-up by make.
     install_requires=['setuptools'],
     extras_require={
-        'bags': ['rosbags'],
+        'bags': ['mcap', 'rosbags'],
         'cluster': ['distributed'],
         'collision': ['coal'],
         'consistency': ['clarabel'],

@@ -17,6 +17,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from collections.abc import Sequence
 import json
 from pathlib import Path
@@ -63,6 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         '--repeats', type=int, metavar='N', help='by default what suits each benchmark'
     )
     parser.add_argument(
+        '--seconds', type=float, metavar='S', help='length of a recording, for recorder alone'
+    )
+    parser.add_argument(
         '--output', type=Path, default=RESULTS, metavar='DIR', help='default: %(default)s'
     )
     args = parser.parse_args(arguments)
@@ -71,9 +75,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f'unknown: {", ".join(unknown)}; known are {", ".join(BENCHMARKS)}')
     if args.repeats is not None and args.repeats < 1:
         parser.error('--repeats must be positive')
+    if args.seconds is not None and (args.names != ['recorder'] or args.seconds <= 0.0):
+        parser.error('--seconds must be positive, and is for recorder alone')
+    options = {} if args.seconds is None else {'seconds': args.seconds}
     for name in args.names or BENCHMARKS:
         try:
-            _run(name, args.repeats, args.output)
+            _run(name, args.repeats, args.output, options)
         except MissingDependencyError as error:
             if args.names:
                 raise
@@ -81,13 +88,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _run(name: str, repeats: int | None, output: Path) -> None:
+def _run(name: str, repeats: int | None, output: Path, options: Mapping[str, float]) -> None:
     benchmark = BENCHMARKS[name]
     repeats = repeats or benchmark.REPEATS
     facts = machine()
     print(f'{name} ..', file=sys.stderr)
     started = time.monotonic()
-    figures = benchmark.measure(repeats)
+    figures = benchmark.measure(repeats, **options)
     content = {
         'benchmark': name,
         'repeats': repeats,

@@ -15,11 +15,13 @@
 """
 The bag recorder against a 500 Hz driver: losses, CPU time and memory.
 
-The driver is a process of its own (`python -m benchmarks.recorder`), and so is the recorder.
+The driver is a process of its own (`python -m benchmarks.recorder`), and so is the recorder. Each
+repeat records twice: on the machine as it is, and with a busy process for every core.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 import json
 import os
@@ -40,46 +42,74 @@ from robot_identification.experiment.bag import RosbagsBackend
 from .figures import Figure
 
 REPEATS = 3
-MESSAGES = 15_000
+SECONDS = 20.0
 RATE = 500.0
 DEADLINE = 30.0
 JOINTS = [f'joint_{number}' for number in range(6)]
 
 
-def measure(repeats: int) -> list[Figure]:
-    """Return what the recorder loses, and what it takes."""
+def measure(repeats: int, seconds: float = SECONDS) -> list[Figure]:
+    """Return what the recorder loses, and what it takes, in recordings of so many seconds."""
     check_ros()
-    runs = [_run() for _ in range(repeats)]
+    runs: dict[str, list[dict[str, float]]] = {'': [], ', cores busy': []}
+    for _ in range(repeats):
+        runs[''].append(_run(seconds))
+        with _busy_cores():
+            runs[', cores busy'].append(_run(seconds))
+    messages = round(RATE * seconds)
+    figures = []
+    for condition, results in runs.items():
+        for name, unit, key in (
+            (f'lost of {messages} messages at {RATE:.0f} Hz', '', 'lost'),
+            ('CPU of the recorder, of one core', '%', 'recorder_cpu'),
+            ('CPU of the publisher, of one core', '%', 'publisher_cpu'),
+            ('memory of the recorder at the start', 'MB', 'memory_start'),
+            ('memory of the recorder at the end', 'MB', 'memory_end'),
+            ('memory of the recorder at most', 'MB', 'memory_most'),
+            ('latest publication', 'ms', 'latest'),
+            ('size of the bag', 'MB', 'size'),
+        ):
+            values = tuple(result[key] for result in results)
+            figures.append(Figure(name + condition, unit, values))
+    return figures
 
-    def column(key: str) -> tuple[float, ...]:
-        return tuple(run[key] for run in runs)
 
-    return [
-        Figure(f'lost of {MESSAGES} messages at {RATE:.0f} Hz', '', column('lost')),
-        Figure('CPU of the recorder, of one core', '%', column('recorder_cpu')),
-        Figure('CPU of the publisher, of one core', '%', column('publisher_cpu')),
-        Figure('memory of the recorder before', 'MB', column('memory_before')),
-        Figure('memory of the recorder at most', 'MB', column('memory_most')),
-        Figure('latest publication', 'ms', column('latest')),
-        Figure('size of the bag', 'MB', column('size')),
+@contextmanager
+def _busy_cores() -> Iterator[None]:
+    """Keep every core busy with a process of the same priority."""
+    busy = [
+        subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+        for _ in range(os.cpu_count() or 1)
     ]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
 
 
-def _run() -> dict[str, float]:
+def _run(seconds: float) -> dict[str, float]:
     nodes: list[NodeProcess] = []
+    messages = round(RATE * seconds)
     with tempfile.TemporaryDirectory() as name, own_domain() as domain, running(nodes):
         folder = Path(name)
         environment = isolated_environment(domain)
         bag = folder / 'bag'
         recorder = NodeProcess(
-            'bag_recorder', {'start.output': str(bag)}, environment, folder / 'recorder.log'
+            'bag_recorder',
+            {
+                'start.output': str(bag), 'start.expected_duration': seconds,
+                'allowed_write_roots': [str(folder)],
+            },
+            environment, folder / 'recorder.log',
         )
         nodes.append(recorder)
-        pid = recorder.process.pid
         publisher = subprocess.run(
-            [sys.executable, '-m', 'benchmarks.recorder', str(pid)],
+            [sys.executable, '-m', 'benchmarks.recorder', str(recorder.process.pid),
+             str(messages)],
             env=environment, cwd=Path(__file__).resolve().parents[1],
-            capture_output=True, text=True, timeout=MESSAGES / RATE + 4.0 * DEADLINE,
+            capture_output=True, text=True, timeout=2.0 * seconds + 4.0 * DEADLINE,
         )
         if publisher.returncode != 0:
             raise DataError(f'the publisher failed: {publisher.stderr or recorder.last_words()}')
@@ -90,12 +120,12 @@ def _run() -> dict[str, float]:
         ]
         if len(set(found)) != len(found):
             raise DataError('the bag holds a message twice')
-        result['lost'] = MESSAGES - len(found)
+        result['lost'] = messages - len(found)
         result['size'] = sum(path.stat().st_size for path in bag.iterdir()) / 1e6
         return result
 
 
-def drive(recorder: int) -> dict[str, float]:
+def drive(recorder: int, messages: int) -> dict[str, float]:
     """Publish at the rate of a driver while the recorder records; return what it took."""
     import rclpy
     from rclpy.duration import Duration
@@ -123,11 +153,11 @@ def drive(recorder: int) -> dict[str, float]:
             sys.exit('the recorder does not listen')
         time.sleep(0.01)
     message = JointState(name=JOINTS)
-    before = _memory(recorder, 'VmRSS')
+    start = _memory(recorder, 'VmRSS')
     latest = 0.0
     with _cpu(recorder) as recorder_cpu, _cpu(os.getpid()) as publisher_cpu:
         started = time.monotonic()
-        for number in range(MESSAGES):
+        for number in range(messages):
             due = started + number / RATE
             time.sleep(max(due - time.monotonic(), 0.0))
             latest = max(latest, time.monotonic() - due)
@@ -138,6 +168,7 @@ def drive(recorder: int) -> dict[str, float]:
             message.effort = [-0.001 * number] * 6
             publisher.publish(message)
     publisher.wait_for_all_acked(Duration(seconds=DEADLINE))
+    end = _memory(recorder, 'VmRSS')
     call('stop')
     most = _memory(recorder, 'VmHWM')
     node.destroy_node()
@@ -145,7 +176,8 @@ def drive(recorder: int) -> dict[str, float]:
     return {
         'recorder_cpu': recorder_cpu[0],
         'publisher_cpu': publisher_cpu[0],
-        'memory_before': before,
+        'memory_start': start,
+        'memory_end': end,
         'memory_most': most,
         'latest': 1e3 * latest,
     }
@@ -176,4 +208,4 @@ def _memory(process: int, key: str) -> float:
 
 
 if __name__ == '__main__':
-    print(json.dumps(drive(int(sys.argv[1]))))
+    print(json.dumps(drive(*map(int, sys.argv[1:]))))

@@ -61,12 +61,9 @@ def rosbags_library() -> Any:
         from rosbags import serde
         from rosbags import typesys
     except ImportError:
-        raise MissingDependencyError('rosbags', 'writing bags', 'pip install rosbags') from None
+        raise MissingDependencyError('rosbags', 'reading bags', 'pip install rosbags') from None
     return SimpleNamespace(
         Reader=rosbag2.Reader,
-        StoragePlugin=rosbag2.StoragePlugin,
-        Writer=rosbag2.Writer,
-        WriterError=rosbag2.WriterError,
         errors=(rosbag2.ReaderError, serde.SerdeError, *_STRAY_ERRORS),
         type_errors=(typesys.TypesysError, KeyError),
         types=typesys.get_typestore(typesys.Stores.ROS2_JAZZY),

@@ -16,27 +16,57 @@
 
 from __future__ import annotations
 
-from functools import partial
-import importlib
+import json
+import math
 from pathlib import Path
+import re
+import shutil
 import sys
 import time
 
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
+import robot_identification
 from robot_identification.errors import BagError
 from robot_identification.errors import IdentificationError
-from robot_identification.experiment.bag import BagWriter
+from robot_identification.errors import UsageError
 from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import named_file
+from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
+from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.recording_runner import full_topic_name
+from robot_identification.nodes.recording_runner import RunnerWatch
+from robot_identification.nodes.recording_session import RecordingOrder
+from robot_identification.nodes.recording_session import RecordingSession
+from robot_identification.nodes.roots import declare_roots
+from robot_identification.nodes.roots import write_path
+from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-TOPIC_TIMEOUT = 5.0
-# 4 s of a 500 Hz driver: the disk may stall that long.
-DEPTH = 2000
+IDLE, RECORDING, FAULT = 'IDLE', 'RECORDING', 'FAULT'
+HEARTBEAT = 0.1
+# Heartbeats from one look at the disk, the runner and the optional topics to the next.
+_LOOK, _REPORT = 5, 10
+# What a topic takes at most, six joints at 500 Hz and more [bytes/s].
+TOPIC_RATE = 250_000
+MEGABYTE = 1e6
+OPTIONAL_TOPICS = (
+    'dynamic_joint_states',
+    'scaled_joint_trajectory_controller/controller_state',
+    'speed_scaling_state_broadcaster/speed_scaling',
+    'io_and_status_controller/robot_program_running',
+    'io_and_status_controller/safety_mode',
+    'io_and_status_controller/robot_mode',
+    'joint_temperatures',
+)
+# Parameters below `start.` that go into the custom data of the bag.
+NOTES = (
+    'robot', 'effort_unit', 'trajectory_sha256', 'serial', 'payload', 'configuration_hash',
+    'mounting',
+)
 
 
 class BagRecorder(Node):
@@ -48,25 +78,69 @@ class BagRecorder(Node):
 
     def __init__(self) -> None:
         super().__init__('bag_recorder')
+        declare_roots(self)
         declare(self, 'start.output', '', 'folder of the bag to write; it must not exist')
-        declare(self, 'start.topics', ['joint_states'], 'topics to record')
+        declare(self, 'start.topics', ['joint_states'], 'topics that must be published',
+                longest=100)
+        declare(self, 'start.optional_topics', list(OPTIONAL_TOPICS),
+                'topics that are recorded as soon as they are published', longest=100)
+        self._declare_notes()
+        declare(self, 'start.expected_duration', 60.0,
+                'how long the recording will take [s]; twice its size must be free',
+                minimum=0.0, maximum=1e6)
+        declare(self, 'start.topic_timeout', 5.0,
+                'how long to wait for publishers of the topics, and for the runner [s]',
+                minimum=0.0, maximum=600.0)
+        declare(self, 'start.until_runner_ends', False,
+                'close the bag by itself when the motion of the experiment runner has ended')
+        declare(self, 'runner', 'experiment_runner', 'name of the experiment runner',
+                longest=200)
+        declare(self, 'minimum_free_space', 500.0,
+                'a recording ends, or does not begin, with less free space than this [MB]',
+                minimum=0.0, maximum=1e9)
+        self._state, self._reason = IDLE, 'nothing was recorded yet'
+        self._session: RecordingSession | None = None
+        # What ~/state says of the last recording.
+        self._told: dict[str, object] = {
+            'path': '', 'messages': 0, 'bytes': 0, 'lost': {}, 'trajectory_sha256': '',
+        }
+        self._runner: RunnerWatch | None = None
+        self._beats = 0
+        self._counted: dict[str, int] = {}
+        self._publisher = self.create_publisher(String, '~/state', LATCHED)
+        self._diagnostics = Diagnostics(self, 'recording')
+        self.create_service(Trigger, '~/start', self._on_start, qos_profile=SERVICE_QOS)
+        self.create_service(Trigger, '~/stop', self._on_stop, qos_profile=SERVICE_QOS)
+        # A simulated clock may stand still.
+        self.create_timer(HEARTBEAT, self._on_heartbeat, clock=Clock(
+            clock_type=ClockType.STEADY_TIME
+        ))
+        self._tell()
+
+    def _declare_notes(self) -> None:
+        """Declare what is noted in the bag; empty values are not."""
         declare(self, 'start.robot', '', 'name of the robot, noted in the bag')
-        declare(self, 'start.effort_unit', '', 'A or Nm, noted in the bag; empty: not known')
-        declare(self, 'start.trajectory_sha256', '', 'of the trajectory, noted in the bag')
-        self._writer: BagWriter | None = None
-        self._subscriptions_made: list = []
-        self._failure: str | None = None
-        self.create_service(Trigger, '~/start', self._on_start)
-        self.create_service(Trigger, '~/stop', self._on_stop)
+        declare(self, 'start.effort_unit', '', 'of the effort, noted in the bag; empty: not known',
+                choices=('', 'A', 'Nm'))
+        declare(self, 'start.trajectory_sha256', '', 'of the trajectory, noted in the bag',
+                check=_check_sha256)
+        declare(self, 'start.serial', '', 'serial number of the robot, noted in the bag')
+        declare(self, 'start.payload', '', 'what the flange carries, noted in the bag')
+        declare(self, 'start.configuration_hash', '',
+                'hash of what the experiment was configured with, noted in the bag')
+        declare(self, 'start.mounting', '',
+                'roll pitch yaw of the root frame in the world [rad], noted in the bag',
+                check=_check_mounting)
 
     def close(self) -> bool:
         """Close the bag; return True."""
-        self._finish()
+        if self._session is not None:
+            self._finish(IDLE, 'the recorder was asked to leave')
         return True
 
     def _on_start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if self._writer is not None:
-            response.message = f'BUSY: {self._writer.path} is being recorded'
+        if self._session is not None:
+            response.message = f'BUSY: {self._session.order.output} is being recorded'
             return response
         try:
             response.message = f'recording to {self._start()}'
@@ -77,128 +151,204 @@ class BagRecorder(Node):
         return response
 
     def _start(self) -> Path:
-        topics = [
-            self.resolve_topic_name(topic) for topic in self.get_parameter('start.topics').value
-        ]
-        types = self._wait_for(topics)
-        path = Path(named_file(self, 'start.output'))
-        metadata = {
-            name: self.get_parameter(f'start.{name}').value
-            for name in ('robot', 'effort_unit', 'trajectory_sha256')
-        }
-        writer = BagWriter(path, {key: value for key, value in metadata.items() if value})
-        self._failure = None
-        self._writer = writer
-        try:
-            for topic, kind in types.items():
-                writer.add_topic(topic, kind)
-        except BagError:
-            self._finish()
-            raise
-        for topic, kind in types.items():
-            self._subscriptions_made.append(self.create_subscription(
-                _message_class(kind), topic, partial(self._write, topic), self._qos(topic),
-                raw=True,
-            ))
-        self._wait_until_connected()
-        return path
-
-    def _wait_until_connected(self) -> None:
-        """Wait until every subscription has met its publisher, which may take seconds."""
-        deadline = time.monotonic() + TOPIC_TIMEOUT
-        while not all(_is_connected(made) for made in self._subscriptions_made):
-            if time.monotonic() > deadline:
-                topics = [s.topic_name for s in self._subscriptions_made if not _is_connected(s)]
-                self._finish()
-                raise BagError(
-                    f'no publisher of {", ".join(topics)} was met within {TOPIC_TIMEOUT:.0f} s: '
-                    'compare the quality of service with `ros2 topic info --verbose`'
-                )
-            time.sleep(0.02)
-
-    def _wait_for(self, topics: list[str]) -> dict[str, str]:
-        """Return the type of each topic as soon as all are published."""
-        deadline = time.monotonic() + TOPIC_TIMEOUT
-        while True:
-            types = {
-                topic: kinds[0] for topic, kinds in self.get_topic_names_and_types()
-                if topic in topics and self.count_publishers(topic)
-            }
-            missing = [topic for topic in topics if topic not in types]
-            if not missing:
-                return types
-            if time.monotonic() > deadline:
-                raise BagError(
-                    f'nobody publishes {", ".join(missing)}: is the driver running, and in this '
-                    'ROS_DOMAIN_ID?'
-                )
-            time.sleep(0.02)
-
-    def _qos(self, topic: str) -> QoSProfile:
-        """Reliable and latched where every publisher is."""
-        offered = [info.qos_profile for info in self.get_publishers_info_by_topic(topic)]
-        reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
-        latched = all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
-        return QoSProfile(
-            depth=DEPTH,
-            reliability=(
-                ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
-            ),
-            durability=(
-                DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
-            ),
+        order = RecordingOrder(
+            output=write_path(self, 'start.output'),
+            topics=self._topics('start.topics'),
+            optional_topics=self._topics('start.optional_topics'),
+            metadata=self._metadata(),
+            timeout=float(self.get_parameter('start.topic_timeout').value),
         )
-
-    def _write(self, topic: str, data: bytes) -> None:
-        if self._writer is None or self._failure:
-            return
+        self._check_free_space(order)
+        if self.get_parameter('start.until_runner_ends').value:
+            self._runner = RunnerWatch(
+                self, str(self.get_parameter('runner').value), order.timeout
+            )
         try:
-            self._writer.write(topic, self.get_clock().now().nanoseconds, data)
-        except BagError as error:
-            self._failure = str(error)
-            self.get_logger().error(str(error))
+            self._session = RecordingSession(self, order)
+        finally:
+            if self._session is None:
+                self._forget_runner()
+        self._counted = {}
+        self._enter(RECORDING, '')
+        return order.output
+
+    def _topics(self, name: str) -> tuple[str, ...]:
+        """
+        Return the full names that a parameter lists, each once; empty ones are left out.
+
+        Raises
+        ------
+        UsageError
+            If one cannot be the name of a topic.
+
+        """
+        given = [topic for topic in self.get_parameter(name).value if topic]
+        return tuple(dict.fromkeys(full_topic_name(self, topic, name) for topic in given))
+
+    def _metadata(self) -> dict[str, str]:
+        notes = {name: str(self.get_parameter(f'start.{name}').value) for name in NOTES}
+        return {
+            **{name: value for name, value in notes.items() if value},
+            'recorder': f'robot_identification {robot_identification.__version__}',
+        }
+
+    def _minimum_free_space(self) -> float:
+        return MEGABYTE * float(self.get_parameter('minimum_free_space').value)
+
+    def _check_free_space(self, order: RecordingOrder) -> None:
+        """
+        Check that there is room for the recording.
+
+        Raises
+        ------
+        BagError
+            If less is free than the minimum, or than twice what the recording may take.
+
+        """
+        duration = float(self.get_parameter('start.expected_duration').value)
+        topics = len(order.topics) + sum(
+            self.count_publishers(topic) > 0 for topic in order.optional_topics
+        )
+        needed = max(self._minimum_free_space(), 2.0 * duration * topics * TOPIC_RATE)
+        free = _free_space(order.output)
+        if free < needed:
+            raise BagError(
+                f'{order.output.parent} has {free / MEGABYTE:.0f} MB free, and '
+                f'{needed / MEGABYTE:.0f} MB are needed (minimum_free_space, or twice what '
+                f'{topics} topics take in {duration:.0f} s): make room, record fewer topics, or '
+                'lower start.expected_duration'
+            )
+
+    def _on_heartbeat(self) -> None:
+        self._beats += 1
+        if self._session is not None:
+            self._session.flush()
+            end = self._reason_to_end(self._session)
+            if end is not None:
+                self._finish(*end)
+        if self._session is not None:
+            self._tell()
+        if self._beats % _REPORT == 0:
+            self._report()
+
+    def _reason_to_end(self, session: RecordingSession) -> tuple[str, str] | None:
+        """Return the state to go to and why, None while the recording goes on."""
+        if session.failure:
+            return FAULT, session.failure
+        if self._runner is not None and (ended := self._runner.why_ended(time.monotonic())):
+            return IDLE, ended
+        if self._beats % _LOOK == 0:
+            session.adopt()
+            free, least = _free_space(session.order.output), self._minimum_free_space()
+            if free < least:
+                return FAULT, (
+                    f'{session.order.output} was closed: {free / MEGABYTE:.0f} MB are free, less '
+                    f'than minimum_free_space, {least / MEGABYTE:.0f} MB: make room'
+                )
+        return None
 
     def _on_stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if self._writer is None:
-            response.message = 'nothing is being recorded'
+        if self._session is None:
+            response.message = f'nothing is being recorded: {self._reason}'
             return response
-        writer = self._writer
-        self._finish()
-        response.success = self._failure is None
-        response.message = self._failure or f'{writer.message_count} messages in {writer.path}'
+        self._finish(IDLE, 'stopped')
+        response.success = self._state == IDLE
+        response.message = self._reason
         return response
 
-    def _finish(self) -> None:
-        """Write what has arrived already, and close the bag."""
-        if self._writer is None:
+    def _finish(self, state: str, reason: str) -> None:
+        """Close the bag and go to a state; what goes wrong with the disk is a fault."""
+        session = self._session
+        if session is None:
             return
-        for subscription in self._subscriptions_made:
-            self._drain(subscription)
-            self.destroy_subscription(subscription)
-        self._subscriptions_made = []
-        writer, self._writer = self._writer, None
-        writer.close()
-        self.get_logger().info(f'{writer.message_count} messages in {writer.path}')
+        try:
+            session.finish()
+        except BagError as error:
+            state, reason = FAULT, session.failure or str(error)
+        self._note(session)
+        self._session = None
+        self._forget_runner()
+        messages = session.writer.message_count
+        self._enter(state, f'{reason}: {messages} messages in {session.order.output}')
 
-    def _drain(self, subscription) -> None:
-        """Take what waits in the queue of a subscription; a busy machine lets it grow."""
-        with subscription.handle:
-            for _ in range(DEPTH):
-                taken = subscription.handle.take_message(subscription.msg_type, True)
-                if taken is None:
-                    return
-                self._write(subscription.topic_name, taken[0])
+    def _forget_runner(self) -> None:
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            runner.close()
+
+    def _enter(self, state: str, reason: str) -> None:
+        self._state, self._reason = state, reason
+        if state == FAULT:
+            self.get_logger().error(reason)
+        elif reason:
+            self.get_logger().info(reason)
+        self._tell()
+
+    def _note(self, session: RecordingSession) -> None:
+        self._told = {
+            'path': str(session.order.output),
+            'messages': session.writer.message_count,
+            'bytes': session.writer.byte_count,
+            'lost': session.lost,
+            'trajectory_sha256': session.order.metadata.get('trajectory_sha256', ''),
+        }
+
+    def _tell(self) -> None:
+        """Publish the state, which is the heartbeat while a bag is being recorded."""
+        if self._session is not None:
+            self._note(self._session)
+        self._publisher.publish(String(data=json.dumps(
+            {'state': self._state, 'reason': self._reason, **self._told}
+        )))
+
+    def _report(self) -> None:
+        """Publish rates, losses, size, free space and lag as diagnostics."""
+        session = self._session
+        if session is None:
+            level = DiagnosticStatus.ERROR if self._state == FAULT else DiagnosticStatus.OK
+            self._diagnostics.publish(level, self._reason, {'state': self._state})
+            return
+        values: dict[str, object] = {
+            'state': self._state,
+            'path': session.order.output,
+            'bytes': session.writer.byte_count,
+            'free [MB]': round(_free_space(session.order.output) / MEGABYTE),
+            'lag [s]': f'{session.take_lag():.4f}',
+        }
+        for name, topic in session.topics.items():
+            rate = (topic.messages - self._counted.get(name, 0)) / (_REPORT * HEARTBEAT)
+            self._counted[name] = topic.messages
+            values[f'{name} rate [Hz]'] = f'{rate:.0f}'
+            values[f'{name} lost'] = topic.lost
+            if topic.stamps is not None:
+                values[f'{name} duplicates'] = topic.stamps.duplicates
+        lost = sum(session.lost.values())
+        self._diagnostics.publish(
+            DiagnosticStatus.WARN if lost else DiagnosticStatus.OK,
+            f'{lost} messages lost' if lost else 'recording',
+            values,
+        )
 
 
-def _is_connected(subscription) -> bool:
-    # Humble cannot say; there the first message has to tell.
-    count = getattr(subscription, 'get_publisher_count', None)
-    return count is None or count() > 0
+def _free_space(path: Path) -> float:
+    """Return what is free on the disk of a folder that may not exist yet [bytes]."""
+    folder = next(parent for parent in (path, *path.parents) if parent.exists())
+    return float(shutil.disk_usage(folder).free)
 
 
-def _message_class(kind: str):
-    package, folder, name = kind.split('/')
-    return getattr(importlib.import_module(f'{package}.{folder}'), name)
+def _check_sha256(text: str) -> None:
+    if text and not re.fullmatch(r'[0-9a-f]{64}', text):
+        raise UsageError(f'{text!r:.80} is no SHA-256: it has 64 digits from 0 to f')
+
+
+def _check_mounting(text: str) -> None:
+    """Check that a text is empty or three angles."""
+    try:
+        angles = [float(word) for word in text.split()]
+    except ValueError:
+        angles = [math.nan]
+    if text and not (len(angles) == 3 and all(map(math.isfinite, angles))):
+        raise UsageError(f'{text!r:.80} is not three angles, such as "0 3.1416 0"')
 
 
 def main() -> None:

@@ -18,11 +18,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from recordings import designed_motion
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.experiment.bag import read_recording
 from robot_identification.experiment.simulated_run import simulate
 from robot_identification.experiment.simulated_run import write_simulated_bag
@@ -43,12 +40,9 @@ def youbot_run():
     robot = load_robot('youbot')
     encoders = replace(robot.encoders, sign=np.array([1.0, 1.0, 1.0, -1.0, 1.0]))
     robot = replace(robot, encoders=encoders)
-    experiment = replace(
-        load_experiment(find_experiment('demo')), window={'arm_joint_2': (-0.6, 0.6)}
-    )
     runs = []
     for seed in range(2):
-        trajectory = design_excitation(robot, experiment, seed=seed, budget=Budget(20))
+        trajectory = designed_motion(robot, seed)
         run = simulate(robot, trajectory, draw_truth(robot, 3), Sensors(), seed=seed)
         runs.append((trajectory, run))
     return robot, runs

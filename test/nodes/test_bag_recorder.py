@@ -14,20 +14,32 @@
 
 """The recorder writes every message as it came; the bag is whole however the recorder ends."""
 
+import json
+import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
+from interfaces import overlay
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 import numpy as np
 import pytest
+from rcl_interfaces.srv import ListParameters
+from rclpy.qos import QoSProfile
+from robot_identification import __version__
+from robot_identification.errors import BagError
 from robot_identification.experiment.bag import read_recording
 from robot_identification.experiment.bag import RosbagsBackend
+from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from ros_helpers import acknowledged
 from ros_helpers import BEST_EFFORT
 from ros_helpers import deserialized
 from ros_helpers import LATCHED
+from ros_helpers import own_graph
 from ros_helpers import RELIABLE
 from ros_helpers import wait_until
 from rosbags.highlevel import AnyReader
@@ -41,10 +53,24 @@ import yaml
 
 JOINTS = [f'joint_{i}' for i in range(6)]
 START, STOP = '/bag_recorder/start', '/bag_recorder/stop'
+SHA256 = 'ab' * 32
+STATE_KEYS = {'state', 'reason', 'path', 'messages', 'bytes', 'lost', 'trajectory_sha256'}
+# What a test of the shared recorder may change.
+DEFAULTS = {
+    'start.topics': ['joint_states'],
+    'start.optional_topics': list(OPTIONAL_TOPICS),
+    'start.robot': '',
+    'start.effort_unit': '',
+    'start.trajectory_sha256': '',
+    'start.until_runner_ends': False,
+    'start.expected_duration': 60.0,
+    'start.topic_timeout': 5.0,
+    'minimum_free_space': 1.0,
+}
 
 
 def joint_state(number):
-    """Return a message that carries its number."""
+    """Return a message that carries its number, stamped 2 ms after the one before."""
     message = JointState(
         name=JOINTS,
         position=[float(number + i) for i in range(6)],
@@ -59,20 +85,44 @@ def joint_state(number):
 class Recorder:
     """The recorder's process, a publisher of joint states and the bag to be."""
 
-    def __init__(self, graph, folder, qos=RELIABLE):
-        self.graph, self.bag = graph, folder / 'bag'
-        self.process = graph.start('bag_recorder', {'start.output': str(self.bag)})
-        self.publisher = graph.node.create_publisher(JointState, '/joint_states', qos)
+    def __init__(self, graph, process, bag, states):
+        self.graph, self.process, self.bag, self.states = graph, process, bag, states
+        self.qos = RELIABLE
+        self._publisher = None
 
-    def start(self):
+    @property
+    def publisher(self):
+        """Of joint states; made when it is needed first."""
+        if self._publisher is None:
+            self._publisher = self.graph.node.create_publisher(
+                JointState, '/joint_states', self.qos
+            )
+        return self._publisher
+
+    def configure(self, **values):
+        """Set parameters below `start.`."""
+        assert not self.graph.configure(
+            'bag_recorder', {f'start.{name}': value for name, value in values.items()}
+        )
+
+    def start(self, *, publish=True):
         """Start recording; return when the recorder listens."""
+        if publish:
+            assert self.publisher
         answer = self.graph.call(START)
         assert answer.success, answer.message
-        wait_until(self.publisher.get_subscription_count, 'the recorder to listen')
+        if publish:
+            wait_until(self.publisher.get_subscription_count, 'the recorder to listen')
 
-    def publish(self, count):
+    def refusal(self):
+        """Call ~/start; return why it is refused."""
+        answer = self.graph.call(START)
+        assert not answer.success
+        return answer.message
+
+    def publish(self, count, first=0):
         """Publish so many messages; return them."""
-        messages = [joint_state(number) for number in range(count)]
+        messages = [joint_state(number) for number in range(first, first + count)]
         for message in messages:
             self.publisher.publish(message)
         return messages
@@ -85,11 +135,93 @@ class Recorder:
         wait_until(lambda: not self.publisher.get_subscription_count(), 'the recorder to leave')
         return answer.message
 
+    def state(self):
+        """Return the latest ~/state."""
+        return json.loads(self.states[-1].data) if self.states else {}
+
+    def wait_for(self, **wanted):
+        """Return ~/state as soon as it says what is wanted."""
+        def said():
+            state = self.state()
+            return state if all(state.get(key) == value for key, value in wanted.items()) else None
+
+        return wait_until(said, f'~/state to say {wanted}')
+
+    def restore(self):
+        """Leave the process as it was found."""
+        if self.state().get('state') == 'RECORDING':
+            self.graph.call(STOP)
+        if self._publisher is not None:
+            self.graph.node.destroy_publisher(self._publisher)
+        assert not self.graph.configure('bag_recorder', DEFAULTS)
+
+
+@pytest.fixture(scope='module')
+def shared(tmp_path_factory):
+    """Return a graph with a recorder that many tests use one after the other."""
+    folder = tmp_path_factory.mktemp('shared')
+    with own_graph(folder) as graph:
+        process = graph.start('bag_recorder', {**DEFAULTS, 'start.output': str(folder / 'bag')})
+        states = graph.hear(String, '/bag_recorder/state', LATCHED)
+        wait_until(lambda: states, 'the recorder')
+        yield graph, process, states
+
 
 @pytest.fixture
-def recorder(graph, tmp_path):
-    """Return a recorder that does not record yet."""
-    return Recorder(graph, tmp_path)
+def recorder(shared, tmp_path):
+    """Return the shared recorder, which does not record yet."""
+    graph, process, states = shared
+    found = Recorder(graph, process, tmp_path / 'bag', states)
+    found.configure(output=str(found.bag))
+    yield found
+    found.restore()
+
+
+@pytest.fixture
+def own_recorder(graph, tmp_path):
+    """Return a recorder that a test may end."""
+    bag = tmp_path / 'bag'
+    process = graph.start('bag_recorder', {'start.output': str(bag)})
+    return Recorder(graph, process, bag, graph.hear(String, '/bag_recorder/state', LATCHED))
+
+
+def stream(publisher, going, sent):
+    """Publish at 500 Hz until told otherwise; `sent` grows with every message."""
+    begun = time.monotonic()
+    while not going.is_set():
+        publisher.publish(joint_state(len(sent)))
+        sent.append(time.monotonic())
+        # A publisher that was held up catches up.
+        going.wait(max(begun + 0.002 * len(sent) - time.monotonic(), 0.0))
+
+
+def start_recorder_in(namespace, environment, folder, *topics):
+    """Start a recorder in a namespace of its own; its bag has the name of that."""
+    parameters = {
+        'start.output': folder / namespace, 'start.topics': json.dumps(topics),
+        'start.optional_topics': '[""]', 'start.effort_unit': 'Nm',
+        'start.trajectory_sha256': SHA256, 'allowed_write_roots': f'["{folder}"]',
+    }
+    arguments = [word for name, value in parameters.items() for word in ('-p', f'{name}:={value}')]
+    with (folder / f'{namespace}.log').open('wb') as log:
+        return subprocess.Popen(
+            [sys.executable, '-m', 'robot_identification.nodes.bag_recorder', '--ros-args',
+             '-r', f'__ns:=/{namespace}', *arguments],
+            env=environment, stdout=log, stderr=subprocess.STDOUT,
+        )
+
+
+def messages_in(states):
+    """Return how many messages the latest ~/state tells of."""
+    return json.loads(states[-1].data)['messages'] if states else 0
+
+
+def read_prefix(bag):
+    """Return the numbers of the messages in a bag that is still being written."""
+    try:
+        return read_recording(bag, JOINTS).q[:, 0].tolist()
+    except BagError:
+        return []
 
 
 def read_by_rosbags(bag):
@@ -132,8 +264,9 @@ def test_nothing_is_lost_or_changed(recorder):
     assert [deserialized(JointState, data) for data in raw] == sent
 
 
-def test_stop_writes_what_has_arrived(graph, recorder):
+def test_stop_writes_what_has_arrived(recorder):
     """Messages that wait to be read when ~/stop is called belong to the recording."""
+    graph = recorder.graph
     client = graph.node.create_client(Trigger, STOP)
     wait_until(client.service_is_ready, 'the service to stop')
     assert not graph.answer(client.call_async(Trigger.Request())).success
@@ -149,18 +282,22 @@ def test_stop_writes_what_has_arrived(graph, recorder):
     assert [number for _, number in read_by_mcap(recorder.bag)] == list(range(200))
 
 
-def test_notes_what_was_recorded(graph, recorder):
-    """Robot, unit and trajectory are in the bag itself; metadata.yaml counts right."""
-    assert not graph.configure('bag_recorder', {
-        'start.robot': 'ur5', 'start.effort_unit': 'A', 'start.trajectory_sha256': 'ab' * 32,
-    })
+def test_notes_what_was_recorded(recorder):
+    """What is known of the run is in the bag itself; metadata.yaml counts right."""
+    notes = {
+        'robot': 'ur5', 'effort_unit': 'A', 'trajectory_sha256': SHA256, 'serial': '12e34',
+        'payload': 'gripper, 0.9 kg', 'configuration_hash': 'cd' * 32, 'mounting': '0 3.1416 0',
+    }
+    recorder.configure(**notes)
     recorder.start()
     recorder.publish(10)
     recorder.stop()
+    recorder.configure(**dict.fromkeys(notes, ''))
     noted = RosbagsBackend().metadata(recorder.bag)
-    assert noted['robot'] == 'ur5'
-    assert noted['effort_unit'] == 'A'
-    assert noted['trajectory_sha256'] == 'ab' * 32
+    assert noted == {
+        **notes, 'recorder': f'robot_identification {__version__}',
+        'lost_messages': '{"/joint_states": 0}', 'duplicate_messages': '{"/joint_states": 0}',
+    }
     content = yaml.safe_load((recorder.bag / 'metadata.yaml').read_text())
     information = content['rosbag2_bagfile_information']
     assert information['message_count'] == 10
@@ -169,17 +306,35 @@ def test_notes_what_was_recorded(graph, recorder):
     assert topic['topic_metadata']['name'] == '/joint_states'
     assert topic['topic_metadata']['type'] == 'sensor_msgs/msg/JointState'
     assert topic['message_count'] == 10
+    (offered,) = topic['topic_metadata']['offered_qos_profiles']
+    assert (offered['reliability'], offered['durability']) == ('reliable', 'volatile')
 
 
-def test_records_topics_of_any_type_and_qos(graph, tmp_path):
+@pytest.mark.parametrize(('name', 'value', 'words'), [
+    ('effort_unit', 'mA', "'A' or 'Nm'"),
+    ('trajectory_sha256', 'abc', '64 digits'),
+    ('mounting', '0 0', 'three angles'),
+    ('mounting', '0 0 nan', 'three angles'),
+    ('expected_duration', -1.0, 'expected_duration'),
+    ('topics', ['topic'] * 101, '100'),
+])
+def test_a_note_that_means_nothing_is_refused(recorder, name, value, words):
+    """When it is set, not when a recording is lost."""
+    reasons = recorder.graph.configure('bag_recorder', {f'start.{name}': value})
+    assert any(words in reason for reason in reasons), reasons
+
+
+def test_records_topics_of_any_type_and_qos(recorder):
     """A latched description, a best-effort driver and a plain number go into one bag."""
-    recorder = Recorder(graph, tmp_path, BEST_EFFORT)
+    graph = recorder.graph
+    recorder.qos = BEST_EFFORT
     description = graph.node.create_publisher(String, '/robot_description', LATCHED)
     description.publish(String(data='<robot/>'))
     number = graph.node.create_publisher(Float64, '/number', RELIABLE)
-    assert not graph.configure('bag_recorder', {
-        'start.topics': ['joint_states', '/robot_description', '/number'],
-    })
+    # Empty names are left out, and one that is named twice is recorded once.
+    recorder.configure(
+        topics=['joint_states', '/robot_description', '', 'number'], optional_topics=['/number'],
+    )
     recorder.start()
     wait_until(number.get_subscription_count, 'the recorder to listen')
     number.publish(Float64(data=4.0))
@@ -190,6 +345,8 @@ def test_records_topics_of_any_type_and_qos(graph, tmp_path):
     assert acknowledged(number)
     answer = graph.call(STOP)
     assert answer.success, answer.message
+    graph.node.destroy_publisher(description)
+    graph.node.destroy_publisher(number)
     topics = RosbagsBackend().topics(recorder.bag)
     assert {topic: kind for topic, (kind, _) in topics.items()} == {
         '/joint_states': 'sensor_msgs/msg/JointState',
@@ -200,100 +357,409 @@ def test_records_topics_of_any_type_and_qos(graph, tmp_path):
     assert topics['/joint_states'][1] > 0
 
 
+def test_optional_topics_are_recorded_when_they_come(recorder):
+    """One that is published later is taken in, with its latched value; one that never is, not."""
+    node = recorder.graph.node
+    recorder.configure(optional_topics=['late', 'never'])
+    recorder.start()
+    late = node.create_publisher(String, '/late', LATCHED)
+    late.publish(String(data='said before anybody listened'))
+    wait_until(late.get_subscription_count, 'the recorder to listen to /late')
+    assert acknowledged(late)
+    recorder.publish(5)
+    recorder.stop()
+    node.destroy_publisher(late)
+    topics = RosbagsBackend().topics(recorder.bag)
+    assert topics == {
+        '/joint_states': ('sensor_msgs/msg/JointState', 5),
+        '/late': ('std_msgs/msg/String', 1),
+    }
+
+
+def test_a_state_comes_as_a_heartbeat_while_it_records(recorder):
+    """Other nodes know from ~/state what is recorded, and that it still is."""
+    recorder.configure(trajectory_sha256=SHA256)
+    recorder.start()
+    state = recorder.wait_for(state='RECORDING', path=str(recorder.bag))
+    assert set(state) == STATE_KEYS
+    assert state['trajectory_sha256'] == SHA256
+    recorder.publish(30)
+    assert recorder.wait_for(messages=30)['bytes'] > 0
+    heard = len(recorder.states)
+    wait_until(lambda: len(recorder.states) >= heard + 5, 'five heartbeats')
+    recorder.stop()
+    state = recorder.wait_for(state='IDLE', messages=30)
+    assert 'stopped: 30 messages' in state['reason']
+    assert state['path'] == str(recorder.bag)
+
+
+def test_what_is_lost_is_counted(recorder):
+    """By stamps, in ~/state, in diagnostics and in the bag."""
+    reports = recorder.graph.hear(DiagnosticArray, '/diagnostics')
+    recorder.start()
+    recorder.publish(100)
+    recorder.publish(1, first=99)
+    recorder.publish(100, first=107)
+    recorder.wait_for(messages=201, lost={'/joint_states': 7})
+
+    def report():
+        for array in reports:
+            (status,) = array.status
+            values = {value.key: value.value for value in status.values}
+            if values.get('/joint_states lost') == '7':
+                return status, values
+        return None
+
+    status, values = wait_until(report, 'diagnostics that tell of the loss')
+    assert status.name == 'bag_recorder: recording'
+    assert status.message == '7 messages lost'
+    assert values['/joint_states duplicates'] == '1'
+    assert {'/joint_states rate [Hz]', 'bytes', 'free [MB]', 'lag [s]'} <= set(values)
+    recorder.stop()
+    noted = RosbagsBackend().metadata(recorder.bag)
+    assert json.loads(noted['lost_messages']) == {'/joint_states': 7}
+    assert json.loads(noted['duplicate_messages']) == {'/joint_states': 1}
+
+
+def test_one_message_does_not_wait_for_others(recorder):
+    """At low rates, too, what arrived is in the file soon, while the recording goes on."""
+    recorder.start()
+    recorder.publish(1)
+    wait_until(
+        lambda: read_prefix(recorder.bag) == [0.0], 'the message to be in the file', deadline=5.0
+    )
+    recorder.publish(1, first=1)
+    wait_until(lambda: read_prefix(recorder.bag) == [0.0, 1.0], 'the next one', deadline=5.0)
+    recorder.stop()
+
+
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_leaves_a_whole_bag(graph, recorder, number):
+def test_a_signal_leaves_a_whole_bag(own_recorder, number):
     """Whoever ends the recorder while it records keeps every message up to then."""
+    recorder = own_recorder
     recorder.start()
     going, sent = threading.Event(), []
-
-    def publish():
-        while not going.is_set():
-            recorder.publisher.publish(joint_state(len(sent)))
-            sent.append(time.monotonic())
-            going.wait(0.002)
-
-    publisher = threading.Thread(target=publish)
+    publisher = threading.Thread(target=stream, args=(recorder.publisher, going, sent))
     publisher.start()
     try:
-        wait_until(lambda: len(sent) > 500, 'messages')
-        known = len(sent)
-        signalled = time.monotonic()
+        known = wait_until(
+            lambda: recorder.state().get('messages', 0) > 150 and recorder.state()['messages'],
+            'messages',
+        )
         recorder.process.process.send_signal(number)
-        assert graph.exit_code(recorder.process) == 0
-        assert time.monotonic() - signalled < 5.0
+        assert recorder.graph.exit_code(recorder.process) == 0
     finally:
         going.set()
         publisher.join()
     assert (recorder.bag / 'metadata.yaml').is_file()
     found = [value for _, value in read_by_mcap(recorder.bag)]
-    # No gap from the first to the last, which is not half a second before the signal, even where
-    # the recorder has to wait for its share of a busy machine.
+    # No gap from the first to the last, and all that the recorder said it had.
     assert found == [float(value) for value in range(len(found))]
-    assert len(found) > known - 250
+    assert len(found) >= known
     assert read_by_rosbags(recorder.bag) == read_by_mcap(recorder.bag)
     content = yaml.safe_load((recorder.bag / 'metadata.yaml').read_text())
     assert content['rosbag2_bagfile_information']['message_count'] == len(found)
 
 
-def test_does_not_touch_what_exists(graph, recorder):
+# Messages that the recorder has when it is killed: at 500 Hz, from 0.3 to 1.2 s.
+KILLED_AT = {'k0': 150, 'k1': 263, 'k2': 341, 'k3': 478, 'k4': 600}
+
+
+def test_a_killed_recorder_loses_half_a_second_at_most(graph, tmp_path):
+    """Each bag is good up to 0.5 s of stamps before the kill, and says what was noted."""
+    processes, states = {}, {}
+    publisher = graph.node.create_publisher(JointState, '/joint_states', RELIABLE)
+    going, sent = threading.Event(), []
+    thread = threading.Thread(target=stream, args=(publisher, going, sent))
+    try:
+        for name in KILLED_AT:
+            processes[name] = start_recorder_in(
+                name, graph.environment, tmp_path, '/joint_states'
+            )
+            states[name] = graph.hear(String, f'/{name}/bag_recorder/state', LATCHED)
+            wait_until(lambda name=name: states[name], f'the recorder of {name}')
+            answer = graph.call(f'/{name}/bag_recorder/start')
+            assert answer.success, answer.message
+        wait_until(lambda: publisher.get_subscription_count() == 5, 'the recorders to listen')
+        thread.start()
+        received = {}
+        for name, least in KILLED_AT.items():
+            heard = states[name]
+            wait_until(lambda heard=heard, n=least: messages_in(heard) >= n, 'messages')
+            processes[name].kill()
+            processes[name].wait()
+            received[name] = messages_in(heard)
+    finally:
+        going.set()
+        if thread.is_alive():
+            thread.join()
+        for process in processes.values():
+            process.kill()
+            process.wait()
+    for name, count in received.items():
+        bag = tmp_path / name
+        assert not (bag / 'metadata.yaml').exists()
+        recording = read_recording(bag, JOINTS)
+        found = recording.q[:, 0].astype(int).tolist()
+        assert found == list(range(len(found)))
+        # The heartbeat that told the count is up to 0.1 s old: 0.4 s of stamps remain.
+        assert 0.002 * (count - len(found)) <= 0.4, (name, count, len(found))
+        assert recording.completeness.state == 'recovered'
+        assert recording.metadata['effort_unit'] == 'Nm'
+        assert recording.metadata['trajectory_sha256'] == SHA256
+
+
+def test_a_full_disk_ends_the_recording_with_a_reason(recorder):
+    """The bag is good up to then, ~/state tells why, and the next recording succeeds."""
+    pid = recorder.process.process.pid
+    _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    recorder.start()
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (200_000, hard))
+    try:
+        recorder.publish(1500)
+        state = recorder.wait_for(state='FAULT')
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
+    assert 'make room' in state['reason']
+    assert str(recorder.bag) in state['reason']
+    recording = read_recording(recorder.bag, JOINTS)
+    assert recording.q[:, 0].tolist() == list(range(len(recording)))
+    # A message takes about 310 bytes.
+    assert 400 < len(recording) < 700
+    assert recording.completeness.state == 'recovered'
+    assert 'make room' in recorder.graph.call(STOP).message
+    recorder.bag = recorder.bag.with_name('next')
+    recorder.configure(output=str(recorder.bag))
+    recorder.start()
+    recorder.publish(5)
+    recorder.stop()
+    assert len(read_by_rosbags(recorder.bag)) == 5
+
+
+def test_too_little_space_is_refused(recorder):
+    """Before anything is written: less than the minimum, or than twice the estimate."""
+    assert recorder.publisher
+    assert not recorder.graph.configure('bag_recorder', {'minimum_free_space': 1e9})
+    reason = recorder.refusal()
+    assert 'MB free' in reason
+    assert '1000000000 MB are needed' in reason
+    assert not recorder.graph.configure('bag_recorder', {'minimum_free_space': 1.0})
+    recorder.configure(expected_duration=1e6)
+    # Twice a million seconds of one topic at 0.25 MB/s.
+    assert '500000 MB are needed' in recorder.refusal()
+    assert not recorder.bag.exists()
+
+
+def test_space_that_runs_short_ends_the_recording(recorder):
+    """While there is still room to close the bag, which is whole."""
+    recorder.start()
+    recorder.publish(50)
+    recorder.wait_for(messages=50)
+    assert not recorder.graph.configure('bag_recorder', {'minimum_free_space': 1e9})
+    state = recorder.wait_for(state='FAULT')
+    assert 'less than minimum_free_space' in state['reason']
+    assert state['messages'] == 50
+    assert len(read_by_rosbags(recorder.bag)) == 50
+    assert read_recording(recorder.bag, JOINTS).completeness.state == 'complete'
+
+
+class Runner:
+    """A node that stands where the experiment runner does."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.node = graph.add_node('experiment_runner')
+        self.publisher = self.node.create_publisher(String, '/experiment_runner/state', LATCHED)
+
+    def say(self, state):
+        """Publish a state, which the recorder hears before this returns."""
+        self.publisher.publish(String(data=json.dumps({'state': state, 'reason': ''})))
+        assert acknowledged(self.publisher)
+
+    def leave(self):
+        """Go off the graph."""
+        self.graph.remove_node(self.node)
+
+
+def test_a_recording_ends_with_the_motion_of_the_runner(recorder):
+    """Half a second after it, whatever the runner was before, and what comes until then is in."""
+    runner = Runner(recorder.graph)
+    runner.say('DONE')
+    recorder.configure(until_runner_ends=True)
+    recorder.start()
+    for state in ('ARMED', 'APPROACHING', 'EXECUTING', 'STOPPING'):
+        runner.say(state)
+        heard = len(recorder.states)
+        wait_until(lambda heard=heard: len(recorder.states) > heard + 1, 'heartbeats')
+        assert recorder.state()['state'] == 'RECORDING'
+    recorder.publish(40)
+    runner.say('FAULT')
+    recorder.publish(10, first=40)
+    state = recorder.wait_for(state='IDLE')
+    assert 'the motion of the runner ended: FAULT' in state['reason']
+    assert [number for _, number in read_by_mcap(recorder.bag)] == list(range(50))
+    assert 'the motion of the runner ended' in recorder.graph.call(STOP).message
+    runner.leave()
+
+
+def test_a_recording_ends_when_the_runner_is_gone(recorder):
+    """Nobody is there to tell of an end; the bag is whole."""
+    runner = Runner(recorder.graph)
+    recorder.configure(until_runner_ends=True)
+    recorder.start()
+    runner.say('EXECUTING')
+    recorder.publish(20)
+    recorder.wait_for(messages=20)
+    runner.leave()
+    state = recorder.wait_for(state='IDLE')
+    assert 'the runner is gone' in state['reason']
+    assert len(read_by_rosbags(recorder.bag)) == 20
+    # Without a runner there is nothing to be bound to.
+    recorder.bag = recorder.bag.with_name('next')
+    recorder.configure(output=str(recorder.bag), topic_timeout=0.2)
+    assert 'nobody publishes /experiment_runner/state' in recorder.refusal()
+    assert not recorder.bag.exists()
+
+
+PUBLISHER = """
+import time
+
+from control_msgs.msg import JointTolerance
+import rclpy
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from ur_dashboard_msgs.msg import SafetyMode
+
+rclpy.init()
+node = rclpy.create_node('tolerances')
+qos = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+publisher = node.create_publisher(JointTolerance, '/tolerance', qos)
+publisher.publish(JointTolerance(name='joint_0', position=0.25))
+safety = node.create_publisher(SafetyMode, '/io_and_status_controller/safety_mode', qos)
+safety.publish(SafetyMode(mode=SafetyMode.REDUCED))
+while True:
+    time.sleep(1.0)
+"""
+
+
+@pytest.mark.timeout(900)  # the first test here compiles control_msgs
+def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder, tmp_path):
+    """Their definition is in the bag; elsewhere they are refused by name, or left out."""
+    graph = recorder.graph
+    environment = {**graph.environment, **overlay()}
+    publisher = subprocess.Popen([sys.executable, '-c', PUBLISHER], env=environment)
+    topics = ('/tolerance', '/io_and_status_controller/safety_mode')
+    installed = start_recorder_in('installed', environment, tmp_path, *topics)
+    try:
+        states = graph.hear(String, '/installed/bag_recorder/state', LATCHED)
+        wait_until(lambda: all(map(graph.node.count_publishers, topics)), 'the publisher')
+        recorder.configure(topics=['/tolerance'])
+        reason = recorder.refusal()
+        assert '/tolerance' in reason
+        assert 'control_msgs/msg/JointTolerance is not installed' in reason
+        recorder.configure(topics=['joint_states'], optional_topics=['/tolerance'])
+        recorder.start()
+        recorder.publish(3)
+        recorder.stop()
+        assert set(RosbagsBackend().topics(recorder.bag)) == {'/joint_states'}
+        wait_until(lambda: states, 'the recorder that knows the type')
+        answer = graph.call('/installed/bag_recorder/start')
+        assert answer.success, answer.message
+        wait_until(lambda: messages_in(states) == 2, 'the latched messages')
+        answer = graph.call('/installed/bag_recorder/stop')
+        assert answer.success, answer.message
+    finally:
+        for process in publisher, installed:
+            process.kill()
+            process.wait()
+    with (tmp_path / 'installed' / 'installed.mcap').open('rb') as stream:
+        reader = make_reader(stream, decoder_factories=[DecoderFactory()])
+        found = {schema.name: message for schema, _, _, message in reader.iter_decoded_messages()}
+    assert set(found) == {'control_msgs/msg/JointTolerance', 'ur_dashboard_msgs/msg/SafetyMode'}
+    tolerance = found['control_msgs/msg/JointTolerance']
+    assert (tolerance.name, tolerance.position) == ('joint_0', 0.25)
+    assert found['ur_dashboard_msgs/msg/SafetyMode'].mode == 2
+
+
+def test_does_not_touch_what_exists(recorder):
     """An existing bag is refused by name and stays as it is; so does a file in the way."""
     recorder.bag.mkdir()
     (recorder.bag / 'precious').write_text('data')
-    answer = graph.call(START)
-    assert not answer.success
-    assert str(recorder.bag) in answer.message
-    assert 'exists' in answer.message
+    reason = recorder.refusal()
+    assert str(recorder.bag) in reason
+    assert 'exists' in reason
     assert [path.name for path in recorder.bag.iterdir()] == ['precious']
     # It is still of use.
     recorder.bag = recorder.bag.with_name('another')
-    assert not graph.configure('bag_recorder', {'start.output': str(recorder.bag)})
+    recorder.configure(output=str(recorder.bag))
     recorder.start()
     recorder.publish(3)
     recorder.stop()
     assert len(read_by_rosbags(recorder.bag)) == 3
 
 
-def test_refuses_what_it_cannot_do(graph, recorder, tmp_path):
-    """No output, no such folder, nothing to stop: each has its answer, nothing is written."""
+def test_refuses_what_it_cannot_do(recorder, tmp_path):
+    """No output, no such folder, no topic, nothing to stop: each is told, nothing is written."""
     before = sorted(tmp_path.iterdir())
-    answer = graph.call(STOP)
+    answer = recorder.graph.call(STOP)
     assert not answer.success
     assert 'nothing is being recorded' in answer.message
+    assert recorder.publisher
     for output in ('', '/proc/no/bag'):
-        assert not graph.configure('bag_recorder', {'start.output': output})
-        answer = graph.call(START)
-        assert not answer.success
-        assert answer.message
+        recorder.configure(output=output)
+        assert recorder.refusal()
+    recorder.configure(output=str(recorder.bag), topics=[''])
+    assert 'start.topics is empty' in recorder.refusal()
+    recorder.configure(topics=['joint states'])
+    assert 'start.topics' in recorder.refusal()
+    recorder.configure(topics=['joint_states', 'nobody'], topic_timeout=0.2)
+    reason = recorder.refusal()
+    assert '/nobody' in reason
+    assert '/joint_states' not in reason
     assert sorted(tmp_path.iterdir()) == before
     assert recorder.process.exit_code is None
+    assert recorder.wait_for(state='IDLE')
 
 
-def test_a_topic_nobody_publishes_is_refused(graph, recorder):
-    """The topic is named and no bag is left behind."""
-    assert not graph.configure('bag_recorder', {'start.topics': ['joint_states', 'nobody']})
-    answer = graph.call(START)
-    assert not answer.success
-    assert '/nobody' in answer.message
-    assert '/joint_states' not in answer.message
-    assert not recorder.bag.exists()
-    assert 'nothing is being recorded' in graph.call(STOP).message
+def test_writes_only_where_it_may(graph, tmp_path):
+    """Outside of the allowed folders nothing is created; the parameter and the roots are told."""
+    allowed = tmp_path / 'allowed'
+    allowed.mkdir()
+    (allowed / 'way_out').symlink_to(tmp_path)
+    recorder = Recorder(graph, graph.start(
+        'bag_recorder', {'allowed_write_roots': [str(allowed)]}
+    ), None, [])
+    for path in (tmp_path / 'bag', allowed / '..' / 'bag', allowed / 'way_out' / 'bag'):
+        recorder.configure(output=str(path))
+        reason = recorder.refusal()
+        assert 'start.output of bag_recorder' in reason
+        assert str(allowed) in reason
+    assert not (tmp_path / 'bag').exists()
 
 
-def test_a_second_start_is_busy(graph, recorder):
+def test_a_second_start_is_busy(recorder):
     """The recording goes on as if nothing had happened."""
     recorder.start()
     recorder.publish(5)
-    answer = graph.call(START)
-    assert not answer.success
-    assert 'BUSY' in answer.message
-    assert str(recorder.bag) in answer.message
+    reason = recorder.refusal()
+    assert 'BUSY' in reason
+    assert str(recorder.bag) in reason
     recorder.stop()
     assert len(read_by_rosbags(recorder.bag)) == 5
 
 
-def test_of_many_starts_one_succeeds(graph, recorder):
-    """Eight at the same moment: one records, the others are told BUSY."""
-    futures = [graph.request(Trigger, START, Trigger.Request()) for _ in range(8)]
+def test_of_many_starts_one_succeeds(recorder):
+    """Of fifty at the same moment one records, the others are told BUSY."""
+    graph = recorder.graph
+    assert recorder.publisher
+    # Of calls beyond its depth a client forgets the first ones itself.
+    client = graph.node.create_client(Trigger, START, qos_profile=QoSProfile(depth=100))
+    wait_until(client.service_is_ready, 'the service to start')
+    # A node that answers a client made later has met this one.
+    graph.answer(graph.request(
+        ListParameters, '/bag_recorder/list_parameters', ListParameters.Request()
+    ))
+    futures = [client.call_async(Trigger.Request()) for _ in range(50)]
     answers = [graph.answer(future) for future in futures]
     assert sum(answer.success for answer in answers) == 1
     assert all('BUSY' in answer.message for answer in answers if not answer.success)
@@ -303,12 +769,20 @@ def test_of_many_starts_one_succeeds(graph, recorder):
     assert len(read_by_rosbags(recorder.bag)) == 5
 
 
-def test_records_one_bag_after_the_other(graph, recorder):
-    """A second recording begins empty."""
+def test_records_one_bag_after_the_other(recorder):
+    """A second recording begins empty, with what is latched in it again."""
+    description = recorder.graph.node.create_publisher(String, '/robot_description', LATCHED)
+    description.publish(String(data='<robot/>'))
+    recorder.configure(topics=['joint_states', '/robot_description'])
     for number, count in enumerate((20, 7)):
         recorder.bag = recorder.bag.with_name(f'bag_{number}')
-        assert not graph.configure('bag_recorder', {'start.output': str(recorder.bag)})
+        recorder.configure(output=str(recorder.bag))
         recorder.start()
         recorder.publish(count)
-        assert f'{count} messages' in recorder.stop()
-        assert len(read_by_rosbags(recorder.bag)) == count
+        recorder.wait_for(messages=count + 1)
+        assert f'{count + 1} messages' in recorder.stop()
+        topics = RosbagsBackend().topics(recorder.bag)
+        assert {topic: found for topic, (_, found) in topics.items()} == {
+            '/joint_states': count, '/robot_description': 1,
+        }
+    recorder.graph.node.destroy_publisher(description)

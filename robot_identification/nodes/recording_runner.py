@@ -1,0 +1,127 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The end of a motion, as the experiment runner tells it: a recording that is bound to it ends."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from rclpy.exceptions import NameValidationException
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from robot_identification.errors import BagError
+from robot_identification.errors import UsageError
+from std_msgs.msg import String
+
+RUNNER_MOVES = ('APPROACHING', 'EXECUTING', 'STOPPING')
+# From the end of a motion to that of its bag [s].
+AFTERWARDS = 0.5
+# Every transition of the runner, even those that follow each other at once.
+_RUNNER_QOS = QoSProfile(
+    depth=50,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+
+
+def full_topic_name(node: Node, topic: str, parameter: str) -> str:
+    """
+    Return the full name of a topic that a parameter names.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be the name of a topic.
+
+    """
+    try:
+        return str(node.resolve_topic_name(topic))
+    # rcl's own error is a RuntimeError, and other versions have their own.
+    except (NameValidationException, RuntimeError, ValueError) as error:
+        reason = str(error).partition(', at ')[0]
+        raise UsageError(f'{parameter} names {topic!r:.80}: {reason}') from error
+
+
+class RunnerWatch:
+    """
+    The experiment runner, whose motion a recording is about.
+
+    Parameters
+    ----------
+    node : Node
+        That listens.
+    name : str
+        Of the runner's node.
+    timeout : float
+        How long to wait for it [s].
+
+    Raises
+    ------
+    BagError
+        If it is not there.
+
+    """
+
+    def __init__(self, node: Node, name: str, timeout: float) -> None:
+        self._node = node
+        self._topic = full_topic_name(node, f'{name}/state', 'runner')
+        self._state = ''
+        self._moved = False
+        self._rests_since: float | None = None
+        deadline = time.monotonic() + timeout
+        while not self._is_there():
+            if time.monotonic() > deadline:
+                raise BagError(
+                    f'nobody publishes {self._topic}: start the experiment runner, set the '
+                    'parameter runner to its name, or start.until_runner_ends to false'
+                )
+            time.sleep(0.02)
+        self._subscription = node.create_subscription(
+            String, self._topic, self._on_state, _RUNNER_QOS
+        )
+
+    def why_ended(self, now: float) -> str:
+        """Return why there is nothing more to record, empty while there may be."""
+        if not self._is_there():
+            return f'nobody publishes {self._topic} any more, the runner is gone'
+        if self._rests_since is not None and now > self._rests_since + AFTERWARDS:
+            return f'the motion of the runner ended: {self._state}'
+        return ''
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._node.destroy_subscription(self._subscription)
+
+    def _is_there(self) -> bool:
+        return self._node.count_publishers(self._topic) > 0
+
+    def _on_state(self, message: String) -> None:
+        state = _state_in(message.data)
+        if state in RUNNER_MOVES:
+            self._moved, self._rests_since = True, None
+        elif self._moved and self._rests_since is None:
+            self._rests_since = time.monotonic()
+        self._state = state
+
+
+def _state_in(text: str) -> str:
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return ''
+    return str(content.get('state', '')) if isinstance(content, dict) else ''

@@ -1,0 +1,389 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""One recording: subscriptions, the bag they are written to, and what did not arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from functools import partial
+import json
+from pathlib import Path
+import time
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from robot_identification.errors import BagError
+from robot_identification.errors import UsageError
+from robot_identification.experiment.bag_writer import BagWriter
+from robot_identification.experiment.bag_writer import OfferedQos
+from robot_identification.nodes.recording_losses import stamp_of
+from robot_identification.nodes.recording_losses import StampCounter
+from robot_identification.nodes.recording_types import definitions_of
+from robot_identification.nodes.recording_types import has_header
+from robot_identification.nodes.recording_types import message_class
+
+try:
+    from rclpy.event_handler import SubscriptionEventCallbacks
+    from rclpy.event_handler import UnsupportedEventTypeError
+except ImportError:
+    # Humble has them elsewhere.
+    from rclpy.qos_event import SubscriptionEventCallbacks
+    from rclpy.qos_event import UnsupportedEventTypeError
+
+# 4 s of a 500 Hz driver: the disk may stall that long.
+DEPTH = 2000
+CHUNK_SIZE = 48 * 1024
+# A killed process loses at most this much, and what it had not taken yet [s].
+FLUSH_PERIOD = 0.2
+# Messages taken at a time before timers and services have their turn.
+AT_A_TIME = 100
+
+
+@dataclass(frozen=True)
+class RecordingOrder:
+    """
+    What is to be recorded.
+
+    Attributes
+    ----------
+    output : Path
+        Folder of the bag.
+    topics : tuple of str
+        Those that must be published, with their full names.
+    optional_topics : tuple of str
+        Those that are recorded as soon as they are published.
+    metadata : mapping of str to str
+        Custom data of the bag.
+    timeout : float
+        How long to wait for publishers [s].
+
+    """
+
+    output: Path
+    topics: tuple[str, ...]
+    optional_topics: tuple[str, ...]
+    metadata: Mapping[str, str]
+    timeout: float
+
+    def __post_init__(self) -> None:
+        if not self.topics:
+            raise UsageError('start.topics is empty: name at least one topic to record')
+        if self.output.exists():
+            raise UsageError(f'{self.output} exists already: name another bag')
+
+
+@dataclass
+class RecordedTopic:
+    """
+    One topic and what is known of its messages.
+
+    Attributes
+    ----------
+    name, kind : str
+        Full name and type.
+    stamps : StampCounter, optional
+        Where messages begin with a header.
+    messages : int
+        Written so far.
+    dropped : int
+        Lost by the middleware, where it tells.
+
+    """
+
+    name: str
+    kind: str
+    stamps: StampCounter | None
+    messages: int = 0
+    dropped: int = 0
+    subscription: Any = field(default=None, repr=False)
+
+    @property
+    def lost(self) -> int:
+        """Messages that were published and did not arrive, by what can be known here."""
+        return max(self.stamps.lost if self.stamps else 0, self.dropped)
+
+
+class RecordingSession:
+    """
+    A bag being recorded, from the moment that every required topic is connected.
+
+    Nothing is deserialised. All methods are called from one thread, the executor's.
+
+    Parameters
+    ----------
+    node : Node
+        That listens.
+    order : RecordingOrder
+        What is to be recorded.
+
+    Attributes
+    ----------
+    order : RecordingOrder
+        As given.
+    topics : dict of str to RecordedTopic
+        By name.
+    failure : str
+        Why nothing more is written, empty while all is well.
+
+    Raises
+    ------
+    BagError
+        If a topic is not published, not connected or of an unknown type, or the bag cannot be
+        written. Then no bag is left behind.
+
+    """
+
+    def __init__(self, node: Node, order: RecordingOrder) -> None:
+        self.order = order
+        self.topics: dict[str, RecordedTopic] = {}
+        self.failure = ''
+        self._node = node
+        self._refused: set[str] = set()
+        self._lag = 0
+        self._flushed_at = time.monotonic()
+        kinds = self._wait_for_topics()
+        # No callback is served before this has returned, so none misses the bag.
+        self._writer: BagWriter | None = None
+        try:
+            for name, kind in kinds.items():
+                self._subscribe(name, kind)
+            self._wait_until_connected()
+            self._writer = BagWriter(
+                order.output, order.metadata, chunk_size=CHUNK_SIZE, sync=True
+            )
+            for topic in self.topics.values():
+                self._declare(topic)
+            self.adopt()
+        except BaseException:
+            self._unsubscribe()
+            if self._writer is not None:
+                self._writer.discard()
+            raise
+        self._simulated_time = node.get_clock().ros_time_is_active
+
+    @property
+    def writer(self) -> BagWriter:
+        """The bag."""
+        if self._writer is None:
+            raise BagError(f'{self.order.output} is not open yet')
+        return self._writer
+
+    @property
+    def lost(self) -> dict[str, int]:
+        """Lost messages by topic."""
+        return {name: topic.lost for name, topic in self.topics.items()}
+
+    def take_lag(self) -> float:
+        """Return how long a message waited at most since this was asked last [s]."""
+        lag, self._lag = self._lag, 0
+        return 1e-9 * lag
+
+    def flush(self) -> None:
+        """Write what is collected when it is time to."""
+        now = time.monotonic()
+        if now < self._flushed_at + FLUSH_PERIOD or self.failure:
+            return
+        self._flushed_at = now
+        try:
+            self.writer.flush()
+        except BagError as error:
+            self.failure = str(error)
+
+    def adopt(self) -> None:
+        """Listen to the optional topics that are published by now."""
+        wanted = [
+            name for name in self.order.optional_topics
+            if name not in self.topics and name not in self._refused
+        ]
+        if not wanted or self.failure:
+            return
+        for name, kind in self._published(wanted).items():
+            try:
+                self._subscribe(name, kind)
+                self._declare(self.topics[name])
+            except BagError as error:
+                self._refused.add(name)
+                self._drop(name)
+                self._node.get_logger().warning(f'left out: {error}')
+
+    def finish(self) -> None:
+        """
+        Write what has arrived already, note what was lost, and close the bag.
+
+        Raises
+        ------
+        BagError
+            If the disk does not take it.
+
+        """
+        for topic in self.topics.values():
+            self._take_waiting(topic, DEPTH)
+        self._unsubscribe()
+        stamped = [topic for topic in self.topics.values() if topic.stamps is not None]
+        self.writer.custom_data |= {
+            'lost_messages': json.dumps(self.lost, sort_keys=True),
+            'duplicate_messages': json.dumps(
+                {topic.name: topic.stamps.duplicates for topic in stamped if topic.stamps},
+                sort_keys=True,
+            ),
+        }
+        self.writer.close()
+
+    def _published(self, names: list[str] | tuple[str, ...]) -> dict[str, str]:
+        """Return the types of the topics that somebody publishes."""
+        return {
+            name: kinds[0] for name, kinds in self._node.get_topic_names_and_types()
+            if name in names and self._node.count_publishers(name)
+        }
+
+    def _wait_for_topics(self) -> dict[str, str]:
+        """Return the type of each topic as soon as all are published."""
+        deadline = time.monotonic() + self.order.timeout
+        while True:
+            kinds = self._published(self.order.topics)
+            missing = [name for name in self.order.topics if name not in kinds]
+            if not missing:
+                return kinds
+            if time.monotonic() > deadline:
+                raise BagError(
+                    f'nobody publishes {", ".join(missing)} (start.topics): is the driver '
+                    'running, and in this ROS_DOMAIN_ID?'
+                )
+            time.sleep(0.02)
+
+    def _subscribe(self, name: str, kind: str) -> None:
+        message = message_class(name, kind)
+        topic = RecordedTopic(name, kind, StampCounter() if has_header(message) else None)
+        subscribe = partial(
+            self._node.create_subscription, message, name, partial(self._receive, topic),
+            self._qos(name), raw=True,
+        )
+        lost = SubscriptionEventCallbacks(message_lost=partial(_count_dropped, topic))
+        try:
+            topic.subscription = subscribe(event_callbacks=lost)
+        except UnsupportedEventTypeError:
+            topic.subscription = subscribe()
+        self.topics[name] = topic
+
+    def _declare(self, topic: RecordedTopic) -> None:
+        offers = [
+            offered_qos(info.qos_profile)
+            for info in self._node.get_publishers_info_by_topic(topic.name)
+        ]
+        self.writer.add_topic(
+            topic.name, topic.kind, definitions=definitions_of(topic.kind), qos=offers
+        )
+
+    def _drop(self, name: str) -> None:
+        topic = self.topics.pop(name, None)
+        if topic is not None:
+            self._node.destroy_subscription(topic.subscription)
+
+    def _unsubscribe(self) -> None:
+        for topic in self.topics.values():
+            self._node.destroy_subscription(topic.subscription)
+
+    def _wait_until_connected(self) -> None:
+        """Wait until every subscription has met its publisher, which may take seconds."""
+        deadline = time.monotonic() + self.order.timeout
+        while True:
+            alone = [
+                topic.name for topic in self.topics.values()
+                if not _is_connected(topic.subscription)
+            ]
+            if not alone:
+                return
+            if time.monotonic() > deadline:
+                raise BagError(
+                    f'no publisher of {", ".join(alone)} was met within {self.order.timeout:g} s: '
+                    'compare the quality of service with `ros2 topic info --verbose`'
+                )
+            time.sleep(0.02)
+
+    def _qos(self, name: str) -> QoSProfile:
+        """Reliable and latched where every publisher is."""
+        offered = [info.qos_profile for info in self._node.get_publishers_info_by_topic(name)]
+        reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
+        latched = all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
+        return QoSProfile(
+            depth=DEPTH,
+            reliability=(
+                ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
+            ),
+            durability=(
+                DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+            ),
+        )
+
+    def _receive(self, topic: RecordedTopic, data: bytes, info: Mapping[str, Any]) -> None:
+        """Write a message and those that wait behind it: a turn of the executor costs more."""
+        self._write(topic, data, info)
+        self._take_waiting(topic, AT_A_TIME)
+
+    def _take_waiting(self, topic: RecordedTopic, count: int) -> None:
+        subscription = topic.subscription
+        with subscription.handle:
+            for _ in range(count):
+                taken = subscription.handle.take_message(subscription.msg_type, True)
+                if taken is None:
+                    return
+                self._write(topic, *taken)
+
+    def _write(self, topic: RecordedTopic, data: bytes, info: Mapping[str, Any]) -> None:
+        if self.failure:
+            return
+        now = time.time_ns()
+        # Some middleware does not say when a message came.
+        arrival = info.get('received_timestamp') or now
+        self._lag = max(self._lag, now - arrival)
+        if topic.stamps is not None:
+            topic.stamps.add(stamp_of(data), arrival)
+        if self._simulated_time:
+            arrival = self._node.get_clock().now().nanoseconds
+        try:
+            self.writer.write(topic.name, arrival, data)
+        except BagError as error:
+            self.failure = str(error)
+        else:
+            topic.messages += 1
+
+
+def offered_qos(qos: QoSProfile) -> OfferedQos:
+    """Return what a publisher offers in the words of a bag."""
+    return OfferedQos(
+        reliability=qos.reliability.name.lower(),
+        durability=qos.durability.name.lower(),
+        history=qos.history.name.lower(),
+        depth=qos.depth,
+        liveliness=qos.liveliness.name.lower(),
+        deadline=qos.deadline.nanoseconds,
+        lifespan=qos.lifespan.nanoseconds,
+        lease=qos.liveliness_lease_duration.nanoseconds,
+    )
+
+
+def _count_dropped(topic: RecordedTopic, info: Any) -> None:
+    topic.dropped += info.total_count_change
+
+
+def _is_connected(subscription: Any) -> bool:
+    # Humble cannot say; there the first message has to tell.
+    count = getattr(subscription, 'get_publisher_count', None)
+    return count is None or count() > 0
