@@ -12,10 +12,15 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Compile the control_msgs fixture, so that the action is tried where no ROS is installed."""
+"""
+Compile the message types that only a robot machine has, where no ROS distribution is installed.
+
+Those that the distribution brings are never compiled, so that ours do not shadow them.
+"""
 
 import fcntl
 import hashlib
+import importlib.util
 import os
 from pathlib import Path
 import platform
@@ -25,7 +30,11 @@ import subprocess
 import sys
 import sysconfig
 
-FIXTURE = Path(__file__).resolve().parent / 'fixtures' / 'interfaces' / 'control_msgs'
+import pytest
+
+FIXTURES = Path(__file__).resolve().parent / 'fixtures' / 'interfaces'
+PACKAGES = ('control_msgs', 'controller_manager_msgs', 'ur_dashboard_msgs')
+LIBRARY_VARIABLES = ('PYTHONPATH', 'LD_LIBRARY_PATH', 'AMENT_PREFIX_PATH')
 LOCK = Path(__file__).resolve().parents[1] / 'requirements' / 'lock.txt'
 
 # Set by the ROS wheels once they have extended LD_LIBRARY_PATH; a child that inherits it would
@@ -41,8 +50,13 @@ def default_cache_dir() -> Path:
     return user_cache / 'robot_identification' / 'test_interfaces'
 
 
+def missing_packages() -> list[str]:
+    """Return the packages of these types that are not installed here."""
+    return [package for package in PACKAGES if not importlib.util.find_spec(package)]
+
+
 def why_not_buildable() -> str:
-    """Return what is missing to compile the fixture here, or an empty string."""
+    """Return what is missing to compile the fixtures here, or an empty string."""
     if not Path(sys.prefix, 'share', 'rosidl_default_generators').is_dir():
         return f'no rosidl generators in {sys.prefix} (make setup installs them)'
     if shutil.which('cmake') is None:
@@ -55,12 +69,12 @@ def why_not_buildable() -> str:
     return ''
 
 
-def build_control_msgs(cache_dir: Path) -> Path | None:
+def build_interfaces(cache_dir: Path) -> Path | None:
     """
-    Return the install prefix of the compiled fixture, or None where it cannot be compiled.
+    Return the install prefix of the compiled fixtures, or None where they cannot be compiled.
 
-    It is compiled once per lock file, fixture and Python; callers in other processes wait for it.
-    A compilation that fails raises, with the end of its log.
+    They are compiled once per lock file, fixtures and Python; callers in other processes wait
+    for it. A compilation that fails raises, with the end of its log.
     """
     if why_not_buildable():
         return None
@@ -76,15 +90,12 @@ def build_control_msgs(cache_dir: Path) -> Path | None:
 
 
 def interface_environment(prefix: Path) -> dict[str, str]:
-    """Return the environment in which this Python's child processes import control_msgs."""
-    module = next(prefix.glob('**/control_msgs/__init__.py'))
+    """Return the environment in which this Python's child processes import the fixtures."""
+    module = next(prefix.glob(f'**/{missing_packages()[0]}/__init__.py'))
     environment = dict(os.environ)
     environment.pop(BOOTSTRAP_GUARD, None)
-    for variable, entry in (
-        ('PYTHONPATH', module.parents[1]),
-        ('LD_LIBRARY_PATH', prefix / 'lib'),
-        ('AMENT_PREFIX_PATH', prefix),
-    ):
+    entries = module.parents[1], prefix / 'lib', prefix
+    for variable, entry in zip(LIBRARY_VARIABLES, entries, strict=True):
         others = environment.get(variable)
         if others is None and variable == 'AMENT_PREFIX_PATH':
             others = sys.prefix
@@ -92,12 +103,25 @@ def interface_environment(prefix: Path) -> dict[str, str]:
     return environment
 
 
+def overlay() -> dict[str, str]:
+    """Return the environment variables in which the types are found; skip where they are not."""
+    if not missing_packages():
+        return {}
+    prefix = build_interfaces(default_cache_dir())
+    if prefix is None:
+        pytest.skip(
+            f'{", ".join(missing_packages())} cannot be compiled: {why_not_buildable()}'
+        )
+    environment = interface_environment(prefix)
+    return {name: environment[name] for name in LIBRARY_VARIABLES}
+
+
 def _fingerprint() -> str:
-    """Hash everything that the compiled fixture depends on."""
+    """Hash everything that the compiled fixtures depend on."""
     digest = hashlib.sha256()
-    for part in sys.prefix, sys.version, platform.machine():
+    for part in sys.prefix, sys.version, platform.machine(), *missing_packages():
         digest.update(part.encode() + b'\0')
-    for path in LOCK, *sorted(path for path in FIXTURE.rglob('*') if path.is_file()):
+    for path in LOCK, *sorted(path for path in FIXTURES.rglob('*') if path.is_file()):
         digest.update(path.name.encode() + b'\0' + path.read_bytes() + b'\0')
     return digest.hexdigest()[:16]
 
@@ -106,7 +130,7 @@ def _compile(folder: Path) -> None:
     source, build, install = (folder / name for name in ('source', 'build', 'install'))
     for path in source, build, install:
         shutil.rmtree(path, ignore_errors=True)
-    shutil.copytree(FIXTURE, source)
+    shutil.copytree(FIXTURES, source)
     _repair_wheel_cmake_paths(Path(sys.prefix))
 
     environment = {
@@ -123,7 +147,7 @@ def _compile(folder: Path) -> None:
     configure = [
         'cmake', '-S', str(source), '-B', str(build), '-Wno-dev',
         f'-DCMAKE_INSTALL_PREFIX={install}', '-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF',
-        f'-DPython3_EXECUTABLE={sys.executable}',
+        f'-DPython3_EXECUTABLE={sys.executable}', f'-DPACKAGES={";".join(missing_packages())}',
     ]
     if shutil.which('ninja', path=environment['PATH']):
         configure += ['-G', 'Ninja']

@@ -20,7 +20,7 @@ import os
 import subprocess
 import sys
 
-from interfaces import build_control_msgs
+from interfaces import build_interfaces
 from interfaces import default_cache_dir
 from interfaces import interface_environment
 from interfaces import why_not_buildable
@@ -59,7 +59,7 @@ def test_a_child_process_imports_the_action():
     if importlib.util.find_spec('control_msgs'):
         environment = dict(os.environ)  # the distribution's own, never shadowed by ours
     else:
-        prefix = build_control_msgs(default_cache_dir())
+        prefix = build_interfaces(default_cache_dir())
         if prefix is None:
             pytest.skip(f'control_msgs cannot be compiled: {why_not_buildable()}')
         environment = interface_environment(prefix)

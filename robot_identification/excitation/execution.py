@@ -22,6 +22,7 @@ from the file that was approved and the robot's own limits.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,8 @@ class Approach:
 
     Attributes
     ----------
+    start : ndarray, shape (n,)
+        Where the arm stands [rad].
     knots : Knots
         What is sent.
     duration : float
@@ -153,6 +156,7 @@ class Approach:
 
     """
 
+    start: FloatArray
     knots: Knots
     duration: float
 
@@ -191,17 +195,44 @@ def plan_approach(
     broken = broken_limits(measure_limit_use(robot, hardware_limits(robot), times, motion))
     if broken:
         raise UnsafeMotionError('the way to the start is refused: ' + '; '.join(broken))
-    return Approach(Knots(times[1:], motion.q[1:], motion.dq[1:], motion.ddq[1:]), duration)
+    knots = Knots(times[1:], motion.q[1:], motion.dq[1:], motion.ddq[1:])
+    return Approach(q, knots, duration)
 
 
-def trajectory_knots(trajectory: Trajectory, knot_rate: float) -> Knots:
-    """Return the knots of a trajectory, from the second on: the robot stands at the first."""
+def trajectory_knots(
+    trajectory: Trajectory, knot_rate: float, *, periods: int = 0, speed: float = 1.0
+) -> Knots:
+    """
+    Return the knots of a trajectory, from the second on: the robot stands at the first.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The motion.
+    knot_rate : float
+        Knots per second of the motion at full speed [Hz]; a slower one has the same knots.
+    periods : int
+        How often it is repeated; 0: as often as the file says.
+    speed : float
+        Share of the planned speed, above 0: the same path takes 1 / `speed` as long, velocities
+        are multiplied by it and accelerations by its square.
+
+    Raises
+    ------
+    DescriptionError
+        If it is to be repeated and does not end as it starts.
+
+    """
+    if periods:
+        trajectory = replace(trajectory, periods=periods)
     times = trajectory.times(knot_rate)
     motion = trajectory.sample(times)
     rest = np.zeros_like(motion.dq[-1])
     # Rest to rounding at the end, as controllers ask for exactly zero.
     motion.dq[-1], motion.ddq[-1] = rest, rest
-    return Knots(times[1:], motion.q[1:], motion.dq[1:], motion.ddq[1:])
+    return Knots(
+        times[1:] / speed, motion.q[1:], speed * motion.dq[1:], speed**2 * motion.ddq[1:]
+    )
 
 
 def stop_knots(q: FloatArray, dq: FloatArray, deceleration_time: float) -> Knots:

@@ -47,6 +47,7 @@ from robot_identification.excitation.parametrizations.parametrization import Flo
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
+from robot_identification.files import HAND_WRITTEN
 from robot_identification.files import read_yaml
 from robot_identification.model.base_parameters import DEFAULT_PREFERENCE
 from robot_identification.model.base_parameters import PREFERENCES
@@ -190,7 +191,19 @@ def load_experiment(path: Path) -> Experiment:
         If a key is unknown or missing, or a value out of range.
 
     """
-    content, source = read_yaml(path), str(path)
+    return read_experiment(read_yaml(path, HAND_WRITTEN), str(path))
+
+
+def read_experiment(content: Mapping[str, Any], source: str) -> Experiment:
+    """
+    Return the experiment that the content of a file says; `source` names it in errors.
+
+    Raises
+    ------
+    DescriptionError
+        If a key is unknown or missing, or a value out of range.
+
+    """
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(
         content,

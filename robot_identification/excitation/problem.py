@@ -86,8 +86,12 @@ DIRECTIONS = [(np.cos(angle), np.sin(angle)) for angle in np.arange(16) * np.pi 
 DIRECTIONS_COSINE = np.cos(np.pi / 16.0)
 CENTRE_TRIES = 500
 CLEARING, CLEARING_STEPS = 0.6, 6
+# Draws of an ordered form, of which the first that suits it is taken.
+ORDERED_TRIES = 50
 # Broken clearances count in shares of this length [m].
 LENGTH = 0.1
+# Optimizers that do nothing to what was drawn but scale it, as ordered forms need it.
+ONLY_SCALING = ('random',)
 # Singular values at both ends that a polish bounds.
 POLISHED_ENDS = (4, 8)
 EXTREMES = {
@@ -123,13 +127,15 @@ class FormProblem:
     Raises
     ------
     UsageError
-        If the experiment names a joint that the arm does not have, or a centre out of its range.
+        If the experiment names a joint that the arm does not have, or a centre out of its range,
+        or an optimizer that would break the order of the form.
 
     """
 
     def __init__(
         self, robot: RobotModel, experiment: Experiment, knowledge: Knowledge | None = None
     ) -> None:
+        _check_order_is_kept(experiment)
         self.robot = robot.with_gravity(experiment.gravity)
         self.experiment, self.knowledge = experiment, knowledge
         self.form: Parametrization = experiment.form
@@ -216,6 +222,15 @@ class FormProblem:
             If the arm touches something wherever its middle is put.
 
         """
+        full = self._draw_once(rng)
+        for _ in range(ORDERED_TRIES):
+            if self.form.suits(full @ self._shape.T):
+                break
+            full = self._draw_once(rng)
+        return full[self._free]
+
+    def _draw_once(self, rng: np.random.Generator) -> FloatArray:
+        """Return the amplitudes of one draw, (n, c), whether or not they suit the form."""
         span = self.limits.upper - self.limits.lower
         for _ in range(CENTRE_TRIES):
             full = self._fixed.copy()
@@ -226,13 +241,15 @@ class FormProblem:
         else:
             raise UnsafeMotionError(self._why_nowhere(rng))
         full[:, 1:] = rng.standard_normal(full[:, 1:].shape)
+        if self.form.is_ordered:
+            full = self._arrange(full)
         full = self._scale(full, rng.uniform(0.4, 1.0, self.robot.n))
         for _ in range(CLEARING_STEPS):
             if self._keeps_clear(self._near @ full.T, self._kept_distance):
                 break
             # Smaller motions about a clear pose are clear at last.
             full[:, 1:] *= CLEARING
-        return full[self._free]
+        return full
 
     def fit(self, order: int, shares: FloatArray) -> FloatArray:
         """
@@ -436,6 +453,7 @@ class FormProblem:
             smaller = np.hstack([full[:, :1], share * full[:, 1:]])
             motion = Motion(*(basis @ smaller.T for basis in self._repair))
             kept = all(_is_kept(constraint, motion) for constraint, _ in self._constraints)
+            kept = kept and self.form.suits(smaller @ self._shape.T)
             if kept and self._keeps_clear(motion.q, self.experiment.clearance + SEARCH_CLEARANCE):
                 return smaller[self._free]
         return None
@@ -543,6 +561,13 @@ class FormProblem:
             scale = np.minimum(scale, 1.0)
         return np.hstack([full[:, :1], full[:, 1:] * scale[:, None]])
 
+    def _arrange(self, full: FloatArray) -> FloatArray:
+        """Return amplitudes as an ordered form needs them, each joint where it has more room."""
+        middle = 0.5 * (self.limits.lower + self.limits.upper)
+        direction = np.where(full[:, 0] < middle, 1.0, -1.0)
+        arranged = self.form.arrange(full @ self._shape.T, direction)
+        return np.asarray(np.linalg.solve(self._shape, arranged.T).T, dtype=float)
+
     def _may_rest_at(self, pose: FloatArray) -> bool:
         """Return whether a pose (1, n) keeps the limits of the path, and is clear."""
         motion = Motion(pose, np.zeros_like(pose), np.zeros_like(pose))
@@ -587,6 +612,25 @@ class FormProblem:
             f'them {first} and {second} are the nearest pair, for example at x, y, z = '
             f'{", ".join(f"{value:.3f}" for value in place)} m in the root frame: move the '
             'obstacle, or change the windows of the joints'
+        )
+
+
+def _check_order_is_kept(experiment: Experiment) -> None:
+    """
+    Refuse an optimizer that moves coefficients of an ordered form out of their order.
+
+    Raises
+    ------
+    UsageError
+        If the experiment has such a form and such an optimizer.
+
+    """
+    form, optimizer = experiment.form, experiment.optimizer
+    if form.is_ordered and optimizer not in ONLY_SCALING:
+        raise UsageError(
+            f'the optimizer {optimizer} moves poses of {form.name} one by one, and with monotone '
+            'true they must follow each other: set optimizer to '
+            f'{" or ".join(ONLY_SCALING)}, or leave monotone out'
         )
 
 

@@ -19,7 +19,20 @@ from __future__ import annotations
 try:
     from control_msgs.action import FollowJointTrajectory
 except ImportError:
-    # The simulated robot then offers its trajectory topic only.
+    # Trajectories then go by topic only.
     FollowJointTrajectory = None
 
-__all__ = ['FollowJointTrajectory']
+try:
+    from controller_manager_msgs.srv import ListControllers
+except ImportError:
+    # Which controller is active is then known of the simulated robot only.
+    ListControllers = None
+
+try:
+    from ur_dashboard_msgs.msg import RobotMode
+    from ur_dashboard_msgs.msg import SafetyMode
+except ImportError:
+    # So is the safety state.
+    RobotMode = SafetyMode = None
+
+__all__ = ['FollowJointTrajectory', 'ListControllers', 'RobotMode', 'SafetyMode']

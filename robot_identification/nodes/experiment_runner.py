@@ -15,124 +15,153 @@
 """
 Executes a certified trajectory: checks, arms, approaches, executes, watches, stops.
 
-In this version it arms itself only for the simulated robot that carries the same
-`simulation_token`, which is the one the same process started; on any other robot it stays
-disarmed.
+A human arms it, for one file, by typing its hash back. Nothing is sent in a dry run, which is the
+default. Whatever goes wrong in motion ends it: the arm is brought to rest, FAULT is latched, and
+only who arms again goes on. It arms itself for nobody but the simulated robot that carries the
+same `simulation_token`, which is the one the same process started.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Sequence
 import json
 from pathlib import Path
 import sys
 import time
 
+from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
+from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
-from rclpy.qos import QoSProfile
-from robot_identification.errors import DataError
+from rclpy.parameter import Parameter
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.executed import compare_execution
+from robot_identification.excitation.execution import Approach
 from robot_identification.excitation.execution import check_executable
 from robot_identification.excitation.execution import plan_approach
-from robot_identification.excitation.execution import stop_knots
 from robot_identification.excitation.execution import trajectory_knots
+from robot_identification.excitation.lab_safety import carry
+from robot_identification.excitation.lab_safety import check_lab_margins
+from robot_identification.excitation.lab_safety import check_same_arm
+from robot_identification.excitation.lab_safety import effort_bounds
+from robot_identification.excitation.lab_safety import prove_approach
+from robot_identification.excitation.lab_safety import tool_speed
+from robot_identification.excitation.ladder import check_rung
+from robot_identification.excitation.ladder import note_rung
+from robot_identification.excitation.ladder import record_path
+from robot_identification.excitation.ladder import rung_of
+from robot_identification.excitation.ladder import slow_speed
+from robot_identification.excitation.ladder import Subject
+from robot_identification.excitation.motion_watch import MotionWatch
+from robot_identification.excitation.motion_watch import WatchLimits
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.robot_model import RobotModel
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import INTERRUPTED
 from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import named_file
 from robot_identification.nodes.common import run_node
-from robot_identification.nodes.conversions import joint_values
-from robot_identification.nodes.conversions import knots_to_message
-from robot_identification.nodes.conversions import to_seconds
-from robot_identification.nodes.graph import foreign_participants
-from robot_identification.nodes.graph import publishers
-from robot_identification.nodes.graph import subscribers
+from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.nodes.company import Company
+from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.motion_interface import MotionInterface
+from robot_identification.nodes.motion_interface import STOP_SECONDS
+from robot_identification.nodes.recorder_bond import RecorderBond
 from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.nodes.robot import RobotDescription
+from robot_identification.nodes.robot_state import Measurement
+from robot_identification.nodes.robot_state import REST_SPEED
+from robot_identification.nodes.robot_state import RobotState
+from robot_identification.nodes.robot_state import STATE_TIMEOUT
+from robot_identification.nodes.roots import allowed_to_write
+from robot_identification.nodes.roots import read_path
+from robot_identification.nodes.runner_parameters import declare_runner
+from robot_identification.nodes.runner_parameters import NOT_STATED
 from robot_identification.simulation.controller import Knots
-from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 IDLE, ARMED, APPROACHING, EXECUTING, STOPPING, DONE, FAULT = (
     'IDLE', 'ARMED', 'APPROACHING', 'EXECUTING', 'STOPPING', 'DONE', 'FAULT'
 )
 MOVING = (APPROACHING, EXECUTING, STOPPING)
 WATCH_PERIOD = 0.02
+# The controller manager is asked, and diagnostics are told, this often [s].
+REFRESH_PERIOD = 0.5
 # Asking the graph who is there costs milliseconds; who joins is noticed this soon [s].
 GRAPH_PERIOD = 0.25
 ARMED_SECONDS = 60.0
-STATE_TIMEOUT = 0.2
-START_TOLERANCE = 0.01
-REST_SPEED = 0.02
-STOP_SECONDS = 0.5
+# Between two executions that one arming is good for.
+AGAIN_SECONDS = 120.0
 REST_TIMEOUT = 3.0
+# A watch that this machine keeps from looking does not go on for longer [s].
+LONGEST_BLINDNESS = 1.0
+# A robot that stopped by itself rests within this, and what it followed is then taken back.
+GIVE_UP_TIME = 0.3
 
 
 class ExperimentRunner(Node):
-    """Holds the state of one execution; the numerics are in excitation.execution."""
+    """Holds the state of one execution; the numerics are in `excitation`."""
 
     def __init__(self) -> None:
         super().__init__('experiment_runner')
         self.finished: int | None = None
         declare_robot(self)
-        declare(self, 'trajectory_file', '', 'certified trajectory to execute')
-        declare(self, 'arm.sha256', '', 'its sha256, typed back by who approves it')
+        declare_runner(self)
+        prefix = declare(self, 'tf_prefix', '', "before the names of the driver's joints")
         self._token = declare(
             self, 'simulation_token', '', 'shared with the simulated robot that may be moved'
         )
-        self._approach_speed = declare(
-            self, 'approach_speed', 0.6, 'peak joint speed on the way to the start [rad/s]',
-            minimum=0.05, maximum=1.0,
-        )
-        self._knot_rate = declare(
-            self, 'knot_rate', 50.0, 'knots sent per second [Hz]', minimum=20.0, maximum=500.0
-        )
-        self._tolerance = declare(
-            self, 'tracking_tolerance', 0.1, 'largest tracking error [rad]',
-            minimum=0.005, maximum=0.5,
-        )
         self._joint_states = declare(self, 'joint_states_topic', 'joint_states', 'measured state')
-        self._commands_topic = declare(
-            self, 'command_topic', 'scaled_joint_trajectory_controller/joint_trajectory',
-            'where the controller listens',
-        )
-        self._robot = robot_from_parameters(self)
+        self._description = RobotDescription(self, used=not self._token, prefix=prefix)
+        self._robot = self._robot_and_payload = robot_from_parameters(self)
         self._trajectory: Trajectory | None = None
-        self._armed_at = 0.0
+        self._file = Path()
+        self._executions_left = 0
+        self._good_until = -np.inf
+        self._subject = Subject('', '', '', '')
+        self._tool_speed = 0.0
         self._started_at = 0.0
-        self._graph_checked_at = -np.inf
-        self._watched_at = -np.inf
-        self._identity: dict = {}
-        self._measured: tuple | None = None
-        self._received_at = -np.inf
+        self._sent_stamp = 0.0
+        self._watched_at = self._alive_at = -np.inf
         self._knots: Knots | None = None
-        self._sent_stamp: float | None = None
-        self._reason = ''
+        self._sent: Knots | None = None
+        self._motion: MotionWatch | None = None
         self._worst_error = 0.0
-        self._commands = self.create_publisher(
-            JointTrajectory, self._commands_topic, QoSProfile(depth=10)
+        self._result: dict = {}
+        self._reason = ''
+        self._gives_up = False
+        self._driver = RobotState(
+            self, self._robot, self._joint_states, prefix=prefix, simulated=bool(self._token),
+            watch_safety=self._value('watch_safety'),
         )
+        self._interface = MotionInterface(
+            self, self._robot, prefix, controller=self._value('controller'),
+            interface=self._value('interface'), simulated=bool(self._token),
+        )
+        self._company = Company(self, self._joint_states, self._token)
+        self._recorder = RecorderBond(self, self._value('recorder'))
         self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
-        self.create_subscription(
-            JointState, self._joint_states, self._on_joint_state, qos_profile_sensor_data
-        )
-        self.create_subscription(
-            String, 'simulated_robot/identity', self._on_identity, LATCHED
-        )
+        self._diagnostics = Diagnostics(self, 'execution')
         for verb in ('arm', 'execute', 'abort'):
-            self.create_service(Trigger, f'~/{verb}', getattr(self, f'_on_{verb}'))
+            self.create_service(
+                Trigger, f'~/{verb}', getattr(self, f'_on_{verb}'), qos_profile=SERVICE_QOS
+            )
         # A wall clock of its own: a simulated or stopped /clock must not stop the watch.
-        self.create_timer(WATCH_PERIOD, self._watch, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self._state = ''
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(WATCH_PERIOD, self._watch, clock=steady)
+        self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
+        self._state, self._said = '', ''
         self._set_state(IDLE, 'waiting for a trajectory')
+        self.add_on_set_parameters_callback(self._on_set)
+
+    def _value(self, name: str):
+        return self.get_parameter(name).value
 
     def close(self) -> bool:
         """Bring the arm to rest; return True when that is done."""
@@ -141,13 +170,29 @@ class ExperimentRunner(Node):
             self._stop('interrupted')
         return self._state not in MOVING
 
+    def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        """Keep what was armed as it was armed."""
+        armed = self._executions_left > 0 and time.monotonic() < self._good_until
+        if self._state in MOVING or armed:
+            return SetParametersResult(
+                successful=False, reason=f'{self._state}: call ~/abort first'
+            )
+        return SetParametersResult(successful=True)
+
+    # What it says
+
     def _set_state(self, state: str, reason: str) -> None:
-        self._state = state
+        self._state, self._said = state, reason
         content = {
             'state': state,
             'reason': reason,
-            'trajectory': self.get_parameter('trajectory_file').value,
+            'trajectory': str(self._file) if self._trajectory else self._value('trajectory_file'),
+            'sha256': self._subject.sha256,
+            'dry_run': self._value('dry_run'),
+            'executions_left': self._executions_left,
+            'controller': self._interface.controller,
             'worst_tracking_error': round(self._worst_error, 6),
+            **self._result,
         }
         self._state_publisher.publish(String(data=json.dumps(content)))
         # rclpy insists on one severity for each line that logs.
@@ -156,142 +201,256 @@ class ExperimentRunner(Node):
         else:
             self.get_logger().info(f'{state}: {reason}')
 
-    def _on_identity(self, message: String) -> None:
-        try:
-            self._identity = json.loads(message.data)
-        except ValueError:
-            self._identity = {}
+    def _refresh(self) -> None:
+        self._interface.refresh(connect=self._state not in MOVING)
+        values = {
+            'reason': self._said,
+            'age of joint states [s]': f'{self._driver.age:.3f}',
+            'speed scaling': f'{self._driver.scaling:.3f}',
+            'controller': self._interface.controller or 'none',
+            'worst tracking error [rad]': f'{self._worst_error:.4f}',
+        }
+        if self._motion is not None and self._state in (APPROACHING, EXECUTING):
+            values['progress'] = f'{self._motion.progress / self._motion.duration:.1%}'
+        level = {FAULT: DiagnosticStatus.ERROR, STOPPING: DiagnosticStatus.WARN}
+        self._diagnostics.publish(
+            level.get(self._state, DiagnosticStatus.OK), self._state, values
+        )
 
-    def _on_joint_state(self, message: JointState) -> None:
-        try:
-            q, dq, _ = joint_values(
-                message, self._robot.joint_names, self._robot.encoders
-            )
-        except DataError as error:
-            self.get_logger().warning(str(error), throttle_duration_sec=5.0)
-            return
-        if np.all(np.isfinite(q)) and np.all(np.isfinite(dq)):
-            self._measured = (to_seconds(message.header.stamp), q, dq)
-            self._received_at = time.monotonic()
+    # Arming
 
     def _on_arm(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._state in MOVING:
             response.message = f'BUSY: {self._state}'
             return response
         try:
-            path = Path(named_file(self, 'trajectory_file'))
-            trajectory = load_trajectory(path)
-            approved = self.get_parameter('arm.sha256').value
-            if approved != trajectory.sha256:
-                raise UnsafeMotionError(
-                    f'arm.sha256 is {approved!r}, {path} has {trajectory.sha256}: look at the '
-                    'trajectory, then set arm.sha256 to its hash'
-                )
-            self._check_alone()
-            # Before the proof, which keeps this thread from reading joint states for a while.
-            self._check_state_age()
-            check_executable(self._robot, trajectory)
+            self._arm()
         except (IdentificationError, OSError) as error:
             response.message = str(error)
+            self._disarm()
             self._set_state(FAULT if self._state == FAULT else IDLE, f'not armed: {error}')
             return response
-        self._trajectory = trajectory
-        self._armed_at = time.monotonic()
-        self._worst_error = 0.0
-        self._set_state(ARMED, f'for {ARMED_SECONDS:.0f} s, {path}')
-        response.success, response.message = True, f'armed for {ARMED_SECONDS:.0f} s'
+        what = 'a dry run' if self._value('dry_run') else f'{self._executions_left} execution(s)'
+        response.success = True
+        response.message = f'armed for {ARMED_SECONDS:.0f} s and {what} of {self._file}'
+        self._set_state(ARMED, response.message)
         return response
 
-    def _check_alone(self) -> None:
+    def _arm(self) -> None:
+        path = read_path(self, 'trajectory_file')
+        trajectory = load_trajectory(path)
+        approved = self._value('arm.sha256')
+        if approved != trajectory.sha256:
+            raise UnsafeMotionError(
+                f'arm.sha256 is {approved!r}, {path} has {trajectory.sha256}: look at the '
+                'trajectory, then set arm.sha256 to its hash'
+            )
+        # Before the proofs, which keep this thread from reading joint states for a while.
+        self._check_surroundings()
+        robot = self._find_robot(trajectory)
+        carrying = self._carrying(robot)
+        check_executable(robot, trajectory)
+        self._tool_speed = tool_speed(robot, trajectory)
+        self._subject = Subject(
+            trajectory.sha256, robot.name, robot.urdf_sha256, self._value('serial')
+        )
+        if not self._token:
+            check_lab_margins(carrying, trajectory)
+        self._check_ladder(path)
+        self._robot, self._trajectory, self._file = robot, trajectory, path
+        self._robot_and_payload = carrying
+        self._executions_left = self._value('arm.executions')
+        self._good_until = time.monotonic() + ARMED_SECONDS
+        self._worst_error, self._result = 0.0, {}
+
+    def _find_robot(self, trajectory: Trajectory) -> RobotModel:
+        """Return the arm as the certificate has it, if the live description is of the same arm."""
+        robot = robot_from_parameters(self)
+        description = self._description.latest()
+        if description is None:
+            return robot
+        live = robot_from_parameters(self, description)
+        if trajectory.certificate.get('urdf_sha256') == live.urdf_sha256:
+            return live
+        check_same_arm(robot, live)
+        return robot
+
+    def _carrying(self, robot: RobotModel) -> RobotModel:
+        """Return the arm with what it is said to carry; of a real arm that must be said."""
+        payload = list(self._value('payload'))
+        if self._token and payload == [NOT_STATED]:
+            return robot
+        if payload[0] < 0.0 or len(payload) not in (1, 4):
+            raise UnsafeMotionError(
+                f'payload is {payload}: state what the arm carries, [0.0] for nothing, or mass '
+                '[kg] and x, y, z of its centre in the tool frame [m]'
+            )
+        center = np.array(payload[1:] or [0.0, 0.0, 0.0])
+        return carry(robot, payload[0], center)
+
+    def _check_ladder(self, path: Path) -> None:
+        if not self._value('ladder'):
+            if not self._token:
+                raise UnsafeMotionError(
+                    'ladder is false, and only a simulated robot may go without'
+                )
+            return
+        allowed_to_write(self, 'trajectory_file', record_path(path))
+        check_rung(path, self._subject, self._rung(), self._slow_speed())
+
+    def _rung(self) -> str:
+        return rung_of(
+            dry_run=self._value('dry_run'), speed=self._value('speed'), slow=self._slow_speed(),
+        )
+
+    def _slow_speed(self) -> float:
+        return slow_speed(self._tool_speed, self._value('slow_speed'))
+
+    def _check_surroundings(self) -> None:
         """
-        Refuse to move anything but the simulated robot that was started with us.
+        Refuse to move what does not rest, cannot move, or is commanded by others.
 
         Raises
         ------
         UnsafeMotionError
-            If it is not there, or anybody else is.
+            With the reason.
 
         """
-        self._graph_checked_at = time.monotonic()
-        if not self._token or self._identity.get('token') != self._token:
+        self._company.check_identity()
+        self._interface.check_ready()
+        self._company.check(self._interface.commands_topic)
+        speeds = np.abs(self._driver.measure().dq)
+        if np.max(speeds) > REST_SPEED:
+            joint = self._robot.joint_names[int(np.argmax(speeds))]
             raise UnsafeMotionError(
-                'no simulated robot with our simulation_token is here: this version moves only '
-                'the simulated robot that was started together with it'
+                f'{joint} moves at {np.max(speeds):.3f} rad/s, and the arm is to rest first'
             )
-        robot = str(self._identity.get('node'))
-        foreign = foreign_participants(self, robot, self._joint_states, self._commands_topic)
-        if foreign:
-            raise UnsafeMotionError(
-                f'{"; ".join(foreign)}: another robot may be on this graph; set ROS_DOMAIN_ID to '
-                'one of its own'
-            )
-        if robot not in publishers(self, self._joint_states) or robot not in subscribers(
-            self, self._commands_topic
-        ):
-            raise UnsafeMotionError(f'{robot} is not connected yet: try again')
+        self._driver.check_known()
+        self._driver.check_able()
 
-    def _check_state_age(self) -> None:
-        age = time.monotonic() - self._received_at
-        if age > STATE_TIMEOUT:
-            raise UnsafeMotionError(
-                f'no joint state on {self._joint_states} for {age:.2f} s, at most '
-                f'{STATE_TIMEOUT} s are accepted'
-            )
+    # Executing
 
     def _on_execute(
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
-        if self._state != ARMED:
+        if self._state in MOVING:
+            response.message = f'BUSY: {self._state}'
+            return response
+        if self._state not in (ARMED, DONE) or not self._executions_left:
             response.message = f'not armed: the state is {self._state}'
             return response
         try:
-            if time.monotonic() - self._armed_at > ARMED_SECONDS:
-                raise UnsafeMotionError(f'armed more than {ARMED_SECONDS:.0f} s ago: arm again')
-            self._check_alone()
-            self._check_state_age()
-            _, q, _ = self._measured
-            start = self._trajectory.sample(np.zeros(1)).q[0]
-            approach = plan_approach(
-                self._robot, q, start, self._approach_speed, self._knot_rate
-            )
-        except IdentificationError as error:
+            approach, knots = self._plan()
+        except (IdentificationError, OSError) as error:
+            self._disarm()
             self._set_state(IDLE, f'not executed: {error}')
             response.message = str(error)
             return response
+        response.success = True
+        if self._value('dry_run'):
+            response.message = self._end_dry_run(approach, knots)
+            return response
+        self._executions_left -= 1
+        self._knots = knots
         self._send(approach.knots, APPROACHING, f'{approach.duration:.1f} s to the start')
-        response.success, response.message = True, 'approaching the start'
+        response.message = 'approaching the start'
         return response
+
+    def _plan(self) -> tuple[Approach, Knots]:
+        if time.monotonic() > self._good_until:
+            raise UnsafeMotionError(
+                f'armed more than {ARMED_SECONDS:.0f} s ago, or the last execution was too long '
+                'ago: arm again'
+            )
+        assert self._trajectory is not None
+        self._check_surroundings()
+        if self._value('require_recorder') and not self._value('dry_run'):
+            self._recorder.check()
+        knots = trajectory_knots(
+            self._trajectory, self._value('knot_rate'), periods=self._value('periods'),
+            speed=self._value('speed'),
+        )
+        knots.check(self._robot.n)
+        approach = plan_approach(
+            self._robot, self._driver.measure().q, self._trajectory.sample(np.zeros(1)).q[0],
+            self._value('approach_speed'), self._value('knot_rate'),
+        )
+        prove_approach(self._robot, self._trajectory, approach)
+        return approach, knots
+
+    def _end_dry_run(self, approach: Approach, knots: Knots) -> str:
+        if self._value('ladder'):
+            self._note_rung()
+        self._disarm()
+        reason = (
+            f'dry run: nothing was sent; {approach.duration:.1f} s to the start, then '
+            f'{knots.times[-1]:.1f} s in {len(knots.times)} knots by {self._interface.way} of '
+            f'{self._interface.controller}, tool at most '
+            f'{self._value("speed") * self._tool_speed:.2f} m/s'
+        )
+        self._set_state(IDLE, reason)
+        return reason
+
+    def _note_rung(self) -> None:
+        assert self._trajectory is not None
+        note_rung(
+            self._file, self._subject, self._rung(), speed=self._value('speed'),
+            periods=self._value('periods') or self._trajectory.periods,
+            worst_tracking_error=self._worst_error,
+        )
+
+    def _disarm(self) -> None:
+        self._executions_left, self._trajectory = 0, None
 
     def _on_abort(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if self._state in (APPROACHING, EXECUTING):
             self._stop('aborted by a call')
-        elif self._state == ARMED:
+        elif self._state in (ARMED, DONE):
+            self._disarm()
             self._set_state(IDLE, 'disarmed')
         response.success, response.message = True, self._state
         return response
 
     def _send(self, knots: Knots, state: str, reason: str) -> None:
-        knots.check(self._robot.n)
-        _, q, _ = self._measured
-        # What is followed from now on, beginning where the robot stands.
-        rest = np.zeros((1, self._robot.n))
-        self._knots = Knots(
-            np.append(0.0, knots.times), np.vstack([q, knots.q]),
-            np.vstack([rest, knots.dq]), np.vstack([rest, knots.ddq]),
-        )
-        self._sent_stamp = self._measured[0]
-        self._started_at = time.monotonic()
-        self._commands.publish(knots_to_message(self._robot, knots))
-        self._set_state(state, reason)
+        self._sent_stamp = self._driver.latest.stamp
+        self._interface.send(knots)
+        self._sent, self._motion = knots, None
+        self._started_at = self._alive_at = time.monotonic()
+        self._set_state(state, f'{reason} by {self._interface.way}')
 
-    def _stop(self, reason: str) -> None:
-        """Send a smooth stop; FAULT is latched when the arm rests."""
-        self._reason = reason
-        if self._measured is not None:
-            _, q, dq = self._measured
-            self._commands.publish(
-                knots_to_message(self._robot, stop_knots(q, dq, STOP_SECONDS))
-            )
+    def _begin_watch(self, latest: Measurement) -> MotionWatch:
+        """Return what follows the motion sent, from the first measurement after it on."""
+        assert self._sent is not None
+        effort = (
+            effort_bounds(self._robot_and_payload, self._sent) if self._value('watch_effort')
+            else np.full(self._robot.n, np.inf)
+        )
+        limits = WatchLimits(
+            self._value('tracking_tolerance'), self._value('scaling_timeout'), effort
+        )
+        return MotionWatch(
+            self._robot.joint_names, self._sent, latest.q, latest.stamp, time.monotonic(), limits,
+            # Between sending and hearing that it was accepted.
+            begun=latest.stamp - self._sent_stamp,
+        )
+
+    def _stop(self, reason: str, *, by_itself: bool = False) -> None:
+        """
+        Bring the arm to rest; FAULT is latched when it is.
+
+        Parameters
+        ----------
+        reason : str
+            Why.
+        by_itself : bool
+            Whether the robot stops by itself: nothing is then sent that moves it.
+
+        """
+        self._reason, self._gives_up = reason, by_itself
+        self._disarm()
+        latest = self._driver.latest
+        if not by_itself:
+            self._interface.slow_down(latest.q, latest.dq)
         self._started_at = time.monotonic()
         self._set_state(STOPPING, reason)
 
@@ -301,64 +460,103 @@ class ExperimentRunner(Node):
         if self._state == STOPPING:
             self._watch_stop()
             return
-        # When this process itself was not run for a while, joint states wait to be read: that is
-        # no silence of the topic.
-        paused = time.monotonic() - self._watched_at > 0.5 * STATE_TIMEOUT
-        self._watched_at = time.monotonic()
-        try:
-            if not paused:
-                self._check_state_age()
-            if time.monotonic() - self._graph_checked_at > GRAPH_PERIOD:
-                self._check_alone()
-        except UnsafeMotionError as error:
-            self._stop(str(error))
-            return
-        stamp, q, dq = self._measured
-        elapsed = stamp - self._sent_stamp
-        error = self._tracking_error(elapsed, q)
-        self._worst_error = max(self._worst_error, float(np.max(error)))
-        if np.max(error) > self._tolerance:
-            joint = self._robot.joint_names[int(np.argmax(error))]
-            self._stop(
-                f'tracking error of {joint} is {np.max(error):.3f} rad, allowed are '
-                f'{self._tolerance} rad',
-            )
-            return
-        end = float(self._knots.times[-1])
-        arrived = elapsed > end and np.max(np.abs(dq)) < REST_SPEED
-        close = np.max(np.abs(q - self._knots.q[-1])) < START_TOLERANCE
-        if arrived and close:
+        # When this process itself was not run for a while, messages wait to be read: that is no
+        # silence of a topic, unless it goes on.
+        now = time.monotonic()
+        paused = now - self._watched_at > 0.5 * STATE_TIMEOUT
+        blind = now - self._alive_at > LONGEST_BLINDNESS
+        self._watched_at = now
+        for check, by_itself in (
+            (self._driver.check_able, True),
+            (self._interface.check_active, True),
+            (self._interface.check_goal, True),
+            (self._check_company, False),
+            *(() if paused and not blind else ((self._check_signs_of_life, False),)),
+            (self._check_motion, False),
+        ):
+            if not self._passes(check, by_itself):
+                return
+        latest = self._driver.latest
+        if self._motion is not None and self._motion.has_arrived(latest.q, latest.dq):
             self._arrive()
-        elif elapsed > end + REST_TIMEOUT:
-            self._stop(f'the end of {self._state} was not reached')
 
-    def _tracking_error(self, elapsed: float, q: np.ndarray) -> np.ndarray:
-        """Return the distance to what is followed, allowing for the delay of the servo."""
-        times, path, speed = self._knots.times, self._knots.q, self._knots.dq
-        reference = np.array([np.interp(elapsed, times, column) for column in path.T])
-        rate = np.array([np.interp(elapsed, times, column) for column in speed.T])
-        return np.maximum(np.abs(q - reference) - STATE_TIMEOUT * np.abs(rate), 0.0)
+    def _passes(self, check: Callable[[], object], by_itself: bool) -> bool:
+        try:
+            check()
+        except UnsafeMotionError as error:
+            self._stop(str(error), by_itself=by_itself)
+            return False
+        return True
+
+    def _check_company(self) -> None:
+        if self._company.age > GRAPH_PERIOD:
+            self._company.check(self._interface.commands_topic)
+
+    def _check_signs_of_life(self) -> None:
+        self._driver.measure()
+        if self._value('require_recorder'):
+            self._recorder.check()
+        self._alive_at = time.monotonic()
+
+    def _check_motion(self) -> None:
+        latest = self._driver.latest
+        if self._motion is None:
+            if self._interface.accepted and self._driver.received_at > self._started_at:
+                self._motion = self._begin_watch(latest)
+            return
+        self._motion.update(
+            latest.stamp, time.monotonic(), latest.q, latest.effort, self._driver.scaling
+        )
+        self._worst_error = max(self._worst_error, self._motion.worst_error)
 
     def _arrive(self) -> None:
         if self._state == APPROACHING:
-            self._send(
-                trajectory_knots(self._trajectory, self._knot_rate), EXECUTING,
-                f'{self._trajectory.duration:.1f} s',
-            )
-        else:
-            self._trajectory = None
-            self._set_state(
-                DONE, f'executed, worst tracking error {self._worst_error:.4f} rad'
-            )
+            assert self._knots is not None
+            self._driver.keep()
+            self._send(self._knots, EXECUTING, f'{self._knots.times[-1]:.1f} s')
+            return
+        self._note_result()
+        if self._value('ladder'):
+            self._note_rung()
+        reason = f'executed, worst tracking error {self._worst_error:.4f} rad'
+        if not self._executions_left:
+            self._disarm()
+        self._good_until = time.monotonic() + AGAIN_SECONDS
+        self._set_state(DONE, reason)
+
+    def _note_result(self) -> None:
+        """Compare what was planned with what was executed."""
+        assert self._trajectory is not None
+        kept = self._driver.take_kept()
+        found = compare_execution(
+            self._robot, self._trajectory, np.array([one.stamp for one in kept]),
+            np.array([one.q for one in kept]), np.array([one.dq for one in kept]),
+        )
+        self._result = {} if found is None else {
+            'planned': _finite(found.planned), 'executed': _finite(found.executed)
+        }
 
     def _watch_stop(self) -> None:
         elapsed = time.monotonic() - self._started_at
-        fresh = time.monotonic() - self._received_at < STATE_TIMEOUT
-        at_rest = fresh and np.max(np.abs(self._measured[2])) < REST_SPEED
+        latest = self._driver.latest
+        at_rest = (
+            self._driver.age < STATE_TIMEOUT and np.max(np.abs(latest.dq)) < REST_SPEED
+        )
+        if self._gives_up and (at_rest or elapsed > GIVE_UP_TIME):
+            self._gives_up = False
+            self._interface.give_up(latest.q)
         if at_rest and elapsed > STOP_SECONDS:
             self._set_state(FAULT, f'at rest after: {self._reason}')
         elif elapsed > REST_TIMEOUT:
             self._set_state(FAULT, f'NOT verified at rest after: {self._reason}')
+
+
+def _finite(criteria: dict[str, float]) -> dict[str, float | None]:
+    """Return criteria as JSON has them: null where not every parameter is seen."""
+    return {
+        name: float(f'{value:.6g}') if np.isfinite(value) else None
+        for name, value in criteria.items()
+    }
 
 
 def main() -> None:

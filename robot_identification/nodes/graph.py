@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Who else is on the graph: nothing may move a robot that is not the simulated one we started."""
+"""Who else is on the graph: two that command an arm, or two arms, must not meet there."""
 
 from __future__ import annotations
 
@@ -56,6 +56,15 @@ def foreign_participants(
         if names.count(simulated_robot) > 1:
             found.append(f'a second {simulated_robot} {what}')
     return found
+
+
+def other_commanders(node: Node, commands: str) -> list[str]:
+    """Return who else may send trajectories to a topic, in words."""
+    own = node.get_fully_qualified_name()
+    return [
+        f'{name} publishes {_resolve(node, commands)}'
+        for name in publishers(node, commands) if name != own
+    ]
 
 
 def are_named(participants: list[str]) -> bool:

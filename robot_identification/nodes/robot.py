@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import time
 
 from rclpy.node import Node
@@ -25,14 +26,18 @@ from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf import Urdf
+from robot_identification.model.urdf_prefix import without_prefix
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.roots import readable_robot
 from std_msgs.msg import String
 
 DESCRIPTION_TIMEOUT = 5.0
 
 
-def robot_from_parameters(node: Node, urdf: Urdf | None = None) -> RobotModel:
+def robot_from_parameters(
+    node: Node, urdf: Urdf | None = None, joints: Sequence[str] | None = None
+) -> RobotModel:
     """
     Return the arm that the parameters of `declare_robot` name.
 
@@ -42,14 +47,17 @@ def robot_from_parameters(node: Node, urdf: Urdf | None = None) -> RobotModel:
         With the parameters declared.
     urdf : Urdf, optional
         A live description instead of the robot's own file.
+    joints : sequence of str, optional
+        Those that move; by default all.
 
     """
     gravity = list(node.get_parameter('gravity').value)
     if gravity == [0.0]:
         gravity = list(gravity_of_mounting(*node.get_parameter('mounting').value))
     robot = load_robot(
-        node.get_parameter('robot').value,
+        readable_robot(node),
         urdf=urdf,
+        joints=joints,
         gravity=gravity,
     )
     gains = list(node.get_parameter('drive_gains').value)
@@ -66,11 +74,13 @@ class RobotDescription:
         Declares ``use_robot_description``.
     used : bool
         Whether the topic is used unless the parameter says otherwise.
+    prefix : str
+        `tf_prefix` of the driver, taken off its names.
 
     """
 
-    def __init__(self, node: Node, *, used: bool) -> None:
-        self._node = node
+    def __init__(self, node: Node, *, used: bool, prefix: str = '') -> None:
+        self._node, self._prefix = node, prefix
         self._text: str | None = None
         declare(node, 'use_robot_description', used,
                 'take the URDF from the robot_description topic where there is one')
@@ -101,4 +111,27 @@ class RobotDescription:
                     f'{DESCRIPTION_TIMEOUT:.0f} s: is it latched (transient local)?'
                 )
             time.sleep(0.02)
-        return None if self._text is None else parse_urdf(self._text, 'robot_description')
+        return self._parse()
+
+    def latest(self) -> Urdf | None:
+        """
+        Return the live description that has come, without waiting; None as of `read`.
+
+        Raises
+        ------
+        DataError
+            If it is published and has not come yet.
+        DescriptionError
+            If it cannot be used.
+
+        """
+        if not self._node.get_parameter('use_robot_description').value:
+            return None
+        if self._text is None and self._node.count_publishers('robot_description'):
+            raise DataError('robot_description is published and has not come yet: try again')
+        return self._parse()
+
+    def _parse(self) -> Urdf | None:
+        if self._text is None:
+            return None
+        return parse_urdf(without_prefix(self._text, self._prefix), 'robot_description')

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from robot_identification.errors import DescriptionError
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.execution import check_executable
@@ -27,6 +28,8 @@ from robot_identification.excitation.execution import trajectory_knots
 from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.parametrizations.sampled import SampledParametrization
+from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.catalogue import load_robot
 from robot_identification.simulation.controller import TrajectoryController
 
@@ -138,3 +141,48 @@ def test_a_stop_ends_at_rest_where_half_the_speed_leads():
     np.testing.assert_allclose(knots.q[-1], [1.1, -1.0])
     assert not knots.dq[-1].any()
     assert knots.times[-1] == 0.5
+
+
+@pytest.mark.parametrize('speed', [0.02, 0.1, 0.37, 1.0])
+def test_a_slower_motion_is_the_same_path(trajectory, speed):
+    """At t / speed the controller is where the plan is at t, with `speed` times its speed."""
+    knots = trajectory_knots(trajectory, 50.0, speed=speed)
+    full = trajectory_knots(trajectory, 50.0)
+    np.testing.assert_array_equal(knots.q, full.q)
+    np.testing.assert_allclose(speed * knots.times, full.times, rtol=1e-12)
+    controller = TrajectoryController(trajectory.sample(np.zeros(1)).q[0])
+    controller.follow(knots, 0.0)
+    for t in (0.007, 1.234, 5.5, 9.983):
+        planned = trajectory.sample(np.array([t]))
+        q, dq, ddq = controller.sample(t / speed)
+        # The quintic between knots 20 ms apart errs as at full speed, times the scales.
+        np.testing.assert_allclose(q, planned.q[0], atol=1e-6)
+        np.testing.assert_allclose(dq, speed * planned.dq[0], atol=speed * 1e-4)
+        np.testing.assert_allclose(ddq, speed**2 * planned.ddq[0], atol=speed**2 * 2e-2)
+
+
+@pytest.mark.parametrize('periods', [1, 2, 5])
+def test_periods_repeat_the_path(trajectory, periods):
+    """As often as asked, whatever the file says; 0 is what the file says."""
+    knots = trajectory_knots(trajectory, 50.0, periods=periods)
+    once = trajectory_knots(trajectory, 50.0)
+    each = len(once.times)
+    assert len(knots.times) == periods * each
+    assert knots.times[-1] == pytest.approx(periods * trajectory.form.duration)
+    for k in range(periods):
+        part = slice(k * each, (k + 1) * each)
+        np.testing.assert_allclose(knots.q[part], once.q, atol=1e-9)
+        np.testing.assert_allclose(knots.dq[part], once.dq, atol=1e-9)
+    as_filed = trajectory_knots(replace(trajectory, periods=periods), 50.0)
+    np.testing.assert_array_equal(as_filed.q, knots.q)
+
+
+def test_what_does_not_end_as_it_starts_is_not_repeated():
+    """Twice would be a jump; once it may be executed."""
+    form = SampledParametrization((0.0, 1.0))
+    # Position, then how far it comes, velocities, accelerations.
+    there = np.array([[0.5, 0.3, 0.0, 0.0, 0.0, 0.0]])
+    trajectory = Trajectory('arm', ('elbow',), form, there, 1, {})
+    assert trajectory_knots(trajectory, 50.0).q[-1] == pytest.approx(0.8)
+    with pytest.raises(DescriptionError, match=r'position of elbow is 0\.5 at the start and 0\.8'):
+        trajectory_knots(trajectory, 50.0, periods=2)

@@ -14,24 +14,40 @@
 
 """An arm rests at every pose as long as it is said to, and comes to it from either side."""
 
+from dataclasses import replace
 from itertools import pairwise
 
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
+from robot_identification.errors import UsageError
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.fingerprint import experiment_content
+from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.parametrizations.static_poses import (
     StaticPosesParametrization,
 )
+from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import load_trajectory
 
+SEEDS = st.integers(0, 2**32 - 1)
+MONOTONE = StaticPosesParametrization(3, 1.0, 1.5, True, True)
 WAYS = {
     'one way': StaticPosesParametrization(4, 1.0, 1.5, False),
     'both ways': StaticPosesParametrization(4, 1.0, 1.5, True),
+    'monotone': MONOTONE,
 }
 
 
 @pytest.fixture
 def coefficients(rng):
-    """Return two joints' coefficients of four poses."""
+    """Return two joints' coefficients of four poses, or of three and a turning point."""
     return rng.normal(size=(2, 5))
 
 
@@ -39,6 +55,24 @@ def pose(coefficients, number):
     """Return where both joints are at a pose."""
     offset = coefficients[:, number] if number else 0.0
     return coefficients[:, 0] + offset
+
+
+def sides(form, coefficients):
+    """Return the sign of each joint's velocity before every rest, (rests at it, n), by pose."""
+    found = {}
+    for dwell in form.dwell_intervals():
+        on_the_way = np.array([dwell.start - 0.5 * form.move_time])
+        _, dq, _ = form.sample(coefficients, on_the_way)
+        found.setdefault(dwell.pose, []).append(np.sign(dq[0]))
+    return {pose: np.array(signs) for pose, signs in found.items()}
+
+
+def check_both_sides(form, coefficients):
+    """Assert that every joint comes to every pose once upwards and once downwards."""
+    found = sides(form, coefficients)
+    assert sorted(found) == list(range(1, form.poses + 1))
+    for signs in found.values():
+        assert np.array_equal(signs[0], -signs[1]) and np.all(signs[0] != 0.0)
 
 
 @pytest.mark.parametrize('form', WAYS.values(), ids=WAYS)
@@ -55,17 +89,22 @@ def test_the_arm_stands_still_at_the_pose_in_every_dwell(form, coefficients):
 
 @pytest.mark.parametrize('form', WAYS.values(), ids=WAYS)
 def test_dwells_follow_each_other_by_a_move(form):
-    """From a first move to a last one; what is no dwell is on the way."""
+    """From a first move to a last one, with two moves where the motion turns without a rest."""
     dwells = form.dwell_intervals()
     assert dwells[0].start == form.move_time
     assert dwells[-1].stop == pytest.approx(form.duration - form.move_time, rel=1e-12)
     for one, other in pairwise(dwells):
-        assert other.start - one.stop == pytest.approx(form.move_time, rel=1e-12)
+        moves = 2 if one.pose == other.pose else 1
+        assert other.start - one.stop == pytest.approx(moves * form.move_time, rel=1e-12)
 
 
 def test_one_way_visits_the_list_and_both_ways_also_its_reverse():
     order = {name: [dwell.pose for dwell in form.dwell_intervals()] for name, form in WAYS.items()}
-    assert order == {'one way': [1, 2, 3, 4], 'both ways': [1, 2, 3, 4, 0, 4, 3, 2, 1]}
+    assert order == {
+        'one way': [1, 2, 3, 4], 'both ways': [1, 2, 3, 4, 0, 4, 3, 2, 1],
+        # Without the ends, which are reached from one side only.
+        'monotone': [1, 2, 3, 3, 2, 1],
+    }
 
 
 def test_both_ways_come_to_every_pose_from_both_neighbours(coefficients):
@@ -109,3 +148,91 @@ def test_the_grid_of_a_search_sees_the_peaks(form, coefficients):
     )
     for seen, there in zip(few, many, strict=True):
         assert np.all(np.abs(seen).max(axis=0) > 0.995 * np.abs(there).max(axis=0))
+
+
+@given(SEEDS, st.integers(1, 12))
+def test_every_joint_comes_to_every_pose_from_both_sides(seed, poses):
+    """By the velocity before each rest, whatever was drawn; scaling leaves it so."""
+    rng = np.random.default_rng(seed)
+    form = StaticPosesParametrization(poses, 1.0, 1.5, True, True)
+    drawn = rng.normal(size=(6, form.n_coefficients))
+    # Some joints drew the same pose everywhere, or nothing.
+    drawn[0, 1:], drawn[1, 1:] = 0.5, np.abs(drawn[1, 1:])
+    direction = rng.choice([-1.0, 1.0], 6)
+    arranged = form.arrange(drawn, direction)
+    check_both_sides(form, arranged)
+    np.testing.assert_array_equal(arranged[:, 0], drawn[:, 0])
+    np.testing.assert_array_equal(np.sign(arranged[:, 1]), direction)
+    steps = np.abs(np.diff(arranged[:, 1:], prepend=0.0, axis=1))
+    # A step is what was drawn, at least 0, and one mean of it; to rounding.
+    assert np.all(steps >= (1.0 - 1e-12) * 0.5 * steps.mean(axis=1, keepdims=True))
+    smaller = np.hstack([arranged[:, :1], 1e-3 * arranged[:, 1:]])
+    check_both_sides(form, smaller)
+    assert form.suits(np.hstack([drawn[:, :1], 0.0201 / steps.min() * arranged[:, 1:]]))
+    assert not form.suits(np.hstack([drawn[:, :1], 0.0199 / steps.min() * arranged[:, 1:]]))
+
+
+def test_a_pose_out_of_its_order_does_not_suit():
+    """Of a monotone form; others take poses as they are drawn, the same array."""
+    there = np.array([[0.3, 0.1, 0.2, 0.3, 0.4], [0.0, -0.1, -0.2, -0.3, -0.4]])
+    assert MONOTONE.suits(there)
+    swapped = there.copy()
+    swapped[1, [2, 3]] = swapped[1, [3, 2]]
+    assert not MONOTONE.suits(swapped)
+    free = WAYS['both ways']
+    assert free.suits(swapped) and not free.is_ordered
+    assert free.arrange(swapped, np.ones(2)) is swapped
+
+
+def test_forms_without_the_option_are_what_they_were():
+    """No key in files nor in what is hashed, so that older hashes hold."""
+    assert WAYS['both ways'].options() == {
+        'poses': 4, 'dwell': 1.0, 'move_time': 1.5, 'both_directions': True,
+    }
+    assert MONOTONE.options() == {
+        'poses': 3, 'dwell': 1.0, 'move_time': 1.5, 'both_directions': True, 'monotone': True,
+    }
+
+
+@pytest.mark.parametrize('name', ['ur5', 'ur5e'])
+def test_the_shipped_experiment_is_certified(robots, name):
+    """Of the first draws one keeps all limits, clear of the table, and every joint both sides."""
+    experiment = load_experiment(find_experiment('static_poses'))
+    assert experiment_content(experiment)['trajectory']['monotone'] is True
+    trajectory = design_excitation(robots[name], experiment, seed=4, budget=Budget(5))
+    assert trajectory.certificate['collision']['nearest'] >= experiment.clearance
+    check_both_sides(trajectory.form, trajectory.coefficients)
+    assert trajectory.form.suits(trajectory.coefficients)
+
+
+def alone(**changes):
+    """Return the shipped experiment where nothing is within reach, with a few poses."""
+    experiment = load_experiment(find_experiment('static_poses'))
+    return replace(experiment, form=MONOTONE, collision=False, obstacles=(), **changes)
+
+
+def test_same_seed_same_bytes_and_the_file_is_read_back(ur5, tmp_path):
+    first, again = (
+        dump_trajectory(design_excitation(ur5, alone(), seed=2, budget=Budget(5)))
+        for _ in range(2)
+    )
+    assert first == again and 'monotone: true' in first
+    (tmp_path / 'poses.yaml').write_text(first)
+    found = load_trajectory(tmp_path / 'poses.yaml')
+    assert found.form == MONOTONE
+    check_both_sides(found.form, found.coefficients)
+
+
+def test_motions_that_cannot_be_scaled_in_order_are_no_motions(ur5):
+    """A motion a hundredth as large has steps that friction would not turn round in."""
+    problem = FormProblem(ur5, alone())
+    coefficients = problem.coefficients(problem.draw(np.random.default_rng(0)))
+    assert problem.repair(problem.candidate(coefficients)) is not None
+    coefficients[:, 1:] *= 0.01
+    assert problem.repair(problem.candidate(coefficients)) is None
+
+
+@pytest.mark.parametrize('optimizer', [name for name in OPTIMIZERS if name != 'random'])
+def test_optimizers_that_move_single_poses_are_refused(ur5, optimizer):
+    with pytest.raises(UsageError, match=rf'{optimizer} moves poses .* set optimizer to random'):
+        design_excitation(ur5, alone(optimizer=optimizer), seed=0, budget=Budget(5))

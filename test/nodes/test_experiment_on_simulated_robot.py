@@ -47,6 +47,7 @@ class Experiment:
         self.runner = graph.start('experiment_runner', {
             'simulation_token': TOKEN, 'use_sim_time': True, 'approach_speed': 1.0,
             'trajectory_file': str(trajectory_file), 'arm.sha256': trajectory.sha256,
+            'dry_run': False, 'ladder': False, 'require_recorder': False,
         })
         self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
         self.true_states = graph.hear(JointState, TRUE_STATES)
@@ -202,3 +203,66 @@ def test_an_intruder_ends_everything(experiment):
     assert 'intruder' in experiment.robot.last_words()
     wait_until(lambda: experiment.state['state'] in ('STOPPING', 'FAULT'), 'a reaction')
     assert not experiment.graph.call('/experiment_runner/arm').success
+
+
+FAULTS = {
+    'a protective stop': ({'inject.safety_mode': 3}, 'PROTECTIVE_STOP'),
+    'a program that ends': ({'inject.program_running': False}, 'program'),
+    'another controller': ({'inject.controller_active': False}, 'inactive'),
+    'silence': ({'inject.silence': True}, 'no joint state'),
+    'values that are frozen': ({'inject.freeze': True}, 'tracking error'),
+    'a clock that is set': ({'inject.clock_jump': -30.0}, 'stamps'),
+}
+
+
+@pytest.mark.timeout(400)
+def test_every_fault_ends_the_motion_for_good(slow_experiment):
+    """
+    One after the other, each in full motion, each cured before a human arms again.
+
+    In the two seconds after FAULT no joint moves 0.01 rad, whatever is called and although the
+    cause is gone: nothing resumes by itself. (Commands are counted in test_runner_safety.py: here
+    nobody else may listen to them.)
+    """
+    experiment = slow_experiment
+    for name, (injected, word) in FAULTS.items():
+        experiment.execute_fast()
+        assert not experiment.graph.configure('/simulated_robot', injected)
+        wait_until(lambda: experiment.state['state'] == 'FAULT', f'a fault after {name}')
+        assert word in experiment.state['reason'], (name, experiment.state)
+        first = len(experiment.true_states)
+        cured = {
+            key: {'inject.safety_mode': 1, 'inject.program_running': True,
+                  'inject.controller_active': True,
+                  'inject.clock_jump': 0.0}.get(key, False)
+            for key in injected
+        }
+        assert not experiment.graph.configure('/simulated_robot', cured)
+        assert not experiment.graph.call('/experiment_runner/execute').success
+        experiment.wait(2.0)
+        assert experiment.state['state'] == 'FAULT', name
+        q = np.array([state.position for state in experiment.true_states[first:]])
+        assert np.max(np.ptp(q, axis=0)) < 0.01, name
+
+
+def test_a_driver_that_starts_anew_is_a_fault(slow_experiment):
+    """It is noticed by its silence; the old motion is not sent again."""
+    experiment = slow_experiment
+    experiment.execute_fast()
+    assert experiment.graph.call('/simulated_robot/restart').success
+    wait_until(lambda: experiment.state['state'] == 'FAULT', 'a fault')
+    heard = len(experiment.true_states)
+    wait_until(lambda: len(experiment.true_states) > heard + 500, 'the driver to be back')
+    assert experiment.speed() < 0.01
+    assert experiment.state['state'] == 'FAULT'
+
+
+def test_a_poor_network_is_none(slow_experiment):
+    """A third of the joint states lost, a third twice, in another order each: it goes on."""
+    experiment = slow_experiment
+    assert not experiment.graph.configure('/simulated_robot', {
+        'inject.drop': 0.3, 'inject.duplicate': 0.3, 'inject.shuffle': True,
+        'inject.delay': 0.03,
+    })
+    experiment.execute('DONE')
+    assert experiment.state['worst_tracking_error'] < 0.1

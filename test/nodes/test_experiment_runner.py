@@ -19,11 +19,15 @@ What it does with the simulated robot's own node is in test_experiment_on_simula
 """
 
 from dataclasses import replace
-import json
 import subprocess
 import sys
 import time
 
+from nodes.ideal_robot import ATTEMPTS
+from nodes.ideal_robot import COMMANDS
+from nodes.ideal_robot import IdealRobot
+from nodes.ideal_robot import Runner
+from nodes.ideal_robot import TOKEN
 import numpy as np
 import pytest
 from robot_identification.excitation.design import design_excitation
@@ -31,178 +35,21 @@ from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.model.catalogue import load_robot
-from robot_identification.simulation.controller import Knots
-from robot_identification.simulation.controller import TrajectoryController
-from ros_helpers import LATCHED
 from ros_helpers import own_graph
-from ros_helpers import RELIABLE
 from ros_helpers import seconds
 from ros_helpers import wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
-
-COMMANDS = '/scaled_joint_trajectory_controller/joint_trajectory'
-TOKEN = 'the token of this test'
-CYCLE = 0.004
-STEP = 0.016
-ATTEMPTS = 4
-
-
-class IdealRobot:
-    """
-    Follows every command exactly, four times faster than real time, and keeps what it was told.
-
-    Its messages name the joints in an order that changes every time.
-    """
-
-    def __init__(self, graph, model, q, token=TOKEN):
-        self.joints = list(model.joint_names)
-        self.commands, self.arrivals = [], []
-        self.silent = self.deaf = self.broken = False
-        self.q, self.dq = np.array(q), np.zeros(len(q))
-        self.last_published = time.monotonic()
-        self._cycles = 0
-        self._controller = TrajectoryController(self.q)
-        self.node = graph.add_node('simulated_robot')
-        self._states = self.node.create_publisher(JointState, '/joint_states', 10)
-        self._identity = self.node.create_publisher(String, '/simulated_robot/identity', LATCHED)
-        self._identity.publish(String(data=json.dumps(
-            {'token': token, 'node': '/simulated_robot'}
-        )))
-        self.node.create_subscription(JointTrajectory, COMMANDS, self._on_command, RELIABLE)
-        self.node.create_timer(CYCLE, self._step)
-
-    @property
-    def now(self):
-        """Simulated time [s]."""
-        return self._cycles * STEP
-
-    def _on_command(self, message):
-        self.commands.append(message)
-        self.arrivals.append((self.now, self.q.copy(), self.dq.copy()))
-        if self.deaf:
-            return
-        order = [list(message.joint_names).index(joint) for joint in self.joints]
-        columns = [
-            np.array([getattr(point, field) for point in message.points])[:, order]
-            for field in ('positions', 'velocities', 'accelerations')
-        ]
-        times = np.array([seconds(point.time_from_start) for point in message.points])
-        self._controller.follow(Knots(times, *columns), self.now)
-
-    def _step(self):
-        self.q, self.dq, _ = self._controller.sample(self.now)
-        self._cycles += 1
-        if self.silent:
-            return
-        order = np.roll(np.arange(len(self.joints)), self._cycles)
-        message = JointState(
-            name=[self.joints[i] for i in order],
-            position=self.q[order].tolist(),
-            velocity=self.dq[order].tolist(),
-        )
-        if self.broken:
-            message.position[0] = float('nan')
-        nanoseconds = round((1000.0 + self.now) * 1e9)
-        message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
-        self.last_published = time.monotonic()
-        self._states.publish(message)
-
-    def wait(self, duration):
-        """Wait for a span of simulated time."""
-        end = self.now + duration
-        wait_until(lambda: self.now >= end, f'{duration} s of simulated time')
-
-
-class Runner:
-    """The runner's process and its services."""
-
-    def __init__(self, graph, path, sha256, parameters=None):
-        self._graph, self._file = graph, path
-        self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
-        self.process = graph.start('experiment_runner', {
-            'trajectory_file': str(path), 'arm.sha256': sha256, 'simulation_token': TOKEN,
-            'approach_speed': 1.0, **(parameters or {}),
-        })
-
-    @property
-    def state(self):
-        """State and reason, as last published."""
-        content = json.loads(self._states[-1].data) if self._states else {}
-        return content.get('state'), content.get('reason')
-
-    def wait_for(self, wanted):
-        """Wait for a state; return its reason."""
-        wait_until(
-            lambda: self.state[0] == wanted, f'{wanted} (it is {", ".join(map(str, self.state))})'
-        )
-        return self.state[1]
-
-    def call(self, verb):
-        """Call one of its services."""
-        return self._graph.call(f'/experiment_runner/{verb}')
-
-    def arm(self):
-        """Arm as soon as the runner and the robot have found each other."""
-        answers = []
-
-        def armed():
-            answers.append(self.call('arm'))
-            return answers[-1].success
-
-        try:
-            wait_until(armed, 'the runner to be armed')
-        except pytest.fail.Exception:
-            pytest.fail(f'not armed: {[answer.message for answer in answers[-1:]]}')
-
-    def connect(self):
-        """Arm and disarm, so that a refusal that follows has another reason than discovery."""
-        self.arm()
-        assert self.call('abort').success
-        assert self.state[0] == 'IDLE'
-
-    def name_other_file(self, path):
-        """Set another trajectory file; return the one before."""
-        before, self._file = self._file, path
-        assert not self._graph.configure('experiment_runner', {'trajectory_file': str(path)})
-        return before
-
-    def refused(self):
-        """Return why it does not arm."""
-        answer = self.call('arm')
-        assert not answer.success
-        wait_until(lambda: self.state[0] != 'ARMED', 'a state that is not armed')
-        assert not self.call('execute').success
-        return answer.message
-
-    def execute(self):
-        """Arm, execute, and wait until the motion itself has begun."""
-        for _ in range(ATTEMPTS):
-            self.arm()
-            if self.call('execute').success and self.reaches('EXECUTING'):
-                return
-        pytest.fail(f'{ATTEMPTS} attempts, now {self.state}')
-
-    def reaches(self, wanted):
-        """
-        Wait for a state; return whether it was reached.
-
-        It is not where a busy machine lets the robot wait for 0.2 s: a fault, too.
-        """
-        wait_until(lambda: self.state[0] in (wanted, 'FAULT'), f'{wanted}, it is {self.state}')
-        if self.state[0] == 'FAULT':
-            assert 'no joint state' in self.state[1], self.state
-        return self.state[0] == wanted
 
 
 @pytest.fixture
 def make_desk(graph, ur5, trajectory, trajectory_file):
     """Return what makes a runner and an ideal robot at the start of the motion."""
-    def make(parameters=None, q=None, token=TOKEN):
+    def make(parameters=None, q=None, token=TOKEN, blocked=None):
         start = trajectory.sample(np.zeros(1)).q[0] + 0.1
         robot = IdealRobot(graph, ur5, start if q is None else q, token)
-        return robot, Runner(graph, trajectory_file, trajectory.sha256, parameters)
+        environment = {'PYTHONPATH': str(blocked)} if blocked else None
+        return robot, Runner(graph, trajectory_file, trajectory.sha256, parameters, environment)
     return make
 
 
@@ -267,15 +114,24 @@ def test_does_not_arm(refusing, trajectory, trajectory_file, experiment_file, tm
     assert not robot.commands
 
 
-@pytest.mark.parametrize('ours', ['', 'another token'])
-def test_does_not_arm_without_the_token_of_the_robot(make_desk, ours):
-    """A robot that somebody else started is not moved; a robot without a token neither."""
-    robot, runner = make_desk({'simulation_token': ours}, token=TOKEN if ours else '')
-    wait_until(lambda: runner.state[0] == 'IDLE', 'the runner')
-    wait_until(
-        lambda: robot.node.count_publishers(COMMANDS) and robot.now > 1.0, 'the runner to connect'
-    )
+def test_does_not_arm_with_another_token(make_desk):
+    """A simulated robot that somebody else started is not moved."""
+    robot, runner = make_desk({'simulation_token': 'another token'})
+    runner.wait_for('IDLE')
+    robot.wait(1.0)
     assert 'simulation_token' in runner.refused()
+    assert not robot.commands
+
+
+def test_does_not_arm_for_a_real_arm_whose_types_are_missing(make_desk, tmp_path):
+    """Without a token an arm counts as real; without its types nothing is known of it."""
+    blocked = tmp_path / 'blocked'
+    blocked.mkdir()
+    (blocked / 'controller_manager_msgs.py').write_text("raise ImportError('not installed')\n")
+    robot, runner = make_desk({'simulation_token': ''}, token='', blocked=blocked)
+    runner.wait_for('IDLE')
+    robot.wait(1.0)
+    assert 'controller_manager_msgs is not installed' in runner.refused()
     assert not robot.commands
 
 
@@ -464,8 +320,9 @@ def test_executes_what_was_armed(graph, make_desk, ur5, trajectory, tmp_path):
         robot.commands.clear()
         robot.arrivals.clear()
         stood = robot.q.copy()
-        # What is armed is what was read then.
-        approved = runner.name_other_file(tmp_path / 'other.yaml')
+        # What is armed stays as it was armed.
+        for name, value in (('trajectory_file', str(tmp_path / 'other.yaml')), ('speed', 0.5)):
+            assert graph.configure('experiment_runner', {name: value})
         if runner.call('execute').success:
             assert not runner.call('execute').success
             busy = runner.call('arm')
@@ -473,7 +330,6 @@ def test_executes_what_was_armed(graph, make_desk, ur5, trajectory, tmp_path):
             assert 'BUSY' in busy.message or runner.state[0] == 'FAULT'
             if runner.reaches('DONE'):
                 break
-        runner.name_other_file(approved)
     assert 'worst tracking error' in runner.wait_for('DONE')
     check_commands(robot, ur5, trajectory, stood)
     # Once means once.
@@ -536,7 +392,9 @@ def test_arming_expires(graph, ur5, trajectory, trajectory_file, tmp_path):
             [sys.executable, '-c', code, '--ros-args',
              '-p', f'trajectory_file:={trajectory_file}',
              '-p', f'arm.sha256:="{trajectory.sha256}"',
-             '-p', f'simulation_token:="{TOKEN}"'],
+             '-p', f'simulation_token:="{TOKEN}"', '-p', 'dry_run:=false',
+             '-p', 'ladder:=false', '-p', 'require_recorder:=false',
+             '-p', 'allowed_read_roots:=["/"]'],
             env=graph.environment, stdout=log, stderr=log, start_new_session=True,
         )
     try:

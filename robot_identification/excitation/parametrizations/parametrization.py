@@ -49,7 +49,8 @@ class Parametrization(ABC):
 
     A closed form starts and ends at rest, without acceleration and in the same position,
     whatever its coefficients; only such a one can be designed. The acceleration of a smooth form
-    is continuous; of others no jerk can be limited.
+    is continuous; of others no jerk can be limited. Of an ordered form coefficients belong to each
+    other: they are arranged once they are drawn, and then only scaled.
     """
 
     name: ClassVar[str]
@@ -82,6 +83,34 @@ class Parametrization(ABC):
             ``q = coefficients @ B.T`` with coefficients (n, c), and its two derivatives.
 
         """
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether coefficients of a joint have to follow each other in some order."""
+        return False
+
+    def arrange(self, coefficients: FloatArray, direction: FloatArray) -> FloatArray:
+        """
+        Return coefficients as an ordered form needs them, made of random ones.
+
+        Parameters
+        ----------
+        coefficients : ndarray, shape (n, c)
+            Of n joints [rad].
+        direction : ndarray, shape (n,)
+            1 or -1: to which side of the first coefficient a joint may move.
+
+        Returns
+        -------
+        ndarray, shape (n, c)
+            With the same first coefficients [rad].
+
+        """
+        return coefficients
+
+    def suits(self, coefficients: FloatArray) -> bool:
+        """Return whether coefficients (n, c) [rad] are as an ordered form needs them."""
+        return True
 
     @property
     def grid_samples(self) -> int:

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from typing import Any
 
+import numpy as np
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import check_count
 from robot_identification.excitation.parametrizations.parametrization import check_seconds
@@ -31,6 +33,11 @@ from robot_identification.excitation.parametrizations.stop_and_go import quintic
 
 # So fine a grid misses the peaks of a quintic's speed and acceleration by a third of a percent.
 SAMPLES_OF_A_MOVE = 40
+# Steps of a monotone motion [rad]: friction turns round in much less, and `find_dwells` sees the
+# side that a joint came from in a quarter of it.
+LEAST_STEP = 0.02
+# What is added to every drawn step, as a share of the mean one, so that few are too small.
+ADDED_STEP = 1.0
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,12 @@ class StaticPosesParametrization(Parametrization):
     the start in between; a joint reaches a pose from either side where that lies between the
     poses before and after it.
 
-    The coefficients of a joint are the position of the start and how far each pose is off it.
+    In a monotone motion that is so of every pose and joint: each joint goes one way, up or down,
+    from the start through all poses to a turning point, and back. It does not rest at these two,
+    which are reached from one side only.
+
+    The coefficients of a joint are the position of the start and how far each pose is off it, the
+    turning point last.
 
     Attributes
     ----------
@@ -55,6 +67,8 @@ class StaticPosesParametrization(Parametrization):
         Time from one pose to the next [s].
     both_directions : bool
         Whether poses are visited in reverse, too.
+    monotone : bool
+        Whether every joint reaches every pose from both sides.
 
     """
 
@@ -62,6 +76,7 @@ class StaticPosesParametrization(Parametrization):
     dwell: float = 2.0
     move_time: float = 2.0
     both_directions: bool = True
+    monotone: bool = False
 
     name = 'static_poses'
 
@@ -69,16 +84,22 @@ class StaticPosesParametrization(Parametrization):
         check_count('poses', self.poses, 1, 100)
         check_dwell('dwell', self.dwell, none_allowed=False)
         check_seconds('move_time', self.move_time)
-        if not isinstance(self.both_directions, bool):
+        for name in ('both_directions', 'monotone'):
+            if not isinstance(getattr(self, name), bool):
+                raise DescriptionError(
+                    f'{name} is {getattr(self, name)!r}, it must be true or false'
+                )
+        if self.monotone and not self.both_directions:
             raise DescriptionError(
-                f'both_directions is {self.both_directions!r}, it must be true or false'
+                'monotone is true and both_directions false: poses are reached from both sides '
+                'only where they are visited in reverse, too; leave one of them out'
             )
         check_seconds('duration', self.duration)
 
     @property
     def n_coefficients(self) -> int:
-        """Number of coefficients of one joint, the start included."""
-        return 1 + self.poses
+        """Number of coefficients of one joint, the start and a turning point included."""
+        return 1 + self.poses + self.monotone
 
     @property
     def duration(self) -> float:
@@ -93,6 +114,11 @@ class StaticPosesParametrization(Parametrization):
     @property
     def itinerary(self) -> Itinerary:
         """The order in which poses are visited, and when."""
+        if self.monotone:
+            # There and back the same way; the start and the turning point are no poses to rest at.
+            way = tuple(range(self.poses + 2))
+            rests = (self.dwell,) * self.poses
+            return Itinerary((*way, *way[-2::-1]), (*rests, 0.0, *rests), self.move_time)
         there = tuple(range(self.poses + 1))
         stops = (*there, 0, *there[:0:-1], 0) if self.both_directions else (*there, 0)
         return Itinerary(stops, (self.dwell,) * (len(stops) - 2), self.move_time)
@@ -102,8 +128,37 @@ class StaticPosesParametrization(Parametrization):
         """Where the jerk may jump [s], both ends included."""
         return self.itinerary.instants(0.0, 1.0)
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether poses of a joint ascend or descend; see `Parametrization.is_ordered`."""
+        return self.monotone
+
+    def arrange(self, coefficients: FloatArray, direction: FloatArray) -> FloatArray:
+        """Return poses one random step further each; see `Parametrization.arrange`."""
+        if not self.monotone:
+            return coefficients
+        steps = np.abs(coefficients[:, 1:])
+        steps += ADDED_STEP * steps.mean(axis=1, keepdims=True)
+        offsets = direction[:, None] * np.cumsum(steps, axis=1)
+        return np.hstack([coefficients[:, :1], offsets])
+
+    def suits(self, coefficients: FloatArray) -> bool:
+        """Return whether every joint goes one way, far enough; see `Parametrization.suits`."""
+        if not self.monotone:
+            return True
+        steps = np.diff(coefficients[:, 1:], prepend=0.0, axis=1)
+        return bool(np.all(steps * np.sign(steps[:, :1]) >= LEAST_STEP))
+
+    def options(self) -> dict[str, Any]:
+        """Return the options by name, `monotone` only if it is so."""
+        options = super().options()
+        if not self.monotone:
+            # Older files do not have it, nor do the hashes of what they say.
+            del options['monotone']
+        return options
+
     def dwell_intervals(self) -> list[Dwell]:
-        """Return when the arm rests at which pose; 0 is the start, where it turns round."""
+        """Return when the arm rests at which pose; 0 is the start, where some turn round."""
         return self.itinerary.dwell_intervals()
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -1,0 +1,448 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The motions of a whole study of one arm in its cell, as experiment files in one order.
+
+Warm-up first, since friction falls while joints warm up (Raviola et al. 2021, section 6); then the
+motion to identify from, motions to validate with that the search has not made best for the same
+criterion, poses at rest from both sides, and strokes of even speed joint by joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+import math
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.constraints import motion_limits
+from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.excitation.execution import QUINTIC_PEAK
+from robot_identification.excitation.execution import SHORTEST_APPROACH
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.experiment_file import read_experiment
+from robot_identification.excitation.lab_safety import MASS_DOUBT
+from robot_identification.excitation.lab_safety import POSITION_MARGIN
+from robot_identification.excitation.lab_safety import TORQUE_SHARE
+from robot_identification.excitation.lab_safety import VELOCITY_SHARE
+from robot_identification.excitation.ladder import SLOW_SPEED
+from robot_identification.excitation.problem import FormProblem
+from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.model.robot_model import RobotModel
+
+# Where data come from: the ROS driver, tables of an arm moved by its own program, the simulation.
+SOURCES = ('ros', 'csv', 'simulated')
+# What a study consists of, in this order.
+STEPS = ('warm_up', 'excitation', 'validation', 'static_poses', 'friction_map')
+
+# Ranges in which arms of the make have room on a table [rad], and a pose from which every joint
+# has some both ways.
+USUAL_WINDOW = {
+    'shoulder_pan_joint': (-2.5, 2.5),
+    'shoulder_lift_joint': (-2.8, -0.3),
+    'elbow_joint': (-2.5, 2.5),
+    'wrist_1_joint': (-3.1, 3.1),
+    'wrist_2_joint': (-3.1, 3.1),
+    'wrist_3_joint': (-3.1, 3.1),
+}
+USUAL_HOME = {
+    'shoulder_pan_joint': 0.0,
+    'shoulder_lift_joint': -1.57,
+    'elbow_joint': 1.3,
+    'wrist_1_joint': -1.57,
+    'wrist_2_joint': -1.57,
+    'wrist_3_joint': 0.0,
+}
+# What the runner asks of a motion on a real arm, so that it is not designed in vain.
+MARGINS = {
+    'position': POSITION_MARGIN,
+    'velocity': VELOCITY_SHARE,
+    'acceleration': 0.6,
+    'torque': math.floor(100.0 * TORQUE_SHARE / (1.0 + MASS_DOUBT)) / 100.0,
+}
+# Joints that stay are given this much about their pose [rad]: a range must not be empty.
+STILL = 0.002
+# How far a stroke goes to either side of the pose [rad].
+STROKE = 1.5
+# Walls, tables and ceilings are slabs of this edge and thickness [m].
+SLAB, THICKNESS = 6.0, 0.05
+# What a pose of the friction map keeps beyond the clearance [m].
+ROOM = 0.01
+# Speed of the runner on the way to the start, its default [rad/s]; a test compares the two.
+APPROACH_SPEED = 0.3
+# Long motions of slow tools, of which a larger share of the speed counts as slow (`slow_speed`).
+GENTLE_STEPS, GENTLE_SPEED = ('static_poses', 'friction_map'), 0.3
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """
+    What a study is planned for.
+
+    Attributes
+    ----------
+    mounting : tuple of float, length 3
+        Roll, pitch and yaw of the root frame in the world [rad].
+    obstacles : tuple of Obstacle
+        What stands in the cell, in the root frame.
+    window : mapping of str to (float, float)
+        Position range by joint [rad]; joints that are not named keep their limits.
+    effort_unit : {'A', 'Nm'}
+        Of the recorded effort.
+    source : {'ros', 'csv', 'simulated'}
+        Where data come from.
+    collision : bool
+        Whether motions are proved free of collision.
+
+    """
+
+    mounting: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    obstacles: tuple[Obstacle, ...] = ()
+    window: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    effort_unit: str = 'A'
+    source: str = 'ros'
+    collision: bool = True
+
+    def __post_init__(self) -> None:
+        if not np.all(np.isfinite(self.mounting)):
+            raise UsageError(f'the mounting is {list(self.mounting)}, finite angles are needed')
+        if self.effort_unit not in EFFORT_UNITS:
+            raise UsageError(
+                f'the effort unit is {self.effort_unit!r}, it is one of {", ".join(EFFORT_UNITS)}'
+            )
+        if self.source not in SOURCES:
+            raise UsageError(
+                f'the source of data is {self.source!r}, it is one of {", ".join(SOURCES)}'
+            )
+        if self.obstacles and not self.collision:
+            raise UsageError(
+                'without the collision check there is no use for a table, walls or boxes: leave '
+                'them out, or keep the check'
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedMotion:
+    """
+    One motion of a study.
+
+    Attributes
+    ----------
+    name : str
+        Of its experiment file, without suffix.
+    step : str
+        One of STEPS.
+    content : mapping
+        Of the experiment file.
+    experiment : Experiment
+        What it says.
+    seed : int
+        Of the search.
+    search_seconds : float
+        How long to search [s].
+    approach_seconds : float
+        The way to its start from anywhere in its window, at most [s].
+
+    """
+
+    name: str
+    step: str
+    content: Mapping[str, Any]
+    experiment: Experiment
+    seed: int
+    search_seconds: float
+    approach_seconds: float
+
+    @property
+    def motion_seconds(self) -> float:
+        """How long all its periods take [s]."""
+        return self.experiment.form.duration * self.experiment.periods
+
+    @property
+    def seconds(self) -> float:
+        """How long one execution takes at most, the way to the start included [s]."""
+        return self.approach_seconds + self.motion_seconds
+
+    @property
+    def slow_speed(self) -> float:
+        """Share of the planned speed of its slow run, where the tool keeps its own limit."""
+        return GENTLE_SPEED if self.step in GENTLE_STEPS else SLOW_SPEED
+
+    @property
+    def slow_seconds(self) -> float:
+        """How long one period takes at that speed, the way to the start included [s]."""
+        return self.approach_seconds + self.experiment.form.duration / self.slow_speed
+
+
+def slab(name: str, side: str, distance: float) -> Obstacle:
+    """
+    Return a table, wall or ceiling as a box in the root frame.
+
+    Parameters
+    ----------
+    name : str
+        Of the obstacle.
+    side : {'below', 'above', 'front', 'back', 'left', 'right'}
+        Where it is, seen from the root frame: x forward, y left, z up.
+    distance : float
+        Of its near face from the origin along that direction [m]; below zero for a table above
+        the origin.
+
+    Raises
+    ------
+    UsageError
+        If there is no such side, or the distance is no length that a cell has.
+
+    """
+    sides = {
+        'front': (0, 1.0), 'back': (0, -1.0), 'left': (1, 1.0), 'right': (1, -1.0),
+        'above': (2, 1.0), 'below': (2, -1.0),
+    }
+    if side not in sides:
+        raise UsageError(f'{name}: {side!r} is no side, known are {", ".join(sides)}')
+    if not abs(distance) <= SLAB:
+        raise UsageError(
+            f'{name}: {distance:g} m away, at most {SLAB:g} m make a difference: give it in m'
+        )
+    axis, sign = sides[side]
+    size, place = [SLAB] * 3, [0.0] * 3
+    size[axis], place[axis] = THICKNESS, sign * (distance + 0.5 * THICKNESS)
+    return Obstacle(
+        name, (size[0], size[1], size[2]), (place[0], place[1], place[2]), (0.0, 0.0, 0.0)
+    )
+
+
+def usual_window(robot: RobotModel) -> dict[str, tuple[float, float]]:
+    """Return ranges [rad] for those joints that have a usual one; others keep their limits."""
+    return {joint: USUAL_WINDOW[joint] for joint in robot.joint_names if joint in USUAL_WINDOW}
+
+
+def home_pose(robot: RobotModel, laboratory: Laboratory) -> dict[str, float]:
+    """
+    Return a pose that is clear of everything, from which strokes of single joints start.
+
+    The usual pose where it is clear, else the middle of a motion that is.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm with its tool.
+    laboratory : Laboratory
+        The cell.
+
+    Returns
+    -------
+    dict of str to float
+        Position of every joint [rad].
+
+    Raises
+    ------
+    UnsafeMotionError
+        If the arm can stand nowhere in its window: the nearest pair and what to change.
+    UsageError
+        If the window names a joint that the arm does not have, or leaves it no room.
+
+    """
+    content = _content(laboratory, 'a pose', {'form': 'fourier'}, {'optimizer': 'random'})
+    experiment = read_experiment(content, 'the answers')
+    problem = FormProblem(robot, experiment)
+    lower, upper = problem.limits.lower, problem.limits.upper
+    usual = [
+        USUAL_HOME.get(joint, middle)
+        for joint, middle in zip(robot.joint_names, 0.5 * (lower + upper), strict=True)
+    ]
+    edge = np.minimum(0.1 * (upper - lower), 0.1)
+    pose = np.clip(usual, lower + edge, upper - edge)
+    # Whether the arm can stand anywhere is said even where its usual pose is clear.
+    drawn = problem.coefficients(problem.draw(np.random.default_rng(0)))[:, 0]
+    if problem.collision is not None and problem.collision.pairs:
+        nearest = problem.collision.closest(pose[None], np.zeros(1))
+        if nearest.distance < experiment.clearance + ROOM:
+            pose = drawn
+    return {
+        joint: round(float(value), 4)
+        for joint, value in zip(robot.joint_names, pose, strict=True)
+    }
+
+
+def plan_study(robot: RobotModel, laboratory: Laboratory) -> tuple[PlannedMotion, ...]:
+    """
+    Return the motions of a study in the order in which they are made.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm with its tool.
+    laboratory : Laboratory
+        The cell.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If the arm can stand nowhere in its window.
+    UsageError
+        If the window names a joint that the arm does not have.
+
+    """
+    home = home_pose(robot, laboratory)
+    motions = [
+        _motion(robot, laboratory, name, step, seed, search, trajectory, more)
+        for name, step, seed, search, trajectory, more in _WHOLE_ARM
+    ]
+    first = len(motions) + 1
+    for number, joint in enumerate(robot.joint_names):
+        motions.append(_friction_strokes(robot, laboratory, home, joint, first + number))
+    return tuple(motions)
+
+
+# Name, step, seed, seconds of search, form, further keys. Seeds differ, so that no two motions
+# are the same; a validation motion is made by another criterion, form or chance.
+_WHOLE_ARM: tuple[tuple[str, str, int, float, dict[str, Any], dict[str, Any]], ...] = (
+    (
+        '01_warm_up', 'warm_up', 11, 20.0,
+        {'form': 'fourier', 'harmonics': 5, 'base_period': 10.0},
+        {
+            'description': 'brisk motion of all joints, repeated until they are warm',
+            'periods': 30,
+            'margins': {**MARGINS, 'velocity': 0.6, 'acceleration': 0.5},
+        },
+    ),
+    (
+        '02_excitation', 'excitation', 0, 60.0,
+        {'form': 'fourier', 'harmonics': 5, 'base_period': 10.0},
+        {'description': 'the motion to identify from', 'periods': 3},
+    ),
+    (
+        '03_validation_criterion', 'validation', 1, 60.0,
+        {'form': 'fourier', 'harmonics': 4, 'base_period': 12.0},
+        {
+            'description': 'validation: best by another criterion', 'periods': 2,
+            'criterion': 'condition_number',
+        },
+    ),
+    (
+        '04_validation_random', 'validation', 2, 20.0,
+        {'form': 'fourier', 'harmonics': 5, 'base_period': 14.0},
+        {
+            'description': 'validation: a series with random coefficients, optimised for nothing',
+            'periods': 2, 'optimizer': 'random',
+        },
+    ),
+    (
+        '05_validation_points', 'validation', 3, 60.0,
+        {'form': 'via_points', 'points': 8, 'duration': 20.0},
+        {'description': 'validation: another form, a smooth way through eight points'},
+    ),
+    (
+        '06_static_poses', 'static_poses', 4, 20.0,
+        # The rest is 2 s of no motion for `drive-gains`; an arm needs some time to come to it.
+        {'form': 'static_poses', 'poses': 10, 'dwell': 3.0, 'move_time': 3.0,
+         'both_directions': True, 'monotone': True},
+        {
+            'description': 'poses at rest, there and back: joints come to each from both sides',
+            'friction': 'none', 'rotor_inertia': False,
+            # Any poses load the joints; a search would move them out of their order.
+            'optimizer': 'random',
+        },
+    ),
+)
+
+
+def _motion(
+    robot: RobotModel, laboratory: Laboratory, name: str, step: str, seed: int, search: float,
+    trajectory: Mapping[str, Any], more: Mapping[str, Any],
+) -> PlannedMotion:
+    content = _content(laboratory, str(more['description']), trajectory, more)
+    experiment = read_experiment(content, name)
+    return PlannedMotion(
+        name, step, content, experiment, seed, search,
+        _approach_seconds(motion_limits(robot, experiment)),
+    )
+
+
+def _approach_seconds(limits: MotionLimits) -> float:
+    """Return how long the way to a start takes at most, from the other end of the widest range."""
+    farthest = float(np.max(limits.upper - limits.lower))
+    return max(SHORTEST_APPROACH, QUINTIC_PEAK * farthest / APPROACH_SPEED)
+
+
+def _friction_strokes(
+    robot: RobotModel, laboratory: Laboratory, home: Mapping[str, float], joint: str, number: int
+) -> PlannedMotion:
+    """
+    Return strokes of one joint, each at an even speed of its own, with the others at rest.
+
+    The form is `trapezoidal`: all strokes take the same time and end at random points, so that
+    their lengths, and with them their speeds, are spread from nearly none to the fastest.
+    """
+    index = robot.joint_names.index(joint)
+    whole = motion_limits(robot, read_experiment(
+        _content(laboratory, joint, {'form': 'fourier'}, {}), joint
+    ))
+    lower = max(home[joint] - STROKE, float(whole.lower[index]))
+    upper = min(home[joint] + STROKE, float(whole.upper[index]))
+    window = {
+        name: (
+            (math.ceil(lower * 1e4) / 1e4, math.floor(upper * 1e4) / 1e4) if name == joint
+            else (round(position - STILL, 4), round(position + STILL, 4))
+        )
+        for name, position in home.items()
+    }
+    planned = _motion(
+        robot, laboratory, f'{number:02d}_friction_{joint}', 'friction_map', 10 + number, 20.0,
+        {'form': 'trapezoidal', 'points': 24, 'dwell': 0.4, 'move_time': 2.0, 'blend': 0.25},
+        {
+            'description': f'friction map: 25 strokes of {joint}, each at an even speed',
+            'window': {name: list(ends) for name, ends in window.items()},
+            'center': dict(home),
+            'optimizer': 'random',
+        },
+    )
+    # The other joints come from where the motion before ended: anywhere.
+    return replace(planned, approach_seconds=_approach_seconds(whole))
+
+
+def _content(
+    laboratory: Laboratory, description: str, trajectory: Mapping[str, Any],
+    more: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return an experiment file's content in the order people read it."""
+    content: dict[str, Any] = {
+        'schema_version': 1,
+        'description': description,
+        'trajectory': dict(trajectory),
+        'periods': 1,
+        'mounting': [float(angle) for angle in laboratory.mounting],
+        'margins': dict(MARGINS),
+        'window': {joint: list(ends) for joint, ends in laboratory.window.items()},
+    }
+    content |= dict(more)
+    content['description'] = description
+    if not laboratory.collision:
+        content['collision'] = 'off'
+        return content
+    content['obstacles'] = {
+        obstacle.name: {
+            'size': list(obstacle.size), 'xyz': list(obstacle.xyz),
+            **({'rpy': list(obstacle.rpy)} if any(obstacle.rpy) else {}),
+        }
+        for obstacle in laboratory.obstacles
+    }
+    return content

@@ -1,0 +1,128 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Who else is there: one commander moves an arm, and a simulated one never beside another."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+from rclpy.node import Node
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.graph import foreign_participants
+from robot_identification.nodes.graph import other_commanders
+from robot_identification.nodes.graph import publishers
+from robot_identification.nodes.graph import subscribers
+from std_msgs.msg import String
+
+
+class Company:
+    """
+    Watches the graph around a commander of trajectories.
+
+    Parameters
+    ----------
+    node : Node
+        The commander.
+    joint_states : str
+        Topic of the arm's joint states.
+    token : str
+        Shared with the only simulated robot that may be moved; empty for a real arm.
+
+    """
+
+    def __init__(self, node: Node, joint_states: str, token: str) -> None:
+        self._node, self._joint_states, self._token = node, joint_states, token
+        self._identity: dict = {}
+        self._checked_at = -np.inf
+        node.create_subscription(String, 'simulated_robot/identity', self._on_identity, LATCHED)
+
+    @property
+    def age(self) -> float:
+        """Time since the graph was last looked at [s]."""
+        return time.monotonic() - self._checked_at
+
+    def check_identity(self) -> None:
+        """
+        Refuse, with a token, anything but the simulated robot that has it, too.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If it is not there.
+
+        """
+        if self._token and self._identity.get('token') != self._token:
+            raise UnsafeMotionError(
+                'no simulated robot with our simulation_token is here, and this runner moves '
+                'nothing else'
+            )
+
+    def check(self, commands: str) -> None:
+        """
+        Refuse to move where somebody else commands, or may be another robot.
+
+        Parameters
+        ----------
+        commands : str
+            Topic of the controller.
+
+        Raises
+        ------
+        UnsafeMotionError
+            With who is there.
+
+        """
+        self._checked_at = time.monotonic()
+        if self._token:
+            self._check_simulated(commands)
+        else:
+            self._check_real(commands)
+
+    def _check_simulated(self, commands: str) -> None:
+        self.check_identity()
+        robot = str(self._identity.get('node'))
+        foreign = foreign_participants(self._node, robot, self._joint_states, commands)
+        if foreign:
+            raise UnsafeMotionError(
+                f'{"; ".join(foreign)}: another robot may be on this graph; set ROS_DOMAIN_ID to '
+                'one of its own'
+            )
+        if robot not in publishers(self._node, self._joint_states) or robot not in subscribers(
+            self._node, commands
+        ):
+            raise UnsafeMotionError(f'{robot} is not connected yet: try again')
+
+    def _check_real(self, commands: str) -> None:
+        sources = publishers(self._node, self._joint_states)
+        if len(sources) > 1:
+            raise UnsafeMotionError(
+                f'{", ".join(sources)} all publish {self._joint_states}: one arm is wanted; give '
+                'each arm a namespace'
+            )
+        others = other_commanders(self._node, commands)
+        if others:
+            raise UnsafeMotionError(
+                f'{"; ".join(others)}: nobody else may command the arm, end that node first'
+            )
+
+    def _on_identity(self, message: String) -> None:
+        try:
+            content = json.loads(message.data)
+        except ValueError:
+            content = {}
+        self._identity = content if isinstance(content, dict) else {}

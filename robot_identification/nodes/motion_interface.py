@@ -1,0 +1,375 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The way to a joint-trajectory controller: finding it, sending to it by action or by topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import json
+import time
+from typing import Any
+
+from action_msgs.msg import GoalStatus
+import numpy as np
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.execution import stop_knots
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.nodes.adapter import FollowJointTrajectory
+from robot_identification.nodes.adapter import ListControllers
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.conversions import knots_to_message
+from robot_identification.simulation.controller import Knots
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+
+INTERFACES = ('auto', 'action', 'topic')
+LIST_SERVICE = 'controller_manager/list_controllers'
+KIND = 'JointTrajectoryController'
+# What the controller manager said is good for this long [s].
+LIST_TIMEOUT = 2.0
+OWN_PAUSE = 0.5
+ACCEPT_TIMEOUT = 1.0
+STOP_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Controller:
+    """
+    A controller as the controller manager lists it.
+
+    Attributes
+    ----------
+    name, kind, state : str
+        For example 'scaled_joint_trajectory_controller', its class, 'active'.
+
+    """
+
+    name: str
+    kind: str
+    state: str
+
+    @property
+    def follows(self) -> bool:
+        """Whether it is an active one that follows joint trajectories."""
+        return self.state == 'active' and KIND in self.kind
+
+
+class MotionInterface:
+    """
+    Sends trajectories to the active joint-trajectory controller.
+
+    Parameters
+    ----------
+    node : Node
+        Whose publishers and clients these are.
+    robot : RobotModel
+        The arm.
+    prefix : str
+        Before the names of its joints.
+    controller : str
+        Name of the controller; empty: the only active one.
+    interface : str
+        'action', 'topic', or 'auto': the action where it is offered.
+    simulated : bool
+        Whether the robot is the simulated one, which lists its controllers on a topic.
+
+    """
+
+    def __init__(
+        self, node: Node, robot: RobotModel, prefix: str, *, controller: str, interface: str,
+        simulated: bool,
+    ) -> None:
+        self._node, self._robot = node, robot
+        self._joints = [prefix + joint for joint in robot.joint_names]
+        self._wanted, self._interface, self._simulated = controller, interface, simulated
+        self._listed: list[Controller] | None = None
+        self._listed_at = -np.inf
+        self._awake_at = time.monotonic()
+        self._asked: Any = None
+        self._asked_at = -np.inf
+        self._name = ''
+        self._publisher: Any = None
+        self._action: Any = None
+        self._by_action = False
+        self._goal: Any = None
+        self._sent_at = -np.inf
+        self._number = 0
+        self._accepted = False
+        self._failure = ''
+        self._list_client: Any = None
+        if simulated:
+            node.create_subscription(
+                String, 'simulated_robot/controllers', self._on_list, LATCHED
+            )
+        elif ListControllers is not None:
+            self._list_client = node.create_client(ListControllers, LIST_SERVICE)
+
+    @property
+    def controller(self) -> str:
+        """Name of the controller; empty before one was found."""
+        return self._name
+
+    @property
+    def way(self) -> str:
+        """'action' or 'topic', as it is used now."""
+        return 'action' if self._uses_action() else 'topic'
+
+    @property
+    def commands_topic(self) -> str:
+        """Where the controller listens for trajectories; empty before one was found."""
+        return f'{self._name}/joint_trajectory' if self._name else ''
+
+    def refresh(self, *, connect: bool) -> None:
+        """
+        Ask the controller manager; to be called regularly.
+
+        Parameters
+        ----------
+        connect : bool
+            Whether to connect to the controller it names; not while a motion is followed.
+
+        """
+        self._forgive_pause()
+        if self._list_client is not None and self._list_client.service_is_ready():
+            late = time.monotonic() - self._asked_at > LIST_TIMEOUT
+            if self._asked is None or self._asked.done() or late:
+                self._asked_at = time.monotonic()
+                self._asked = self._list_client.call_async(ListControllers.Request())
+                self._asked.add_done_callback(self._on_answer)
+        if not connect:
+            return
+        try:
+            self._connect(self._choose())
+        except UnsafeMotionError:
+            # Told when somebody arms.
+            return
+
+    def check_ready(self) -> None:
+        """
+        Refuse to send where nobody would follow.
+
+        Raises
+        ------
+        UnsafeMotionError
+            With what is missing.
+
+        """
+        self._connect(self._choose())
+        if self._uses_action():
+            return
+        if self._interface == 'action':
+            reason = (
+                'control_msgs is not installed' if FollowJointTrajectory is None
+                else f'{self._name} offers no follow_joint_trajectory action'
+            )
+            raise UnsafeMotionError(f'interface is action, and {reason}')
+        if not self._publisher.get_subscription_count():
+            raise UnsafeMotionError(
+                f'nobody listens to {self.commands_topic} yet: is the controller running?'
+            )
+
+    def check_active(self) -> None:
+        """
+        Refuse to go on when the controller is not active any more.
+
+        Raises
+        ------
+        UnsafeMotionError
+            With its state.
+
+        """
+        states = {one.name: one for one in self._list()}
+        if self._name not in states or not states[self._name].follows:
+            state = states[self._name].state if self._name in states else 'gone'
+            raise UnsafeMotionError(f'the controller {self._name} is {state}')
+
+    def check_goal(self) -> None:
+        """
+        Refuse to go on when the controller gave the goal up.
+
+        Raises
+        ------
+        UnsafeMotionError
+            With what it said.
+
+        """
+        if self._failure:
+            raise UnsafeMotionError(self._failure)
+        if not self._accepted and time.monotonic() - self._sent_at > ACCEPT_TIMEOUT:
+            raise UnsafeMotionError(
+                f'{self._name} did not answer to the goal within {ACCEPT_TIMEOUT:g} s'
+            )
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the controller has taken what was sent last."""
+        return self._accepted
+
+    def send(self, knots: Knots) -> None:
+        """Send a trajectory, which replaces what the controller follows now."""
+        knots.check(self._robot.n)
+        message = knots_to_message(self._robot, knots)
+        message.joint_names = self._joints
+        self._number += 1
+        self._failure, self._goal = '', None
+        self._sent_at = time.monotonic()
+        self._by_action = self._uses_action()
+        self._accepted = not self._by_action
+        if not self._by_action:
+            self._publisher.publish(message)
+            return
+        number = self._number
+        future = self._action.send_goal_async(FollowJointTrajectory.Goal(trajectory=message))
+        future.add_done_callback(lambda answer: self._on_goal_answer(number, answer.result()))
+
+    def slow_down(self, q: np.ndarray, dq: np.ndarray) -> None:
+        """Come to rest smoothly from a measured state, (n,) [rad] and [rad/s]."""
+        self.send(stop_knots(q, dq, STOP_SECONDS))
+
+    def give_up(self, q: np.ndarray) -> None:
+        """
+        Take back what the controller follows, without a motion.
+
+        A robot that was stopped by itself would go on with it when it is released.
+
+        Parameters
+        ----------
+        q : ndarray, shape (n,)
+            Where the arm is [rad].
+
+        """
+        if not self._by_action:
+            if self._publisher is not None:
+                self.send(stop_knots(q, np.zeros_like(q), STOP_SECONDS))
+            return
+        self._number += 1
+        if self._goal is not None:
+            self._goal.cancel_goal_async()
+
+    def _uses_action(self) -> bool:
+        return (
+            self._interface != 'topic' and self._action is not None
+            and self._action.server_is_ready()
+        )
+
+    def _forgive_pause(self) -> None:
+        """Take the time in which this process read no answers for no silence of the manager."""
+        now = time.monotonic()
+        self._listed_at += max(now - self._awake_at - OWN_PAUSE, 0.0)
+        self._awake_at = now
+
+    def _list(self) -> list[Controller]:
+        self._forgive_pause()
+        if self._listed is None or (
+            not self._simulated and time.monotonic() - self._listed_at > LIST_TIMEOUT
+        ):
+            if not self._simulated and ListControllers is None:
+                raise UnsafeMotionError(
+                    'controller_manager_msgs is not installed, without which the active '
+                    'controller of a real arm is not known: install '
+                    'ros-<distribution>-controller-manager-msgs'
+                )
+            raise UnsafeMotionError(
+                'no list of controllers from '
+                + ('the simulated robot' if self._simulated else LIST_SERVICE)
+                + ': is the driver running?'
+            )
+        return self._listed
+
+    def _choose(self) -> str:
+        """Return the name of the controller to use."""
+        listed = self._list()
+        following = [one.name for one in listed if one.follows]
+        said = ', '.join(f'{one.name} ({one.state})' for one in listed if KIND in one.kind)
+        if self._wanted:
+            if self._wanted not in following:
+                raise UnsafeMotionError(
+                    f'controller is {self._wanted}, which is no active joint-trajectory '
+                    f'controller; there are {said or "none"}'
+                )
+            return self._wanted
+        if len(following) != 1:
+            raise UnsafeMotionError(
+                f'{len(following)} joint-trajectory controllers are active, needed is one (there '
+                f'are {said or "none"}): activate one, or set the parameter controller'
+            )
+        return following[0]
+
+    def _connect(self, name: str) -> None:
+        if name == self._name:
+            return
+        if self._publisher is not None:
+            self._node.destroy_publisher(self._publisher)
+        if self._action is not None:
+            self._action.destroy()
+        self._name = name
+        self._publisher = self._node.create_publisher(
+            JointTrajectory, self.commands_topic, QoSProfile(depth=10)
+        )
+        self._action = None
+        if FollowJointTrajectory is not None:
+            self._action = ActionClient(
+                self._node, FollowJointTrajectory, f'{name}/follow_joint_trajectory'
+            )
+
+    def _on_list(self, message: String) -> None:
+        try:
+            listed = [
+                Controller(str(one['name']), str(one['type']), str(one['state']))
+                for one in json.loads(message.data)
+            ]
+        except (ValueError, TypeError, KeyError):
+            return
+        self._listed, self._listed_at = listed, time.monotonic()
+
+    def _on_answer(self, future) -> None:
+        answer = future.result()
+        if answer is not None:
+            self._listed = [
+                Controller(one.name, one.type, one.state) for one in answer.controller
+            ]
+            self._listed_at = time.monotonic()
+
+    def _on_goal_answer(self, number: int, goal) -> None:
+        if number != self._number:
+            # It was replaced or given up meanwhile, and must not be followed.
+            if goal.accepted:
+                goal.cancel_goal_async()
+            return
+        if not goal.accepted:
+            self._failure = (
+                f'{self._name} rejected the goal; its log says why (not active, other joints, or '
+                'a trajectory that it does not take)'
+            )
+            return
+        self._goal, self._accepted = goal, True
+        goal.get_result_async().add_done_callback(
+            lambda answer: self._on_result(number, answer.result())
+        )
+
+    def _on_result(self, number: int, answer) -> None:
+        if number != self._number:
+            return
+        result = answer.result
+        if answer.status == GoalStatus.STATUS_CANCELED:
+            self._failure = f'somebody else cancelled the motion of {self._name}'
+        elif answer.status != GoalStatus.STATUS_SUCCEEDED or result.error_code != 0:
+            self._failure = (
+                f'{self._name} ended the motion with code {result.error_code}: '
+                f'{result.error_string or "no reason given"}'
+            )

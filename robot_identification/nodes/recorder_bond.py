@@ -1,0 +1,84 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The recorder's heartbeat: a motion that nobody records is stopped."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+from rclpy.node import Node
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes.common import LATCHED
+from std_msgs.msg import String
+
+# With the half second of a smooth stop, an arm rests within a second of the recorder's death.
+HEARTBEAT_TIMEOUT = 0.4
+
+
+class RecorderBond:
+    """
+    Listens to the state of a bag recorder.
+
+    Parameters
+    ----------
+    node : Node
+        Whose subscription it is.
+    recorder : str
+        Name of the recorder's node.
+
+    """
+
+    def __init__(self, node: Node, recorder: str) -> None:
+        self._recorder = recorder
+        self._state: dict = {}
+        self._heard_at = -np.inf
+        node.create_subscription(String, f'{recorder}/state', self._on_state, LATCHED)
+
+    def check(self) -> None:
+        """
+        Refuse a motion that is not recorded.
+
+        Raises
+        ------
+        UnsafeMotionError
+            With what the recorder said last.
+
+        """
+        if not self._state:
+            raise UnsafeMotionError(
+                f'nothing came on {self._recorder}/state: start the recorder, or set '
+                'require_recorder false where something else records'
+            )
+        if self._state.get('state') != 'RECORDING':
+            reason = self._state.get('reason') or 'call its ~/start first'
+            raise UnsafeMotionError(
+                f'{self._recorder} is {self._state.get("state")}, not RECORDING: {reason}'
+            )
+        age = time.monotonic() - self._heard_at
+        if age > HEARTBEAT_TIMEOUT:
+            raise UnsafeMotionError(
+                f'{self._recorder} gave no sign of life for {age:.2f} s, at most '
+                f'{HEARTBEAT_TIMEOUT:g} s are accepted'
+            )
+
+    def _on_state(self, message: String) -> None:
+        try:
+            content = json.loads(message.data)
+        except ValueError:
+            return
+        if isinstance(content, dict):
+            self._state, self._heard_at = content, time.monotonic()

@@ -1,0 +1,75 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the experiment runner can be told."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+from robot_identification.excitation.ladder import SLOW_SPEED
+from robot_identification.nodes.common import declare
+from robot_identification.nodes.motion_interface import INTERFACES
+
+# Mass of a payload that nobody has stated [kg].
+NOT_STATED = -1.0
+
+
+def declare_runner(node: Node) -> None:
+    """Declare the parameters of motion and safety; those of the robot are declared elsewhere."""
+    _declare_motion(node)
+    _declare_safety(node)
+
+
+def _declare_motion(node: Node) -> None:
+    declare(node, 'trajectory_file', '', 'certified trajectory to execute')
+    declare(node, 'arm.sha256', '', 'its sha256, typed back by who approves it', longest=64)
+    declare(node, 'arm.executions', 1, 'how many executions one arming is good for',
+            minimum=1, maximum=1000)
+    declare(node, 'dry_run', True, 'check and plan everything, send nothing')
+    declare(node, 'periods', 0, 'how often the motion is repeated; 0: as the file says',
+            minimum=0, maximum=1000)
+    declare(node, 'speed', 1.0, 'share of the planned speed', minimum=0.02, maximum=1.0)
+    declare(node, 'knot_rate', 50.0, 'knots per second of the motion at full speed [Hz]',
+            minimum=20.0, maximum=500.0)
+    declare(node, 'approach_speed', 0.3, 'peak joint speed on the way to the start [rad/s]',
+            minimum=0.05, maximum=1.0)
+    declare(node, 'controller', '',
+            'name of the joint-trajectory controller; empty: the only active one')
+    declare(node, 'interface', 'auto', 'action, topic, or auto: the action where offered',
+            choices=INTERFACES)
+
+
+def _declare_safety(node: Node) -> None:
+    declare(node, 'tracking_tolerance', 0.1, 'largest tracking error [rad]',
+            minimum=0.005, maximum=0.5)
+    declare(node, 'scaling_timeout', 30.0,
+            'longest time with the speed slider at zero [s]', minimum=0.5, maximum=600.0)
+    declare(node, 'watch_effort', True,
+            'stop where efforts are far above what the description expects')
+    declare(node, 'watch_safety', True,
+            "need a UR driver's safety mode, robot mode and program state; false only for "
+            'an arm whose driver has none')
+    declare(node, 'require_recorder', True, 'move only while the recorder records')
+    declare(node, 'recorder', 'bag_recorder', "name of the recorder's node")
+    declare(node, 'ladder', True,
+            'a dry run, then a slow run, then full speed; only the simulated robot may go '
+            'without')
+    declare(node, 'slow_speed', SLOW_SPEED,
+            'share of the planned speed that counts as the slow run; the tool keeps 0.25 m/s '
+            'besides', minimum=0.02, maximum=0.5)
+    declare(node, 'serial', '', 'serial number of the arm; the ladder is climbed for each')
+    declare(node, 'payload', [NOT_STATED],
+            'mass [kg] and centre in the tool frame [m] of what the arm carries, [0.0] for '
+            'nothing; must be stated for a real arm',
+            minimum=NOT_STATED, maximum=100.0, longest=4)

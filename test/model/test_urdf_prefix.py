@@ -1,0 +1,79 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A prefix is taken off the names of a description, and nothing else is changed."""
+
+import re
+
+from builders import two_link_urdf
+from builders import UR_JOINTS
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.urdf_prefix import without_prefix
+
+PREFIXES = st.text('abz_09', min_size=1, max_size=8).map(lambda text: f'{text}_')
+
+
+def with_prefix(text, prefix):
+    """Put a prefix before the names of links and joints, as a driver's xacro does."""
+    for pattern in (
+        r'(<link name=")', r'(<joint name=")', r'(<parent link=")', r'(<child link=")',
+        r'(<mimic joint=")',
+    ):
+        text = re.sub(pattern, rf'\g<1>{prefix}', text)
+    return text
+
+
+@given(prefix=PREFIXES)
+def test_what_a_driver_puts_before_names_is_taken_off(ur5, prefix):
+    """The same text comes out, so the same hash, and a certificate holds for both arms."""
+    text = ur5.urdf.text
+    changed = with_prefix(text, prefix)
+    assert f'"{prefix}elbow_joint"' in changed
+    assert without_prefix(changed, prefix) == text
+
+
+def test_the_arm_is_the_same(ur5):
+    """Joints, limits and torque-relevant content come from the text without the prefix."""
+    text = without_prefix(with_prefix(ur5.urdf.text, 'left_'), 'left_')
+    robot = make_robot_model(parse_urdf(text, 'robot_description'))
+    assert robot.joint_names == UR_JOINTS
+    assert robot.urdf_sha256 == ur5.urdf_sha256
+
+
+def test_no_prefix_changes_nothing(ur5):
+    assert without_prefix(ur5.urdf.text, '') == ur5.urdf.text
+
+
+def test_names_of_another_arm_keep_their_prefix():
+    """Two arms in one description: what is the other's stays told apart."""
+    text = with_prefix(two_link_urdf(), 'right_')
+    assert without_prefix(text, 'left_') == text
+
+
+@pytest.mark.parametrize('prefix', ['a.c_', 'left(', 'x+', '\\d_'])
+def test_a_prefix_is_taken_verbatim(prefix):
+    """Not as a pattern."""
+    text = '<joint name="abc_one"/><joint name="' + prefix + 'two"/>'
+    assert without_prefix(text, prefix) == '<joint name="abc_one"/><joint name="two"/>'
+
+
+def test_single_quotes_and_spaces_are_xml_too():
+    text = "<joint name = 'left_one'><parent link='left_base'/><mimic joint = \"left_two\"/>"
+    assert without_prefix(text, 'left_') == (
+        "<joint name = 'one'><parent link='base'/><mimic joint = \"two\"/>"
+    )

@@ -1,0 +1,241 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""An ideal robot in the process of a test, and a runner beside it."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import TrajectoryController
+from ros_helpers import LATCHED
+from ros_helpers import RELIABLE
+from ros_helpers import seconds
+from ros_helpers import wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_msgs.msg import Float64
+from std_msgs.msg import Int8
+from std_msgs.msg import String
+from std_msgs.msg import UInt8
+from trajectory_msgs.msg import JointTrajectory
+
+COMMANDS = '/scaled_joint_trajectory_controller/joint_trajectory'
+TOKEN = 'the token of this test'
+CYCLE = 0.004
+ATTEMPTS = 4
+SCALING = '/speed_scaling_state_broadcaster/speed_scaling'
+# What only a simulated robot may go without.
+FREE = {'dry_run': False, 'ladder': False, 'require_recorder': False}
+
+
+class IdealRobot:
+    """
+    Follows every command exactly, four times faster than real time, and keeps what it was told.
+
+    Its messages name the joints in an order that changes every time.
+    """
+
+    def __init__(self, graph, model, q, token=TOKEN, factor=4.0):
+        self.joints = list(model.joint_names)
+        self.commands, self.arrivals = [], []
+        self.silent = self.deaf = self.broken = False
+        self.scaling, self.jump, self.drift = 1.0, 0.0, 0.0
+        self.arrived_at = []
+        self.effort = np.zeros(len(q))
+        self._step_time, self._time = factor * CYCLE, 0.0
+        self.q, self.dq = np.array(q), np.zeros(len(q))
+        self.last_published = time.monotonic()
+        self._cycles = 0
+        self._controller = TrajectoryController(self.q)
+        self.node = graph.add_node('simulated_robot')
+        self._states = self.node.create_publisher(JointState, '/joint_states', 10)
+        self._identity = self.node.create_publisher(String, '/simulated_robot/identity', LATCHED)
+        self._identity.publish(String(data=json.dumps(
+            {'token': token, 'node': '/simulated_robot'}
+        )))
+        self._scaling = self.node.create_publisher(Float64, SCALING, 10)
+        self._latched = {}
+        self.say('/io_and_status_controller/robot_program_running', Bool(data=True))
+        self.say('/simulated_robot/safety_mode', UInt8(data=1))
+        self.say('/simulated_robot/robot_mode', Int8(data=7))
+        self.list_controllers('active')
+        self.node.create_subscription(JointTrajectory, COMMANDS, self._on_command, RELIABLE)
+        self.node.create_timer(CYCLE, self._step)
+
+    def say(self, topic, message):
+        """Publish a latched message."""
+        if topic not in self._latched:
+            self._latched[topic] = self.node.create_publisher(type(message), topic, LATCHED)
+        self._latched[topic].publish(message)
+
+    def list_controllers(self, state):
+        """Say in which state the controller of trajectories is."""
+        self.say('/simulated_robot/controllers', String(data=json.dumps([
+            {'name': 'joint_state_broadcaster', 'type': 'JointStateBroadcaster',
+             'state': 'active'},
+            {'name': 'scaled_joint_trajectory_controller', 'state': state,
+             'type': 'ur_controllers/ScaledJointTrajectoryController'},
+        ])))
+
+    @property
+    def now(self):
+        """Simulated time [s]."""
+        return self._cycles * self._step_time
+
+    def _on_command(self, message):
+        self.commands.append(message)
+        self.arrived_at.append(time.monotonic())
+        self.arrivals.append((self.now, self.q.copy(), self.dq.copy()))
+        if self.deaf:
+            return
+        order = [list(message.joint_names).index(joint) for joint in self.joints]
+        columns = [
+            np.array([getattr(point, field) for point in message.points])[:, order]
+            for field in ('positions', 'velocities', 'accelerations')
+        ]
+        times = np.array([seconds(point.time_from_start) for point in message.points])
+        self._controller.follow(Knots(times, *columns), self._time)
+
+    def hold(self):
+        """Stop at once where it is, as a robot that its own safety stopped; it hears no more."""
+        self.deaf = True
+        self._controller = TrajectoryController(self.q)
+
+    def _step(self):
+        self.q, dq, _ = self._controller.sample(self._time)
+        self.dq = self.scaling * dq + self.drift
+        self._cycles += 1
+        self._time += self.scaling * self._step_time
+        self._scaling.publish(Float64(data=100.0 * self.scaling))
+        if self.silent:
+            return
+        order = np.roll(np.arange(len(self.joints)), self._cycles)
+        message = JointState(
+            name=[self.joints[i] for i in order],
+            position=self.q[order].tolist(),
+            velocity=self.dq[order].tolist(),
+            effort=self.effort[order].tolist(),
+        )
+        if self.broken:
+            message.position[0] = float('nan')
+        nanoseconds = round((1000.0 + self.jump + self.now) * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
+        self.last_published = time.monotonic()
+        self._states.publish(message)
+
+    def wait(self, duration):
+        """Wait for a span of simulated time."""
+        end = self.now + duration
+        wait_until(lambda: self.now >= end, f'{duration} s of simulated time')
+
+
+class Runner:
+    """The runner's process and its services."""
+
+    def __init__(
+        self, graph, path, sha256, parameters=None, environment=None, free=FREE
+    ):
+        self._graph = graph
+        self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
+        self.process = graph.start('experiment_runner', {
+            'trajectory_file': str(path), 'arm.sha256': sha256, 'simulation_token': TOKEN,
+            'approach_speed': 1.0, **free, **(parameters or {}),
+        }, environment)
+
+    @property
+    def content(self):
+        """What was last published."""
+        return json.loads(self._states[-1].data) if self._states else {}
+
+    @property
+    def state(self):
+        """State and reason, as last published."""
+        return self.content.get('state'), self.content.get('reason')
+
+    def wait_for(self, wanted):
+        """Wait for a state; return its reason."""
+        wait_until(
+            lambda: self.state[0] == wanted, f'{wanted} (it is {", ".join(map(str, self.state))})'
+        )
+        return self.state[1]
+
+    def call(self, verb):
+        """Call one of its services."""
+        return self._graph.call(f'/experiment_runner/{verb}')
+
+    def arm(self):
+        """Arm as soon as the runner and the robot have found each other."""
+        answers = []
+
+        def armed():
+            answers.append(self.call('arm'))
+            return answers[-1].success
+
+        try:
+            wait_until(armed, 'the runner to be armed')
+        except pytest.fail.Exception:
+            pytest.fail(f'not armed: {[answer.message for answer in answers[-1:]]}')
+
+    def attempt(self):
+        """Arm and execute; return what is said to the second."""
+        self.arm()
+        return self.call('execute').message
+
+    def wait_until_found(self):
+        """Wait until robot and runner see each other, whether it arms or not."""
+        def found():
+            message = self.call('arm').message
+            return not any(
+                word in message
+                for word in ('not connected', 'no joint state', 'no list', 'token', 'nothing came')
+            )
+
+        wait_until(found, 'robot and runner to find each other')
+        self.call('abort')
+
+    def connect(self):
+        """Arm and disarm, so that a refusal that follows has another reason than discovery."""
+        self.arm()
+        assert self.call('abort').success
+        assert self.state[0] == 'IDLE'
+
+    def refused(self):
+        """Return why it does not arm."""
+        answer = self.call('arm')
+        assert not answer.success
+        wait_until(lambda: self.state[0] != 'ARMED', 'a state that is not armed')
+        assert not self.call('execute').success
+        return answer.message
+
+    def execute(self):
+        """Arm, execute, and wait until the motion itself has begun."""
+        for _ in range(ATTEMPTS):
+            self.arm()
+            if self.call('execute').success and self.reaches('EXECUTING'):
+                return
+        pytest.fail(f'{ATTEMPTS} attempts, now {self.state}')
+
+    def reaches(self, wanted):
+        """
+        Wait for a state; return whether it was reached.
+
+        It is not where a busy machine lets the robot wait for 0.2 s: a fault, too.
+        """
+        wait_until(lambda: self.state[0] in (wanted, 'FAULT'), f'{wanted}, it is {self.state}')
+        if self.state[0] == 'FAULT':
+            assert 'no joint state' in self.state[1], self.state
+        return self.state[0] == wanted

@@ -1,0 +1,309 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A driver of a real arm as the runner sees it: its services, actions, topics and message types.
+
+A process of its own, because those types have to be on the library path before Python starts. It
+follows trajectories exactly and many times faster than real time, does what a test orders on
+`~/do`, and says on `~/events` what it was told.
+"""
+
+import json
+from pathlib import Path
+import sys
+
+from action_msgs.srv import CancelGoal
+from control_msgs.action import FollowJointTrajectory
+from controller_manager_msgs.msg import ControllerState
+from controller_manager_msgs.srv import ListControllers
+import numpy as np
+import rclpy
+from rclpy.action import ActionServer
+from rclpy.action import CancelResponse
+from rclpy.action import GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.executors import ExternalShutdownException
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from rclpy.task import Future
+from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import TrajectoryController
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_msgs.msg import Float64
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+from ur_dashboard_msgs.msg import RobotMode
+from ur_dashboard_msgs.msg import SafetyMode
+
+CYCLE = 0.008
+FIRST_STAMP = 1000.0
+CONTROLLER = 'joint_trajectory_controller'
+KIND = 'joint_trajectory_controller/JointTrajectoryController'
+# In the words of ros2_controllers.
+DEACTIVATED = 'Current goal cancelled during deactivate transition.'
+
+
+def kept(depth):
+    """Return the QoS of topics whose last messages are kept for who comes late."""
+    return QoSProfile(
+        depth=depth, reliability=ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL,
+    )
+
+
+class RealDriver:
+    """The driver; `settings` are its joints in kinematic order, where it stands, its URDF."""
+
+    def __init__(self, settings):
+        self.joints = settings['joints']
+        self.node = rclpy.create_node('real_driver')
+        self.controller = TrajectoryController(np.array(settings['q']))
+        self.factor, self.scaling, self.safety = 10.0, 1.0, SafetyMode.NORMAL
+        self.now = self.progress = 0.0
+        self.goal, self.ended, self.rejects = None, None, False
+        self.told, self.due = 0, []
+        self.watched = None
+        self.tick = Future()
+        create = self.node.create_publisher
+        self.states = create(JointState, 'joint_states', 10)
+        self.speeds = create(Float64, 'speed_scaling_state_broadcaster/speed_scaling', 10)
+        self.modes = {
+            'program': create(Bool, 'io_and_status_controller/robot_program_running', kept(1)),
+            'safety': create(SafetyMode, 'io_and_status_controller/safety_mode', kept(1)),
+            'mode': create(RobotMode, 'io_and_status_controller/robot_mode', kept(1)),
+        }
+        self.description = create(String, 'robot_description', kept(1))
+        self.description.publish(String(data=settings['description']))
+        self.events = create(String, '~/events', kept(1000))
+        # What it follows is recorded, or so it says.
+        self.recorder = create(String, 'bag_recorder/state', kept(1))
+        self.controllers = {CONTROLLER: 'active', 'scaled_joint_trajectory_controller': 'inactive'}
+        self.node.create_service(
+            ListControllers, 'controller_manager/list_controllers', self.on_list
+        )
+        self.node.create_subscription(
+            JointTrajectory, f'{CONTROLLER}/joint_trajectory', self.on_topic, 10
+        )
+        self.node.create_subscription(String, '~/do', self.on_order, kept(100))
+        self.server = ActionServer(
+            self.node, FollowJointTrajectory, f'{CONTROLLER}/follow_joint_trajectory',
+            self.execute, goal_callback=self.on_goal, cancel_callback=self.on_cancel,
+            callback_group=ReentrantCallbackGroup(),
+        )
+        self.canceller = self.node.create_client(
+            CancelGoal, f'{CONTROLLER}/follow_joint_trajectory/_action/cancel_goal'
+        )
+        self.set_program(True)
+        self.set_safety(SafetyMode.NORMAL)
+        self.set_mode(RobotMode.RUNNING)
+        self.node.create_timer(CYCLE, self.cycle)
+
+    def say(self, what, **content):
+        """Tell the test what happened."""
+        self.events.publish(String(data=json.dumps({'what': what, **content})))
+
+    # What a test orders
+
+    def on_order(self, message):
+        """Do something now, or when the n-th trajectory from now on has gone for some time."""
+        order = json.loads(message.data)
+        if 'trajectory' in order:
+            self.told, self.due = 0, [order]
+        else:
+            getattr(self, order['verb'])(*order['values'])
+        self.say('ordered', verb=order['verb'])
+
+    def set_program(self, running):
+        """Start or stop the program; without it no controller is active."""
+        self.modes['program'].publish(Bool(data=running))
+        self.list_controllers({CONTROLLER: 'active' if running else 'inactive'})
+        if not running:
+            self.end_goal(FollowJointTrajectory.Result.INVALID_GOAL, DEACTIVATED)
+
+    def set_safety(self, mode):
+        """Enter a safety mode; in a stop the goal is kept, and would go on afterwards."""
+        self.safety = mode
+        self.modes['safety'].publish(SafetyMode(mode=mode))
+
+    def set_mode(self, mode):
+        """Enter a robot mode."""
+        self.modes['mode'].publish(RobotMode(mode=mode))
+
+    def list_controllers(self, states):
+        """Change the states of controllers."""
+        self.controllers.update(states)
+
+    def set_factor(self, factor):
+        """Be so many times faster than real time."""
+        self.factor = factor
+
+    def set_rejects(self, rejects):
+        """Reject every goal, or none."""
+        self.rejects = rejects
+
+    def place(self, q):
+        """Stand elsewhere, at rest."""
+        self.controller = TrajectoryController(np.array(q))
+
+    def watch(self, duration):
+        """Tell how far the arm came within a span of its own time, and where it is then."""
+        self.watched = [self.now + duration, self.controller.sample(self.progress)[0], 0.0]
+
+    def end_goal(self, code, text):
+        """End the goal under way and hold."""
+        if self.goal is not None:
+            self.ended = code, text
+        self.place(self.controller.sample(self.progress)[0])
+
+    def cancel(self):
+        """Let another client cancel all goals, as a pendant or a teleoperation program may."""
+        if not self.canceller.service_is_ready():
+            raise RuntimeError('the cancel service of the action is not there')
+        self.canceller.call_async(CancelGoal.Request())
+
+    # What it is told
+
+    def on_list(self, request, response):
+        """List the controllers."""
+        broadcaster = ControllerState(
+            name='joint_state_broadcaster', state='active',
+            type='joint_state_broadcaster/JointStateBroadcaster',
+        )
+        response.controller = [broadcaster] + [
+            ControllerState(name=name, state=state, type=KIND)
+            for name, state in self.controllers.items()
+        ]
+        return response
+
+    def note(self, what, trajectory):
+        """Note a trajectory, and count it."""
+        self.told += 1
+        last = trajectory.points[-1]
+        self.say(
+            what, joints=list(trajectory.joint_names), knots=len(trajectory.points),
+            q=list(last.positions), dq=list(last.velocities),
+            peak=max(max(map(abs, point.velocities)) for point in trajectory.points),
+            duration=last.time_from_start.sec + 1e-9 * last.time_from_start.nanosec,
+        )
+
+    def follow(self, trajectory):
+        """Follow a trajectory from now on."""
+        order = [trajectory.joint_names.index(joint) for joint in self.joints]
+        columns = [
+            np.array([getattr(point, field) for point in trajectory.points])[:, order]
+            for field in ('positions', 'velocities', 'accelerations')
+        ]
+        times = np.array([
+            point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
+            for point in trajectory.points
+        ])
+        self.begun = self.progress
+        self.controller.follow(Knots(times, *columns), self.progress)
+
+    def on_topic(self, trajectory):
+        """Follow a trajectory that came by topic."""
+        self.note('topic', trajectory)
+        self.follow(trajectory)
+
+    def on_goal(self, request):
+        """Accept a goal of the right joints."""
+        self.note('goal', request.trajectory)
+        known = sorted(request.trajectory.joint_names) == sorted(self.joints)
+        active = self.controllers[CONTROLLER] == 'active'
+        accepted = known and active and not self.rejects
+        return GoalResponse.ACCEPT if accepted else GoalResponse.REJECT
+
+    def on_cancel(self, goal):
+        """Let a goal be cancelled."""
+        self.say('cancel')
+        return CancelResponse.ACCEPT
+
+    async def execute(self, goal):
+        """Follow a goal to its end, or to what ends it."""
+        result = FollowJointTrajectory.Result()
+        self.goal, self.ended = goal, None
+        self.follow(goal.request.trajectory)
+        while self.goal is goal and self.controller.active and not self.ended:
+            if goal.is_cancel_requested:
+                self.place(self.controller.sample(self.progress)[0])
+                goal.canceled()
+                self.say('ended', status='canceled')
+                return result
+            await self.tick
+        if self.goal is not goal:
+            self.ended_as(goal, result, -1, 'Goal is preempted by a new goal.')
+        elif self.ended:
+            self.ended_as(goal, result, *self.ended)
+        else:
+            goal.succeed()
+            self.say('ended', status='succeeded')
+        return result
+
+    def ended_as(self, goal, result, code, text):
+        """Abort a goal with a code and a text."""
+        result.error_code, result.error_string = code, text
+        goal.abort()
+        self.say('ended', status='aborted', code=code)
+
+    # What it does
+
+    def cycle(self):
+        """Move on by one cycle."""
+        scaling = self.scaling if self.safety in (1, 2) else 0.0
+        self.now += self.factor * CYCLE
+        self.progress += self.factor * CYCLE * scaling
+        for order in list(self.due):
+            if self.told >= order['trajectory'] and self.progress - self.begun >= order['after']:
+                self.due.remove(order)
+                getattr(self, order['verb'])(*order['values'])
+                self.say('done', verb=order['verb'])
+        q, dq, _ = self.controller.sample(self.progress)
+        if self.watched:
+            end, before, moved = self.watched
+            self.watched[2] = max(moved, float(np.max(np.abs(q - before))))
+            if self.now >= end:
+                self.say('watched', moved=self.watched[2], q=q.tolist())
+                self.watched = None
+        tick, self.tick = self.tick, Future()
+        tick.set_result(None)
+        order = np.argsort(self.joints)
+        message = JointState(
+            name=[self.joints[i] for i in order], position=q[order].tolist(),
+            velocity=(scaling * dq[order]).tolist(), effort=[0.0] * len(self.joints),
+        )
+        nanoseconds = round((FIRST_STAMP + self.now) * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
+        self.states.publish(message)
+        self.speeds.publish(Float64(data=100.0 * scaling))
+        self.recorder.publish(String(data='{"state": "RECORDING"}'))
+
+
+def main():
+    """Drive until the process is ended."""
+    rclpy.init(args=[])
+    driver = RealDriver(json.loads(Path(sys.argv[1]).read_text()))
+    try:
+        rclpy.spin(driver.node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        driver.node.destroy_node()
+        rclpy.try_shutdown()
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,312 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the runner asks for before it moves anything, and what ends a motion."""
+
+import json
+import time
+
+from nodes.ideal_robot import IdealRobot
+from nodes.ideal_robot import Runner
+import numpy as np
+import pytest
+from rclpy.qos import QoSProfile
+from robot_identification.excitation.ladder import DRY_RUN
+from robot_identification.excitation.ladder import note_rung
+from robot_identification.excitation.ladder import record_path
+from robot_identification.excitation.ladder import SLOW
+from robot_identification.excitation.ladder import Subject
+from robot_identification.files import read_yaml
+from ros_helpers import LATCHED
+from ros_helpers import seconds
+from ros_helpers import wait_until
+from std_msgs.msg import Bool
+from std_msgs.msg import String
+from std_msgs.msg import UInt8
+from std_srvs.srv import Trigger
+
+LADDER = {'ladder': True}
+
+
+@pytest.fixture
+def own_file(trajectory_file, tmp_path):
+    """Return a copy of the motion, whose record nobody else writes."""
+    path = tmp_path / 'own.yaml'
+    path.write_text(trajectory_file.read_text())
+    return path
+
+
+@pytest.fixture
+def make_desk(graph, ur5, trajectory, own_file):
+    """Return what makes a runner and an ideal robot near the start of the motion."""
+    def make(parameters=None, factor=4.0):
+        q = trajectory.sample(np.zeros(1)).q[0] + 0.05
+        robot = IdealRobot(graph, ur5, q, factor=factor)
+        return robot, Runner(graph, own_file, trajectory.sha256, parameters)
+    return make
+
+
+class Recorder:
+    """Says that it records, ten times a second, until it is silenced."""
+
+    def __init__(self, graph):
+        self._node = graph.add_node('bag_recorder')
+        self._publisher = self._node.create_publisher(String, '/bag_recorder/state', LATCHED)
+        self.state, self.reason, self.dead, self.died_at = 'RECORDING', '', False, None
+        self._node.create_timer(0.1, self._say)
+
+    def _say(self):
+        if not self.dead:
+            self._publisher.publish(
+                String(data=json.dumps({'state': self.state, 'reason': self.reason}))
+            )
+
+    def die(self):
+        """Say no more."""
+        self.dead, self.died_at = True, time.monotonic()
+
+
+def rests_after(robot, runner, told):
+    """Check that FAULT is latched and that at most one command came, and none after it."""
+    assert len(robot.commands) <= told + 1
+    before, q = len(robot.commands), robot.q.copy()
+    assert not runner.call('execute').success
+    robot.wait(2.0)
+    assert runner.state[0] == 'FAULT'
+    assert len(robot.commands) == before
+    # The field's own figure for an abort.
+    assert np.max(np.abs(robot.q - q)) < 0.01
+
+
+# --- before a motion -------------------------------------------------------------------------
+
+
+def test_a_dry_run_is_the_default_and_sends_nothing(graph, ur5, trajectory, own_file):
+    """It plans everything, says what it would do, and is noted as the first rung."""
+    q = trajectory.sample(np.zeros(1)).q[0] + 0.05
+    robot = IdealRobot(graph, ur5, q)
+    runner = Runner(graph, own_file, trajectory.sha256, free={})
+    runner.arm()
+    answer = runner.call('execute')
+    assert answer.success
+    assert 'nothing was sent' in answer.message
+    assert not runner.call('execute').success
+    robot.wait(0.5)
+    assert not robot.commands
+    run, = read_yaml(record_path(own_file))['runs']
+    assert run['rung'] == DRY_RUN
+    assert run['sha256'] == trajectory.sha256
+
+
+def test_the_ladder_is_climbed_rung_by_rung(make_desk, ur5, trajectory, own_file):
+    """Full speed is refused before a dry run, and before a slow run, of this very arm."""
+    robot, runner = make_desk(LADDER)
+    runner.wait_until_found()
+    assert 'dry run' in runner.refused()
+    subject = Subject(trajectory.sha256, ur5.name, ur5.urdf_sha256, '')
+    note_rung(own_file, subject, DRY_RUN, speed=1.0, periods=1, worst_tracking_error=0.0)
+    assert 'slow run' in runner.refused()
+    # The same of another arm is no rung of this one.
+    other = Subject(trajectory.sha256, ur5.name, ur5.urdf_sha256, 'another serial number')
+    note_rung(own_file, other, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
+    assert 'slow run' in runner.refused()
+    note_rung(own_file, subject, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
+    runner.arm()
+    # Who asks for more after arming is asked again.
+    assert not robot.commands
+
+
+def test_periods_speed_and_knots_are_as_asked(make_desk, trajectory):
+    """Twice the motion at half its speed takes four times as long, and is as smooth."""
+    robot, runner = make_desk({'periods': 2, 'speed': 0.5, 'knot_rate': 25.0})
+    runner.execute()
+    wait_until(lambda: len(robot.commands) == 2, 'the motion')
+    motion = robot.commands[1]
+    times = np.array([seconds(point.time_from_start) for point in motion.points])
+    assert times[-1] == pytest.approx(4.0 * trajectory.duration)
+    np.testing.assert_allclose(np.diff(times), 2.0 / 25.0, atol=1e-6)
+    order = [list(motion.joint_names).index(joint) for joint in robot.joints]
+    planned = trajectory.sample(0.5 * times)
+    # The end of the first of two periods is as its start: within rounding of the stamps.
+    for field, values, scale in (
+        ('positions', planned.q, 1.0), ('velocities', planned.dq, 0.5),
+        ('accelerations', planned.ddq, 0.25),
+    ):
+        sent = np.array([getattr(point, field) for point in motion.points])[:, order]
+        np.testing.assert_allclose(sent[:-1], scale * values[:-1], atol=1e-6)
+
+
+def test_what_moves_is_not_armed(make_desk):
+    """Somebody moves the arm by hand or pendant: it is left alone."""
+    robot, runner = make_desk()
+    runner.connect()
+    robot.drift = 0.1
+    robot.wait(0.5)
+    assert 'rest' in runner.refused()
+    assert not robot.commands
+
+
+@pytest.mark.parametrize(('topic', 'message', 'word'), [
+    ('/simulated_robot/safety_mode', UInt8(data=3), 'PROTECTIVE_STOP'),
+    ('/io_and_status_controller/robot_program_running', Bool(data=False), 'program'),
+])
+def test_an_arm_that_cannot_move_is_not_armed(make_desk, topic, message, word):
+    """The reason names the state."""
+    robot, runner = make_desk()
+    runner.connect()
+    robot.say(topic, message)
+    wait_until(lambda: not runner.call('arm').success, 'a refusal')
+    assert word in runner.refused()
+
+
+def test_nothing_moves_unrecorded(graph, make_desk):
+    """Unless told otherwise; the recorder is asked when the motion is."""
+    _, runner = make_desk({'require_recorder': True})
+    runner.arm()
+    answer = runner.call('execute')
+    assert not answer.success
+    assert 'bag_recorder/state' in answer.message
+    recorder = Recorder(graph)
+    recorder.state = 'IDLE'
+    wait_until(lambda: 'IDLE' in runner.attempt(), 'the recorder to be heard')
+    recorder.state = 'RECORDING'
+    wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
+
+
+def test_one_of_fifty_calls_moves_the_arm(graph, make_desk):
+    """All are answered at once; the others are told that it is busy."""
+    robot, runner = make_desk()
+    runner.arm()
+    # By default a client takes ten answers at a time.
+    client = graph.node.create_client(
+        Trigger, '/experiment_runner/execute', qos_profile=QoSProfile(depth=100)
+    )
+    wait_until(client.service_is_ready, 'the service')
+    answers = [
+        graph.answer(future)
+        for future in [client.call_async(Trigger.Request()) for _ in range(50)]
+    ]
+    assert sum(answer.success for answer in answers) == 1
+    assert sum('BUSY' in answer.message for answer in answers) == 49
+    runner.wait_for('EXECUTING')
+    assert 'BUSY' in runner.call('arm').message
+    assert runner.reaches('DONE')
+    # One way to the start, one motion.
+    assert len(robot.commands) == 2
+
+
+def test_one_arming_is_good_for_as_many_executions_as_it_says(make_desk):
+    """Two here, and not a third."""
+    robot, runner = make_desk({'arm.executions': 2})
+    runner.execute()
+    for _ in range(2):
+        assert runner.reaches('DONE')
+        told = len(robot.commands)
+        again = runner.call('execute')
+        if not again.success:
+            break
+        assert runner.reaches('EXECUTING')
+    assert not again.success
+    assert 'not armed' in again.message
+    assert len(robot.commands) == told == 4
+    content = runner.content
+    # Executed as planned, but for the interpolation of knots and the differences of samples.
+    for name, planned in content['planned'].items():
+        assert content['executed'][name] == pytest.approx(planned, rel=0.05, abs=0.05)
+
+
+# --- in motion -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('topic', 'message', 'word'), [
+    ('/simulated_robot/safety_mode', UInt8(data=3), 'PROTECTIVE_STOP'),
+    ('/io_and_status_controller/robot_program_running', Bool(data=False), 'program'),
+    ('controllers', None, 'inactive'),
+])
+def test_a_robot_that_stops_by_itself_is_not_moved_again(make_desk, topic, message, word):
+    """What it followed is taken back where it stands, so that a release moves nothing."""
+    robot, runner = make_desk()
+    runner.execute()
+    robot.wait(1.0)
+    told = len(robot.commands)
+    robot.hold()
+    if message is None:
+        robot.list_controllers('inactive')
+    else:
+        robot.say(topic, message)
+    assert word in runner.wait_for('FAULT')
+    for command in robot.commands[told:]:
+        order = [list(command.joint_names).index(joint) for joint in robot.joints]
+        end = np.array(command.points[-1].positions)[order]
+        assert np.max(np.abs(end - robot.q)) < 0.01
+    rests_after(robot, runner, told)
+
+
+def test_a_slower_slider_is_no_fault(make_desk):
+    """100, 20, 0, 100 %: the motion takes longer and ends well."""
+    robot, runner = make_desk({'scaling_timeout': 30.0})
+    runner.execute()
+    for scaling, duration in ((0.2, 2.0), (0.0, 2.0), (1.0, 0.0)):
+        robot.scaling = scaling
+        robot.wait(duration)
+    assert runner.reaches('DONE')
+    assert runner.content['worst_tracking_error'] < 0.05
+
+
+def test_a_slider_that_stays_at_zero_is(make_desk):
+    """Within two seconds of the time that is waited for it."""
+    robot, runner = make_desk({'scaling_timeout': 4.0})
+    runner.execute()
+    robot.wait(0.5)
+    told = len(robot.commands)
+    robot.scaling, stopped = 0.0, robot.now
+    assert 'slider' in runner.wait_for('STOPPING')
+    assert robot.now - stopped < 4.0 + 2.0
+    runner.wait_for('FAULT')
+    rests_after(robot, runner, told)
+
+
+def test_stops_within_a_second_of_the_recorders_death(graph, make_desk):
+    """At rest by then, in real time; the reason names the recorder."""
+    robot, runner = make_desk({'require_recorder': True}, factor=1.0)
+    recorder = Recorder(graph)
+    runner.wait_until_found()
+    wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
+    assert runner.reaches('EXECUTING')
+    robot.wait(1.0)
+    told = len(robot.commands)
+    recorder.die()
+    wait_until(lambda: len(robot.commands) > told, 'a stop')
+    end = robot.commands[-1].points[-1].time_from_start
+    rested = robot.arrived_at[-1] + seconds(end)
+    assert rested - recorder.died_at < 1.0
+    assert 'sign of life' in runner.wait_for('FAULT')
+    rests_after(robot, runner, told)
+
+
+@pytest.mark.parametrize(('attribute', 'value', 'word'), [
+    ('jump', -5.0, 'stamps'),
+    ('jump', 400.0, 'stamps'),
+    ('effort', np.full(6, 1e3), 'effort'),
+])
+def test_a_clock_that_jumps_and_an_effort_beyond_reason_end_it(make_desk, attribute, value, word):
+    """The joint is named, or the size of the jump."""
+    robot, runner = make_desk()
+    runner.execute()
+    robot.wait(0.5)
+    told = len(robot.commands)
+    setattr(robot, attribute, value)
+    assert word in runner.wait_for('FAULT')
+    assert len(robot.commands) == told + 1
+    rests_after(robot, runner, told)
