@@ -20,6 +20,7 @@ Every function is what one command does, without its printing and its files.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import replace
@@ -93,12 +94,20 @@ FEWEST_FITTED = 50
 # The verdict names no more motions than this.
 MOST_ADVICE = 3
 
+# Takes the share that is done, from 0 to 1, and what is begun then; what it raises ends the work.
+Report = Callable[[float, str], None]
+
+
+def _tell_nobody(share: float, stage: str) -> None:
+    pass
+
 
 def identify(
     robot: RobotModel,
     bags: Sequence[Path],
     options: IdentifyOptions,
     scheduler: Scheduler | None = None,
+    report: Report = _tell_nobody,
 ) -> Identification:
     """
     Identify an arm from its bags.
@@ -116,6 +125,8 @@ def identify(
         Everything else.
     scheduler : Scheduler, optional
         Who reduces bags to their factors for the fit to all of them; by default this process.
+    report : callable, optional
+        Called at every stage with the share that is done, from 0 to 1, and the stage's name.
 
     Raises
     ------
@@ -132,6 +143,7 @@ def identify(
             '--scheduler leaves in other processes: leave out --scheduler, or choose --estimator '
             'dictionary, huber or wls'
         )
+    report(0.0, 'reading')
     most = len(bags) if method.estimator.needs_rows else options.recipe.bags_in_choice
     recordings = [
         read_recording(
@@ -147,7 +159,11 @@ def identify(
         [(found.source, found.metadata.get('effort_unit')) for found in recordings], unit
     )
     robot, relative_scale = choose_drive_gains(robot, unit, options.relative_scale)
-    choice = choose(robot, recordings, unit, options, with_prior=not relative_scale)
+    choice = choose(
+        robot, recordings, unit, options, with_prior=not relative_scale,
+        report=lambda share, stage: report(0.1 + 0.4 * share, stage),
+    )
+    report(0.5, 'fitting')
     datasets = choice.datasets
     if not np.isfinite(robot.sampling_rate):
         robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
@@ -183,6 +199,7 @@ def identify(
             many.unseen_joints(),
             choice.estimator,
         )
+    report(0.6, 'finding bodies that can exist')
     covariance = find_covariance(whole.estimate)
     model = IdentifiedModel(
         robot=robot,
@@ -217,6 +234,7 @@ def identify(
     model = replace(
         model, theta_consistent=consistent.theta, consistency_note=consistent.note
     )
+    report(0.8, 'judging')
     # The friction of an idle joint is lost as a whole, under the name of its law.
     single = [name for name in whole.lost if name in model.parameters.names]
     advice = advise(robot, whole.estimate, covariance, single)
@@ -273,6 +291,7 @@ def choose(
     options: IdentifyOptions,
     *,
     with_prior: bool,
+    report: Report = _tell_nobody,
 ) -> Choice:
     """
     Choose filter, friction and prior by cross-validation inside the training recordings.
@@ -289,6 +308,8 @@ def choose(
         What was asked for.
     with_prior : bool
         Whether the URDF may be a prior: not if the scale of the effort is unknown.
+    report : callable, optional
+        As that of `identify`.
 
     Raises
     ------
@@ -310,6 +331,7 @@ def choose(
             for recording in recordings
         )
 
+    report(0.0, 'preparing')
     surveyed = survey(0.0)
     moving = [
         int(dataset.fitted.sum()) >= FEWEST_FITTED and len(find_unseen_joints([dataset])) < robot.n
@@ -354,7 +376,11 @@ def choose(
     )
     choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     tried = []
-    for kinematic_filter in filters:
+    for number, kinematic_filter in enumerate(filters):
+        report(
+            (number + 1) / (len(filters) + 1),
+            f'choosing by cross-validation, cut-off {kinematic_filter.cutoff:g} Hz',
+        )
         datasets = surveyed if kinematic_filter == usual else tuple(
             process(
                 recording, kinematic_filter, unit, start=options.start, stop=options.stop,

@@ -248,7 +248,7 @@ class _Question:
                     cache[wider] = self._information_with(
                         self._rows(self._changed([changes[i] for i in wider]))
                     )
-                better = cache[wider][place] / self._before[place]
+                better = self._gain(cache[wider], place)
                 # A change that helps only together with the next one is kept until then.
                 chosen, gain = wider, max(better, gain)
             answers[name] = (self._describe([changes[k] for k in chosen]), float(gain))
@@ -268,11 +268,17 @@ class _Question:
         best, words = 1.0, ''
         for text, motion in self._friction_motions(joint):
             rows = self._friction_rows(joint, motion)
-            gain = float(self._information_with(rows)[place] / self._before[place])
+            gain = self._gain(self._information_with(rows), place)
             if gain > best:
                 best, words = gain, text
         fact = self._fact(joint)
         return (f'{words} ({fact})' if words and fact else words), best
+
+    def _gain(self, information: FloatArray, place: int) -> float:
+        """Return by what factor the information on a parameter grows; infinite after none."""
+        with np.errstate(divide='ignore', over='ignore', invalid='ignore'):
+            gain = float(information[place] / self._before[place])
+        return 1.0 if np.isnan(gain) else gain
 
     def _information_with(self, rows: FloatArray) -> FloatArray:
         """Return the information on every parameter with some rows more, as EXTRA_SAMPLES."""

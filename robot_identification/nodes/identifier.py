@@ -12,53 +12,234 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Identifies an arm from bags on request."""
+"""Identifies an arm on request: from bags, or from what it heard of a bag being replayed."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+import shutil
 import sys
+import tempfile
 import threading
 
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from robot_identification.cli.options import parse_joint_names
+from robot_identification.errors import DataError
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import UsageError
+from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.method import AUTOMATIC
 from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.method import SELECT
+from robot_identification.estimation.profiles import PROFILES
+from robot_identification.estimation.recipe import load_recipe
+from robot_identification.estimation.recipe import Recipe
+from robot_identification.experiment.storage import folder as large_temporary_files
+from robot_identification.files import check_writable
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.robot_model import EFFORT_UNITS
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
+from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.identification_job import AbortedError
+from robot_identification.nodes.identification_job import IdentificationJob
+from robot_identification.nodes.identification_job import JobProcess
+from robot_identification.nodes.raw_listener import RawListener
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.robot import RobotDescription
-from robot_identification.pipeline import identify
-from robot_identification.report.save import save_identification
+from robot_identification.nodes.roots import declare_roots
+from robot_identification.nodes.roots import read_path
+from robot_identification.nodes.roots import read_paths
+from robot_identification.nodes.roots import write_path
+from robot_identification.report.save import RESULT_FILES
+from std_msgs.msg import Float32
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+LISTENING_PERIOD = 0.05
+STATE_PERIOD = 1.0
+# In which a bag of what was heard is closed [s].
+CLOSING_TIMEOUT = 30.0
+LATEST = 1e6
+
 
 class Identifier(Node):
-    """Answers ~/identify when model, report and results are written."""
+    """
+    Answers ~/identify when model, report and results are written.
+
+    The work is done by another process: this one listens, answers, and ends it when asked.
+    """
 
     def __init__(self) -> None:
         super().__init__('identifier')
+        declare_roots(self)
         declare_robot(self)
-        declare(self, 'identify.bags', [''], 'bags to identify from')
-        declare(self, 'identify.output', '', 'folder for model, report and results')
-        declare(self, 'identify.effort_unit', '', 'A or Nm; empty: what the bag or robot says')
-        declare(self, 'identify.estimator', '', 'name of the estimator; empty: by the friction')
-        declare(
-            self, 'identify.friction', AUTOMATIC,
-            'comma list of friction laws, none, or auto: terms chosen from the data',
+        _declare_options(self)
+        prefix = declare(
+            self, 'tf_prefix', '', "in front of the driver's joint names in robot_description",
+            longest=128, read_only=True,
         )
-        self._description = RobotDescription(self, used=False)
-        self._busy = threading.Lock()
+        self._description = RobotDescription(self, used=False, prefix=prefix)
+        self._busy, self._aborted = threading.Lock(), threading.Event()
+        self._closing = threading.Event()
+        self._listener: RawListener | None = None
+        self._heard: Path | None = None
+        self._temporary: Path | None = None
+        self._quiet = 0.0
+        self._end_listening, self._listened = threading.Event(), threading.Event()
+        self._listening_error: IdentificationError | None = None
+        self._told: dict = {}
+        self._share, self._stage = 0.0, ''
         self._result = self.create_publisher(String, '~/result', LATCHED)
+        self._state = self.create_publisher(String, '~/state', LATCHED)
+        self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=100))
+        self._diagnostics = Diagnostics(self, 'identification')
+        self._tell('IDLE', '')
+        several = ReentrantCallbackGroup()
+        for name, answer in (('identify', self._on_identify), ('abort', self._on_abort)):
+            self.create_service(
+                Trigger, f'~/{name}', answer, callback_group=several, qos_profile=SERVICE_QOS
+            )
+        # One at a time: what is heard stays in order.
+        self._one = MutuallyExclusiveCallbackGroup()
         self.create_service(
-            Trigger, '~/identify', self._on_identify, callback_group=ReentrantCallbackGroup()
+            Trigger, '~/listen', self._on_listen, callback_group=self._one,
+            qos_profile=SERVICE_QOS,
         )
+        # A replay may stop the clock of the others.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(
+            LISTENING_PERIOD, self._watch_listening, callback_group=self._one, clock=steady
+        )
+        self.create_timer(
+            STATE_PERIOD, self._diagnose, callback_group=several, clock=steady
+        )
+        if self.get_parameter('listen.at_start').value:
+            self._listen()
+
+    def close(self) -> bool:
+        """End what runs; return whether it has ended."""
+        self._closing.set()
+        self._end_listening.set()
+        if self._busy.locked() or self._listener is not None:
+            return False
+        self._forget()
+        return True
+
+    def _tell(self, state: str, reason: str) -> None:
+        """Publish a state; it is also what diagnostics say."""
+        self._told = {'state': state, 'reason': reason, 'messages': self._count()}
+        self._state.publish(String(data=json.dumps(self._told)))
+        self._diagnose()
+
+    def _count(self) -> int:
+        listener = self._listener
+        return self._told.get('messages', 0) if listener is None else listener.message_count
+
+    def _diagnose(self) -> None:
+        state, reason = self._told['state'], self._told['reason']
+        level = DiagnosticStatus.ERROR if state == 'FAILED' else DiagnosticStatus.OK
+        values = {'state': state, 'messages heard': self._count()}
+        if state == 'IDENTIFYING':
+            values |= {'progress': f'{self._share:.0%}', 'stage': self._stage}
+        self._diagnostics.publish(level, reason or state.lower(), values)
+
+    def _on_abort(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        response.success = self._busy.locked() or self._listener is not None
+        if not response.success:
+            response.message = 'nothing is being heard or identified'
+            return response
+        response.message = 'the identification ends' if self._busy.locked() else 'listening ends'
+        self._aborted.set()
+        self._end_listening.set()
+        return response
+
+    def _on_listen(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        if self._busy.locked():
+            response.message = 'BUSY: an identification is running'
+        elif self._listener is not None:
+            response.message = f'BUSY: listening already, {self._count()} messages were heard'
+        else:
+            try:
+                response.message = self._listen()
+                response.success = True
+            except (IdentificationError, OSError) as error:
+                self.get_logger().error(str(error))
+                response.message = str(error)
+        return response
+
+    def _listen(self) -> str:
+        self._forget()
+        if self.get_parameter('listen.output').value:
+            path = write_path(self, 'listen.output')
+        else:
+            self._temporary = Path(tempfile.mkdtemp(
+                prefix='robot_identification_heard_', dir=large_temporary_files()
+            ))
+            path = self._temporary / 'heard'
+        for event in (self._aborted, self._end_listening, self._listened):
+            event.clear()
+        self._quiet = self.get_parameter('listen.quiet').value
+        listener = RawListener(
+            self, self._one, list(self.get_parameter('listen.topics').value), path,
+            self.get_parameter('listen.maximum_size').value,
+        )
+        self._told['messages'] = 0
+        self._listener = listener
+        topics = ', '.join(listener.types)
+        self._tell('LISTENING', f'to {topics}')
+        return f'listening to {topics}; then call ~/identify'
+
+    def _forget(self) -> None:
+        """Leave what was heard before; what was asked to be kept stays on the disk."""
+        self._heard = None
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+            self._temporary = None
+
+    def _watch_listening(self) -> None:
+        listener = self._listener
+        if listener is None:
+            return
+        listener.adapt()
+        is_quiet = 0.0 < self._quiet < listener.quiet_for
+        if not (is_quiet or listener.problem or self._end_listening.is_set()):
+            return
+        self._listening_error = None
+        try:
+            self._heard = listener.finish()
+        except IdentificationError as error:
+            self._listening_error = error
+        self._told['messages'] = listener.message_count
+        self._listener = None
+        self._listened.set()
+        if self._end_listening.is_set():
+            # Who asked for it goes on with it.
+            if not self._busy.locked():
+                self._tell('IDLE', 'listening was aborted')
+        elif self._listening_error is not None:
+            self._tell('FAILED', str(self._listening_error))
+        else:
+            self.get_logger().info(f'nothing new came for {self._quiet:g} s')
+            threading.Thread(target=self._identify_what_was_heard).start()
+
+    def _identify_what_was_heard(self) -> None:
+        self._on_identify(Trigger.Request(), Trigger.Response())
 
     def _on_identify(
         self, request: Trigger.Request, response: Trigger.Response
@@ -66,40 +247,179 @@ class Identifier(Node):
         if not self._busy.acquire(blocking=False):
             response.message = 'BUSY: an identification is running'
             return response
+        self._aborted.clear()
         try:
             response.message = self._identify()
             response.success = True
         except (IdentificationError, OSError) as error:
-            self.get_logger().error(str(error))
             response.message = str(error)
+            if not isinstance(error, AbortedError):
+                self.get_logger().error(str(error))
+            if self._listener is None:
+                self._tell('FAILED', str(error))
         finally:
             self._busy.release()
         return response
 
     def _identify(self) -> str:
-        bags = [Path(bag) for bag in self.get_parameter('identify.bags').value if bag]
-        output = self.get_parameter('identify.output').value
-        if not bags or not output:
-            raise UsageError('set identify.bags and identify.output first')
-        options = IdentifyOptions(
-            estimator=self.get_parameter('identify.estimator').value or None,
-            friction=self.get_parameter('identify.friction').value or None,
-            effort_unit=self.get_parameter('identify.effort_unit').value or None,
-        )
-        found = identify(robot_from_parameters(self, self._description.read()), bags, options)
-        save_identification(found, Path(output), 'the identifier node', force=False)
-        content = json.dumps({
-            'model': str(Path(output) / 'identified_model.yaml'),
-            'verdict': found.verdict.level,
-            'reasons': found.verdict.reasons,
-        })
+        if not self.get_parameter('identify.output').value:
+            raise UsageError('set identify.output, and identify.bags or call ~/listen, first')
+        output = write_path(self, 'identify.output')
+        force = self.get_parameter('identify.force').value
+        for name in RESULT_FILES:
+            check_writable(output / name, force)
+        options = _options(self)
+        joints = [joint for joint in self.get_parameter('joints').value if joint]
+        robot = robot_from_parameters(self, self._description.read(), joints or None)
+        job = IdentificationJob(robot, tuple(self._bags()), options, output, force)
+        self._on_progress(0.0, 'starting')
+        self._tell('IDENTIFYING', f'from {", ".join(map(str, job.bags))}')
+        found = JobProcess(job).wait(self._on_progress, self._is_aborted)
+        for note in found['notes']:
+            self.get_logger().info(note)
+        content = json.dumps(found)
         self._result.publish(String(data=content))
+        self._on_progress(1.0, 'done')
+        self._tell('DONE', f'{found["model"]} is written, verdict {found["verdict"]}')
         return content
+
+    def _is_aborted(self) -> bool:
+        return self._aborted.is_set() or self._closing.is_set()
+
+    def _on_progress(self, share: float, stage: str) -> None:
+        self._share, self._stage = share, stage
+        self._progress.publish(Float32(data=share))
+        self.get_logger().info(f'{share:.0%} {stage}')
+
+    def _bags(self) -> list[Path]:
+        """Return the bags that are named, else the one that was heard, which is closed first."""
+        bags = read_paths(self, 'identify.bags')
+        if bags and self._listener is not None:
+            raise UsageError(
+                "identify.bags are set, and a replay is being heard: set identify.bags to [''] to "
+                'identify from it, or call ~/abort first'
+            )
+        if bags:
+            return bags
+        if self._listener is not None:
+            self._end_listening.set()
+            if not self._listened.wait(CLOSING_TIMEOUT):
+                raise DataError(
+                    f'the bag of what was heard was not closed within {CLOSING_TIMEOUT:.0f} s: '
+                    'is the disk slow, or full?'
+                )
+            if self._listening_error is not None:
+                raise self._listening_error
+        if self._heard is None:
+            raise UsageError('set identify.bags, or call ~/listen and play a bag, first')
+        return [self._heard]
+
+
+def _declare_options(node: Node) -> None:
+    """Declare what the command line's `identify` offers, by the same words, and listening."""
+    declare(node, 'joints', [''], "joints that move, kinematic order; ['']: all of the robot")
+    declare(node, 'identify.bags', [''], "bags to identify from; ['']: what was heard")
+    declare(node, 'identify.output', '', 'folder for model, report and results')
+    declare(node, 'identify.force', False, 'overwrite results that are there already')
+    declare(node, 'identify.topic', '', 'of the joint states in the bags; empty: /joint_states')
+    declare(
+        node, 'identify.effort_unit', '', 'A or Nm; empty: what the bag or robot says',
+        choices=('', *EFFORT_UNITS),
+    )
+    declare(
+        node, 'identify.relative_scale', False,
+        'accept currents without drive gains; torques are then per unknown gain',
+    )
+    declare(
+        node, 'identify.joint_names', '', 'BAG=MODEL,..: what the bag calls the joints',
+        check=parse_joint_names,
+    )
+    declare(
+        node, 'identify.estimator', '', 'name of the estimator; empty: by the friction',
+        choices=('', *ESTIMATORS),
+    )
+    declare(
+        node, 'identify.profile', '',
+        "a paper's method from end to end, instead of estimator and friction",
+        choices=('', *PROFILES),
+    )
+    declare(
+        node, 'identify.friction', AUTOMATIC,
+        'comma list of friction laws, none, select, or auto: terms chosen from the data',
+        check=_check_friction,
+    )
+    declare(
+        node, 'identify.cutoff', 0.0,
+        'of the zero-phase filter of the kinematics [Hz]; 0: chosen from the data', minimum=0.0,
+        maximum=1000.0,
+    )
+    declare(
+        node, 'identify.compensate_delay', False,
+        'take kinematics earlier by the delay of the effort that is found',
+    )
+    declare(node, 'identify.config', '', 'recipe: candidates and constants of every choice')
+    for name, what in (('start', '0: from the first'), ('stop', '0: to the last')):
+        declare(
+            node, f'identify.{name}', 0.0, f'seconds after the first joint state; {what}',
+            minimum=0.0, maximum=LATEST,
+        )
+    declare(
+        node, 'listen.topics', ['joint_states'],
+        'topics to hear, first that of the joint states; NAME=PACKAGE/msg/TYPE where the type of '
+        'another is not known before it is published',
+    )
+    declare(
+        node, 'listen.output', '',
+        'bag to write what is heard to; empty: a temporary one, deleted at the next ~/listen',
+    )
+    declare(
+        node, 'listen.quiet', 0.0,
+        'identify when nothing new came for so long [s]; 0: wait for ~/identify', minimum=0.0,
+        maximum=86_400.0,
+    )
+    declare(
+        node, 'listen.maximum_size', 4000.0, 'of all messages that are heard [MB]', minimum=0.1,
+        maximum=1e6,
+    )
+    declare(node, 'listen.at_start', False, 'listen as soon as the node is up')
+
+
+def _check_friction(text: str) -> None:
+    """Check that a text names friction laws, or a way of choosing them."""
+    if text not in ('', AUTOMATIC, SELECT):
+        parse_friction(text)
+
+
+def _options(node: Node) -> IdentifyOptions:
+    def value(name: str):
+        # What is empty, zero or false is not given, as on the command line.
+        return node.get_parameter(f'identify.{name}').value or None
+
+    recipe = load_recipe(read_path(node, 'identify.config')) if value('config') else Recipe()
+    cutoff, profile = value('cutoff'), value('profile')
+    friction = value('friction')
+    return IdentifyOptions(
+        recipe=recipe,
+        kinematic_filter=(
+            None if cutoff is None else KinematicFilter(order=recipe.order, cutoff=cutoff)
+        ),
+        profile=profile,
+        estimator=value('estimator'),
+        # The default says what is done without a profile, and without an estimator.
+        friction=None if friction == AUTOMATIC else friction,
+        effort_unit=value('effort_unit'),
+        relative_scale=bool(value('relative_scale')),
+        topic=value('topic'),
+        joint_names=parse_joint_names(value('joint_names')),
+        compensate_delay=bool(value('compensate_delay')),
+        start=value('start'),
+        stop=value('stop'),
+    )
 
 
 def main() -> None:
     """Run the node."""
-    sys.exit(run_node(Identifier, threads=3))
+    sys.exit(run_node(Identifier, threads=4))
 
 
 if __name__ == '__main__':

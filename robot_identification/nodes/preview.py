@@ -49,7 +49,11 @@ BLUE, GREY, ORANGE, WHITE = (
 
 
 def preview_markers(
-    robot: RobotModel, trajectory: Trajectory, obstacles: Sequence[Obstacle], stamp: Time
+    robot: RobotModel,
+    trajectory: Trajectory,
+    obstacles: Sequence[Obstacle],
+    stamp: Time,
+    prefix: str = '',
 ) -> MarkerArray:
     """
     Return the markers of a certified motion, in the frame of the URDF's root.
@@ -64,9 +68,11 @@ def preview_markers(
         Boxes of the cell; those that links carry go where these go.
     stamp : Time
         Of the messages.
+    prefix : str
+        `tf_prefix` of the driver, in front of the names of frames.
 
     """
-    root = _root_link(robot)
+    root = prefix + _root_link(robot)
     times = np.linspace(0.0, trajectory.form.duration, PATH_POINTS)
     path = tool_path(robot, trajectory.sample(times).q)
     line = _marker(root, stamp, 'path', Marker.LINE_STRIP, BLUE)
@@ -75,7 +81,8 @@ def preview_markers(
     # What was shown of an earlier motion goes first.
     markers = [Marker(action=Marker.DELETEALL), line]
     for number, obstacle in enumerate(obstacles):
-        box = _marker(obstacle.link or root, stamp, 'obstacles', Marker.CUBE, GREY, number)
+        carrier = prefix + obstacle.link if obstacle.link else root
+        box = _marker(carrier, stamp, 'obstacles', Marker.CUBE, GREY, number)
         turn = pin.Quaternion(pin.rpy.rpyToMatrix(*obstacle.rpy))
         box.pose = Pose(
             position=_point(obstacle.xyz),

@@ -21,9 +21,7 @@ from pathlib import Path
 import sys
 import threading
 
-from diagnostic_msgs.msg import DiagnosticArray
 from diagnostic_msgs.msg import DiagnosticStatus
-from diagnostic_msgs.msg import KeyValue
 import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
@@ -32,7 +30,6 @@ from robot_identification.errors import IdentificationError
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.execution import trajectory_knots
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.optimizers.optimizer import Progress
@@ -45,11 +42,15 @@ from robot_identification.model.robot_model import STANDARD_GRAVITY
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import named_file
 from robot_identification.nodes.common import run_node
+from robot_identification.nodes.common import SERVICE_QOS
 from robot_identification.nodes.conversions import knots_to_message
+from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.robot import RobotDescription
+from robot_identification.nodes.roots import declare_roots
+from robot_identification.nodes.roots import readable_experiment
+from robot_identification.nodes.roots import write_path
 from std_msgs.msg import Float32
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -76,6 +77,7 @@ class TrajectoryGenerator(Node):
 
     def __init__(self) -> None:
         super().__init__('trajectory_generator')
+        declare_roots(self)
         declare_robot(self)
         declare(self, 'generate.experiment', 'demo', 'experiment file, or name of a shipped one')
         declare(self, 'generate.output', '', 'trajectory file to write')
@@ -89,12 +91,14 @@ class TrajectoryGenerator(Node):
         declare(self, 'generate.processes', DEFAULT_PROCESSES,
                 'processes that search; the result does not depend on it', minimum=1,
                 maximum=1024)
-        self._description = RobotDescription(self, used=True)
+        self._prefix = declare(
+            self, 'tf_prefix', '', "in front of the driver's names of joints and links",
+            longest=128, read_only=True,
+        )
+        self._description = RobotDescription(self, used=True, prefix=self._prefix)
         self._busy, self._aborted = threading.Lock(), threading.Event()
         self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=10))
-        self._diagnostics = self.create_publisher(
-            DiagnosticArray, '/diagnostics', QoSProfile(depth=10)
-        )
+        self._diagnostics = Diagnostics(self, 'design')
         self._preview = self.create_publisher(JointTrajectory, '~/trajectory', LATCHED)
         self._markers = None
         if MarkerArray is not None:
@@ -102,8 +106,10 @@ class TrajectoryGenerator(Node):
         else:
             self.get_logger().info('no ~/preview for RViz: visualization_msgs is not installed')
         group = ReentrantCallbackGroup()
-        self.create_service(Trigger, '~/generate', self._on_generate, callback_group=group)
-        self.create_service(Trigger, '~/abort', self._on_abort, callback_group=group)
+        for name, answer in (('generate', self._on_generate), ('abort', self._on_abort)):
+            self.create_service(
+                Trigger, f'~/{name}', answer, callback_group=group, qos_profile=SERVICE_QOS
+            )
 
     def close(self) -> bool:
         """End the search; return whether it has ended."""
@@ -127,13 +133,13 @@ class TrajectoryGenerator(Node):
             return response
         try:
             self._aborted.clear()
-            path = Path(named_file(self, 'generate.output'))
+            path = write_path(self, 'generate.output')
             trajectory = self._generate(path)
             response.success = True
             response.message = f'{path} sha256 {trajectory.sha256}'
         except (IdentificationError, OSError) as error:
             self.get_logger().error(str(error))
-            self._diagnose(DiagnosticStatus.ERROR, str(error))
+            self._diagnostics.publish(DiagnosticStatus.ERROR, str(error))
             response.message = str(error)
         finally:
             self._busy.release()
@@ -142,9 +148,7 @@ class TrajectoryGenerator(Node):
     def _generate(self, path: Path) -> Trajectory:
         check_writable(path, force=False)
         robot = robot_from_parameters(self, self._description.read())
-        experiment = load_experiment(
-            find_experiment(self.get_parameter('generate.experiment').value)
-        )
+        experiment = load_experiment(readable_experiment(self, 'generate.experiment'))
         if not np.allclose(robot.gravity, STANDARD_GRAVITY):
             # The node was told how the arm is mounted: that wins over the file.
             experiment = replace(experiment, gravity=robot.gravity)
@@ -161,16 +165,17 @@ class TrajectoryGenerator(Node):
         write_atomically(path, dump_trajectory(trajectory))
         self._show(robot, experiment, trajectory)
         self._progress.publish(Float32(data=1.0))
-        self._diagnose(DiagnosticStatus.OK, f'{path} is written')
+        self._diagnostics.publish(DiagnosticStatus.OK, f'{path} is written')
         return trajectory
 
     def _show(self, robot: RobotModel, experiment: Experiment, trajectory: Trajectory) -> None:
-        self._preview.publish(
-            knots_to_message(robot, trajectory_knots(trajectory, PREVIEW_RATE))
-        )
+        preview = knots_to_message(robot, trajectory_knots(trajectory, PREVIEW_RATE))
+        preview.joint_names = [self._prefix + joint for joint in preview.joint_names]
+        self._preview.publish(preview)
         if self._markers is not None:
             self._markers.publish(preview_markers(
-                robot, trajectory, experiment.obstacles, self.get_clock().now().to_msg()
+                robot, trajectory, experiment.obstacles, self.get_clock().now().to_msg(),
+                self._prefix,
             ))
 
     def _report(self, progress: Progress) -> None:
@@ -178,10 +183,10 @@ class TrajectoryGenerator(Node):
             raise AbortedError('the design was aborted, nothing is written')
         self._progress.publish(Float32(data=progress.share))
         best = f'{progress.best:.6g}' if np.isfinite(progress.best) else 'none yet'
-        self._diagnose(DiagnosticStatus.OK, 'designing', {
+        self._diagnostics.publish(DiagnosticStatus.OK, 'designing', {
             'best criterion': best,
-            'evaluations': str(progress.evaluations),
-            'feasible': str(progress.feasible),
+            'evaluations': progress.evaluations,
+            'feasible': progress.feasible,
             'time left [s]': f'{progress.seconds_left:.0f}',
         })
         self.get_logger().info(
@@ -189,17 +194,6 @@ class TrajectoryGenerator(Node):
             f'feasible, best {best}, {progress.seconds_left:.0f} s left',
             throttle_duration_sec=LOG_INTERVAL,
         )
-
-    def _diagnose(
-        self, level: bytes, message: str, values: dict[str, str] | None = None
-    ) -> None:
-        status = DiagnosticStatus(
-            level=level, name=f'{self.get_name()}: design', message=message,
-            values=[KeyValue(key=key, value=value) for key, value in (values or {}).items()],
-        )
-        array = DiagnosticArray(status=[status])
-        array.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(array)
 
 
 def main() -> None:

@@ -14,33 +14,101 @@
 
 """The identifier node gives what the pipeline gives, one identification at a time."""
 
+import argparse
+from itertools import pairwise
 import json
+import os
+from pathlib import Path
+import signal
+import time
 
+from diagnostic_msgs.msg import DiagnosticArray
+from many_calls import call_at_once
 import numpy as np
+import pytest
+from rcl_interfaces.srv import ListParameters
+from robot_identification.cli.identify import add_parser
 from robot_identification.model.model_file import load_identified_model
 from ros_helpers import LATCHED
+from ros_helpers import own_graph
 from ros_helpers import wait_until
+from std_msgs.msg import Float32
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-IDENTIFY = '/identifier/identify'
+IDENTIFY, ABORT = '/identifier/identify', '/identifier/abort'
+RESULT_FILES = ('identified_model.yaml', 'report.html', 'results.txt')
+CALLS = 50
+KILLS = 3
 
 
-def test_gives_the_model_of_the_pipeline(graph, bag, identification, tmp_path):
-    """The very same numbers; the result is latched; a second call meanwhile is BUSY."""
-    output = tmp_path / 'result'
-    node = graph.start('identifier')
-    assert not graph.configure('identifier', {
-        'identify.bags': [str(bag)], 'identify.output': str(output),
-    })
-    first = graph.request(Trigger, IDENTIFY, Trigger.Request())
-    second = graph.request(Trigger, IDENTIFY, Trigger.Request())
-    wait_until(lambda: first.done() or second.done(), 'an answer')
-    # One of them is refused at once, long before the other is ready.
-    assert not (first.done() and second.done())
-    busy, served = (first, second) if first.done() else (second, first)
-    assert not graph.answer(busy).success
-    assert 'BUSY' in graph.answer(busy).message
+class Identifier:
+    """The node, and what it told."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.node = graph.start('identifier')
+        self._states = graph.hear(String, '/identifier/state', LATCHED)
+        self.progress = graph.hear_matched(Float32, '/identifier/progress')
+        self.statuses = graph.hear_matched(DiagnosticArray, '/diagnostics')
+
+    @property
+    def states(self):
+        """Return the states it was in, without repetitions."""
+        states = [json.loads(message.data)['state'] for message in self._states]
+        return states[:1] + [later for earlier, later in pairwise(states) if earlier != later]
+
+    def configure(self, **values):
+        """Set parameters, `__` for a dot."""
+        named = {key.replace('__', '.'): value for key, value in values.items()}
+        assert not self.graph.configure('identifier', named)
+
+    def begin(self):
+        """Call ~/identify; return the future as soon as the data are being looked at."""
+        self.progress.clear()
+        future = self.graph.request(Trigger, IDENTIFY, Trigger.Request())
+        wait_until(
+            lambda: future.done() or any(message.data > 0.0 for message in self.progress),
+            'progress', 60.0,
+        )
+        assert not future.done(), future.result().message
+        return future
+
+    def descendants(self):
+        """Return its processes, and theirs, by the number of generations."""
+        found, generation = [], [self.node.process.pid]
+        while generation:
+            generation = [int(child) for pid in generation for child in children(pid)]
+            found.append(generation)
+        return found[:-1]
+
+
+def children(pid):
+    """Return the processes that a process has started, as /proc has them."""
+    try:
+        tasks = list(Path(f'/proc/{pid}/task').iterdir())
+        return [child for task in tasks for child in (task / 'children').read_text().split()]
+    except OSError:
+        # It ended meanwhile.
+        return []
+
+
+@pytest.fixture(scope='module')
+def identifier(tmp_path_factory):
+    """Return a node for all tests of this file that do not end it."""
+    with own_graph(tmp_path_factory.mktemp('identifier')) as graph:
+        yield Identifier(graph)
+
+
+def test_gives_the_model_of_the_pipeline(identifier, bag, identification, tmp_path):
+    """
+    The very same numbers; the result is latched; calls meanwhile are BUSY.
+
+    Of 50 calls at once one is served, and the others are answered long before it is.
+    """
+    graph, output = identifier.graph, tmp_path / 'result'
+    identifier.configure(identify__bags=[str(bag)], identify__output=str(output))
+    served = call_at_once(graph, IDENTIFY, CALLS)
     answer = graph.answer(served, 120.0)
     assert answer.success, answer.message
 
@@ -59,40 +127,72 @@ def test_gives_the_model_of_the_pipeline(graph, bag, identification, tmp_path):
         'model': str(output / 'identified_model.yaml'),
         'verdict': identification.verdict.level,
         'reasons': list(identification.verdict.reasons),
+        'next_step': identification.verdict.next_step,
+        'lost': [],
+        'notes': list(identification.notes),
     }
+    wait_until(lambda: identifier.states[-1:] == ['DONE'], 'the state')
+    assert identifier.states == ['IDLE', 'IDENTIFYING', 'DONE']
+    wait_until(lambda: identifier.progress[-1].data == 1.0, 'progress 1')
+    shares = [message.data for message in identifier.progress]
+    assert len(shares) > 5
+    assert all(0.0 <= earlier <= later for earlier, later in pairwise(shares))
+    statuses = [message.status[0] for message in identifier.statuses]
+    told = [status for status in statuses if status.name == 'identifier: identification']
+    assert any(pair.key == 'stage' for status in told for pair in status.values)
+    assert all(status.level == b'\0' for status in told)
+
     # What is there is not overwritten.
     written = (output / 'identified_model.yaml').read_bytes()
-    again = graph.call(IDENTIFY, 120.0)
+    again = graph.call(IDENTIFY)
     assert not again.success
     assert 'exists' in again.message
     assert (output / 'identified_model.yaml').read_bytes() == written
-    assert node.exit_code is None
+    assert identifier.node.exit_code is None
 
 
-def test_identifies_the_robot_that_is_described(graph, bag, tmp_path, ur5):
+def test_offers_what_the_command_line_offers(identifier):
+    """By the same words; files and processes of the command line aside."""
+    listed = identifier.graph.answer(identifier.graph.request(
+        ListParameters, '/identifier/list_parameters', ListParameters.Request()
+    ))
+    offered = {name.removeprefix('identify.') for name in listed.result.names}
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())
+    (commands,) = (a for a in parser._actions if a.choices)
+    options = {action.dest for action in commands.choices['identify']._actions}
+    # Another process than this one's child could not be ended by ~/abort; the graph has no
+    # terminal; a description comes by the robot's YAML or by robot_description.
+    left_out = {'help', 'json', 'scheduler', 'processes', 'urdf', 'xacro_arguments'}
+    assert options - offered == left_out
+
+
+def test_identifies_the_robot_that_is_described(identifier, bag, tmp_path, ur5):
     """On request the live robot_description is the reference, not the robot's file."""
+    graph = identifier.graph
     description = graph.node.create_publisher(String, '/robot_description', LATCHED)
     description.publish(String(data=ur5.urdf.text.replace('mass value="8.393"',
                                                           'mass value="7.5"')))
-    graph.start('identifier', {'use_robot_description': True})
-    assert not graph.configure('identifier', {
-        'identify.bags': [str(bag)], 'identify.output': str(tmp_path / 'result'),
-    })
+    identifier.configure(
+        use_robot_description=True, identify__bags=[str(bag)],
+        identify__output=str(tmp_path / 'result'),
+    )
     wait_until(description.get_subscription_count, 'the identifier')
     answer = graph.call(IDENTIFY, 120.0)
+    graph.node.destroy_publisher(description)
+    identifier.configure(use_robot_description=False)
     assert answer.success, answer.message
     model = load_identified_model(tmp_path / 'result' / 'identified_model.yaml')
     assert '7.5' in model.robot.urdf.text
     assert model.robot.urdf_sha256 != ur5.urdf_sha256
 
 
-def test_bad_requests_are_answered_in_words(graph, bag, tmp_path):
+def test_bad_requests_are_answered_in_words(identifier, bag, tmp_path):
     """The node tells the cause and lives on; nothing is written."""
     broken = tmp_path / 'broken'
     broken.mkdir()
     (broken / 'broken.mcap').write_bytes(b'\x89MCAP0\r\nnothing of use')
     output = tmp_path / 'result'
-    node = graph.start('identifier')
     cases = (
         ({'identify.bags': ['']}, 'identify.bags'),
         ({'identify.bags': [str(tmp_path / 'nothing')]}, 'nothing'),
@@ -100,18 +200,86 @@ def test_bad_requests_are_answered_in_words(graph, bag, tmp_path):
         ({'identify.bags': [str(bag)], 'identify.estimator': 'guess'}, 'guess'),
         ({'identify.estimator': 'wls', 'identify.friction': 'magic'}, 'magic'),
         ({'identify.friction': 'none', 'identify.effort_unit': 'lbf'}, 'lbf'),
-        ({'identify.effort_unit': 'A', 'robot': 'hal9000'}, 'hal9000'),
+        ({'identify.joint_names': 'a=b,a=c'}, 'twice'),
+        ({'identify.config': str(tmp_path / 'no.yaml')}, 'no.yaml'),
+        ({'identify.config': '', 'identify.start': 3.0, 'identify.stop': 2.0}, '--start 3'),
+        ({'identify.start': 0.0, 'identify.stop': 0.0, 'joints': ['gripper_joint']}, 'gripper'),
+        ({'joints': [''], 'identify.effort_unit': 'A', 'robot': 'hal9000'}, 'hal9000'),
         ({'robot': 'ur10'}, 'ur5'),
     )
-    assert not graph.configure('identifier', {'identify.output': str(output)})
+    identifier.configure(identify__output=str(output))
     for values, words in cases:
         # A value may be refused where it is set, or when it is used: in words either way.
-        reasons = graph.configure('identifier', values)
+        reasons = identifier.graph.configure('identifier', values)
         if reasons:
             assert words in ' '.join(reasons)
             continue
-        answer = graph.call(IDENTIFY, 60.0)
+        answer = identifier.graph.call(IDENTIFY, 60.0)
         assert not answer.success, values
         assert words in answer.message
-        assert node.exit_code is None
+        assert identifier.node.exit_code is None
     assert not output.exists()
+    wait_until(lambda: identifier.states[-1] == 'FAILED', 'the state')
+    wait_until(
+        lambda: any(
+            status.level == b'\2' and 'ur5' in status.message
+            for message in identifier.statuses for status in message.status
+        ),
+        'the error in diagnostics',
+    )
+
+
+def test_can_be_aborted_killed_and_ended(identifier, bag, tmp_path):
+    """
+    ~/abort, a job that the system kills, and SIGTERM in the middle of it.
+
+    Every time the results are those that were there, or the new ones, and nothing else is left.
+    With --force, as the parameter is called, too, so that there is something to spoil.
+    """
+    graph, output = identifier.graph, tmp_path / 'result'
+    identifier.configure(
+        robot='ur5', identify__bags=[str(bag)], identify__output=str(output),
+        identify__estimator='wls', identify__friction='coulomb,viscous', identify__force=True,
+    )
+    future = identifier.begin()
+    assert graph.call(ABORT).success
+    answer = graph.answer(future)
+    assert not answer.success
+    assert 'aborted' in answer.message
+    assert not output.exists()
+
+    begin = time.monotonic()
+    answer = graph.call(IDENTIFY, 120.0)
+    duration = time.monotonic() - begin
+    assert answer.success, answer.message
+    new = {name: (output / name).read_bytes() for name in RESULT_FILES}
+    old = {name: f'the old {name}'.encode() for name in RESULT_FILES}
+    rng = np.random.default_rng(4)
+    for delay in rng.uniform(0.0, duration, KILLS):
+        for name, content in old.items():
+            (output / name).write_bytes(content)
+        future = identifier.begin()
+        due = time.monotonic() + delay
+        wait_until(lambda due=due, future=future: future.done() or time.monotonic() > due, 'it')
+        if not future.done():
+            # The one that is kept for the next job has started it.
+            for job in identifier.descendants()[1]:
+                os.kill(job, signal.SIGKILL)
+        answer = graph.answer(future)
+        assert answer.success or 'was killed' in answer.message
+        for name in RESULT_FILES:
+            assert (output / name).read_bytes() in (old[name], new[name])
+        assert {path.name for path in output.iterdir()} == set(RESULT_FILES)
+
+    for name, content in old.items():
+        (output / name).write_bytes(content)
+    future = identifier.begin()
+    processes = [pid for generation in identifier.descendants() for pid in generation]
+    assert len(processes) >= 2
+    identifier.node.process.send_signal(signal.SIGTERM)
+    assert graph.exit_code(identifier.node, 5.0) == 0
+    wait_until(
+        lambda: not any(Path(f'/proc/{pid}').exists() for pid in processes), 'its processes to end'
+    )
+    assert {name: (output / name).read_bytes() for name in RESULT_FILES} == old
+    assert {path.name for path in output.iterdir()} == set(RESULT_FILES)

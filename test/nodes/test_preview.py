@@ -88,3 +88,13 @@ def test_motions_without_a_proof_have_no_nearest_approach(ur5, trajectory):
     open_cell = trajectory.with_certificate({**trajectory.certificate, 'collision': 'off'})
     array = preview_markers(ur5, open_cell, (), Marker().header.stamp)
     assert [marker.ns for marker in array.markers[1:]] == ['path']
+
+
+def test_frames_may_have_a_prefix(ur5, trajectory, markers):
+    """That of the driver's tf_prefix; nothing else is different."""
+    array = preview_markers(ur5, trajectory, OBSTACLES, Marker().header.stamp, 'left_')
+    for marker in array.markers[1:]:
+        plain = markers[marker.ns, marker.id]
+        assert marker.header.frame_id == f'left_{plain.header.frame_id}'
+        marker.header.frame_id = plain.header.frame_id
+        assert marker == plain

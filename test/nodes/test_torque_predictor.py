@@ -14,13 +14,18 @@
 
 """The live torque predictor: the same numbers as offline, and silence rather than nonsense."""
 
+import signal
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 import numpy as np
 import pytest
 from robot_identification.experiment.bag import read_recording
 from robot_identification.model.model_file import load_identified_model
+from robot_identification.nodes.torque_predictor import find_problem
 from robot_identification.prediction.torque_predictor import TorquePredictor
+from ros_helpers import acknowledged
+from ros_helpers import own_graph
 from ros_helpers import seconds
 from ros_helpers import wait_until
 from sensor_msgs.msg import JointState
@@ -33,14 +38,39 @@ ATTEMPTS = 100
 class Predictor:
     """The node, and what publishes recorded samples to it and hears its answers."""
 
-    def __init__(self, graph, recording, parameters=None):
+    def __init__(self, graph, recording, parameters=None, prefix=''):
         self.graph, self.recording = graph, recording
-        self.joints = list(recording.joint_names)
+        self.joints = [prefix + joint for joint in recording.joint_names]
         self.attempts = 0
+        # What is added to the recorded stamps [ns].
+        self.later = 0
         self.node = graph.start('torque_predictor', parameters)
         self.torques = graph.hear_matched(JointState, TORQUE)
         self.residuals = graph.hear_matched(JointState, RESIDUAL)
+        self.statuses = graph.hear_matched(DiagnosticArray, '/diagnostics')
         self.publisher = graph.publisher(JointState, '/joint_states')
+
+    def begin_anew(self, seconds_later):
+        """Forget what was heard, and go on with stamps so much later than recorded."""
+        self.attempts, self.later = 0, round(seconds_later * 1e9)
+        for heard in (self.torques, self.residuals, self.statuses):
+            heard.clear()
+
+    def told(self):
+        """Return what it told of its predictions, oldest first: level, message and counts."""
+        return [
+            (status.level, status.message, {pair.key: pair.value for pair in status.values})
+            for message in self.statuses for status in message.status
+            if status.name == 'torque_predictor: prediction'
+        ]
+
+    def counts(self):
+        """Wait for what it tells after now; return its counts."""
+        now = time.time()
+        wait_until(
+            lambda: self.statuses and seconds(self.statuses[-1].header.stamp) > now, 'diagnostics'
+        )
+        return self.told()[-1][2]
 
     def message(self, k, shift=0):
         """Return a recorded sample as a message, its joints in another order every time."""
@@ -52,7 +82,7 @@ class Predictor:
             velocity=recording.dq[k, order].tolist(),
             effort=recording.effort[k, order].tolist(),
         )
-        nanoseconds = recording.start + round(recording.stamps[k] * 1e9)
+        nanoseconds = recording.start + round(recording.stamps[k] * 1e9) + self.later
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(nanoseconds, 10**9)
         return message
 
@@ -100,6 +130,21 @@ def recording(bag, ur5):
     return read_recording(bag, ur5.joint_names)
 
 
+@pytest.fixture(scope='module')
+def running(recording, model_file, tmp_path_factory):
+    """Return a predictor with a model, for all tests that do not end it."""
+    with own_graph(tmp_path_factory.mktemp('predictor')) as graph:
+        yield Predictor(graph, recording, {'model_file': str(model_file)})
+
+
+@pytest.fixture
+def predictor(running, request):
+    """Return the same at a time of the test's own."""
+    tests = [item.name for item in request.session.items]
+    running.begin_anew(1000.0 * (1 + tests.index(request.node.name)))
+    return running
+
+
 def offline(model, predictor, rows):
     """Return torque and residual of the class that the node wraps, on the stamps of messages."""
     recording = predictor.recording
@@ -109,9 +154,8 @@ def offline(model, predictor, rows):
     return torque, recording.effort[rows] / model.effort_per_torque - torque
 
 
-def test_predicts_live_what_is_predicted_offline(graph, recording, model, model_file):
+def test_predicts_live_what_is_predicted_offline(predictor, model):
     """Sample by sample to rounding, whatever the order of the joints."""
-    predictor = Predictor(graph, recording, {'model_file': str(model_file)})
     rows = np.arange(FIRST, FIRST + 60)
     live = np.array([predictor.ask(predictor.message(k)) for k in rows])
     torque, residual = offline(model, predictor, rows)
@@ -140,9 +184,13 @@ def spoiled_messages(predictor, k):
     yield predictor.message(k + 1)  # repeats the stamp of the sample before
 
 
-def test_nothing_comes_out_of_nonsense(graph, recording, model, model_file):
-    """NaN, a joint missing, a repeated stamp, no position: no output, and then it goes on."""
-    predictor = Predictor(graph, recording, {'model_file': str(model_file)})
+def test_nothing_comes_out_of_nonsense(predictor, model):
+    """
+    NaN, a joint missing, a repeated stamp, no position: no output, and then it goes on.
+
+    Diagnostics have the counts, and an error that names what is wrong.
+    """
+    before = predictor.counts()
     answers = [predictor.ask(predictor.message(FIRST))]
     for k, message in enumerate(spoiled_messages(predictor, FIRST + 1), start=FIRST + 1):
         predictor.publisher.publish(message)
@@ -162,6 +210,102 @@ def test_nothing_comes_out_of_nonsense(graph, recording, model, model_file):
     assert len(predictor.residuals) == len(answers) + 1
     for answer in (*predictor.torques, *predictor.residuals):
         assert np.all(np.isfinite(answer.effort))
+    counts = predictor.counts()
+    for what, count in (
+        ('not finite', 4), ('unusable', 4), ('repeated', 1), ('without effort', 1)
+    ):
+        # More where an answer was lost and its sample published again.
+        assert int(counts[what]) - int(before[what]) >= count, what
+    assert int(counts['predicted']) - int(before['predicted']) == len(predictor.torques)
+    assert any(
+        level == b'\2' and 'joint states are refused' in message
+        for level, message, _ in predictor.told()
+    )
+
+
+def test_a_jump_of_the_clock_starts_the_filters_anew(predictor):
+    """Forth and back: the very same numbers as the first time; the order of joints is nothing."""
+    rows = range(FIRST, FIRST + 8)
+    passes = []
+    for shift, later in ((0, 0.0), (1, 100.0), (2, -50.0)):
+        predictor.later += round(later * 1e9)
+        passes.append([predictor.ask(predictor.message(k, shift)) for k in rows])
+    np.testing.assert_array_equal(passes[1], passes[0])
+    np.testing.assert_array_equal(passes[2], passes[0])
+    assert np.all(np.isfinite(passes))
+    before = predictor.counts()
+    assert any(
+        level == b'\1' and 'started anew' in message for level, message, _ in predictor.told()
+    )
+    predictor.later += 10**12
+    predictor.ask(predictor.message(FIRST))
+    assert int(predictor.counts()['restarts']) == int(before['restarts']) + 1
+
+
+def test_who_is_late_gets_what_is_new(predictor):
+    """
+    A process that stands still for a while drops what it missed, and says how much.
+
+    Every sample was predicted or dropped, none is kept for later.
+    """
+    predictor.ask(predictor.message(FIRST))
+    before = predictor.counts()
+    predictor.node.process.send_signal(signal.SIGSTOP)
+    try:
+        for k in range(FIRST + 1, FIRST + 400):
+            predictor.publisher.publish(predictor.message(k))
+    finally:
+        predictor.node.process.send_signal(signal.SIGCONT)
+    assert acknowledged(predictor.publisher)
+    last = predictor.message(FIRST + 400)
+    predictor.ask(last)
+    counts = predictor.counts()
+    gained = {
+        what: int(counts[what]) - int(before[what]) for what in ('received', 'dropped', 'repeated')
+    }
+    assert gained['received'] - gained['repeated'] + gained['dropped'] == 400
+    assert len(predictor.torques) == 1 + gained['received'] - gained['repeated']
+    assert predictor.torques[-1].header.stamp == last.header.stamp
+    assert float(counts['lag, longest [s]']) < float('inf')
+
+
+@pytest.mark.parametrize(
+    ('names', 'positions', 'words'),
+    [
+        (['a', 'b'], 2, 'lacks c; it names a, b'),
+        ([], 0, 'lacks a, b, c; it names nothing'),
+        (['c', 'gripper', 'b', 'a'], 3, '3 values of position for 4 joints'),
+        (['c', 'gripper', 'b', 'a'], 4, ''),
+    ],
+)
+def test_a_joint_state_is_told_what_is_wrong_with_it(names, positions, words):
+    """Other joints are welcome; missing ones are named, with those that are there."""
+    message = JointState(
+        name=names, position=[0.0] * positions, velocity=[0.0] * len(names)
+    )
+    found = find_problem(message, ('a', 'b', 'c'))
+    assert words in found
+    assert bool(found) == bool(words)
+
+
+def test_joints_may_have_a_prefix(graph, recording, model, model_file):
+    """That of the driver's tf_prefix; without it nothing is predicted, and why is told."""
+    predictor = Predictor(
+        graph, recording, {'model_file': str(model_file), 'tf_prefix': 'left_'}, 'left_'
+    )
+    predictor.publisher.publish(JointState(name=list(recording.joint_names)))
+    wait_until(
+        lambda: any(
+            level == b'\2' and 'lacks left_' in message
+            for level, message, _ in predictor.told()
+        ),
+        'the error',
+    )
+    assert not predictor.torques
+    rows = np.arange(FIRST, FIRST + 3)
+    live = np.array([predictor.ask(predictor.message(k)) for k in rows])
+    torque, _ = offline(model, predictor, rows)
+    np.testing.assert_allclose(live[:, 0], torque, rtol=1e-12, atol=1e-12)
 
 
 def test_is_silent_until_a_model_is_set(graph, recording, model_file, tmp_path):

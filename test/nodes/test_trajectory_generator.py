@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 from diagnostic_msgs.msg import DiagnosticArray
+from many_calls import call_at_once
 import numpy as np
 import pytest
 from robot_identification.excitation.trajectory import load_trajectory
@@ -74,19 +75,13 @@ def test_writes_what_the_command_line_writes(graph, ur5, experiment_file, tmp_pa
 
 
 def test_one_design_at_a_time_and_no_overwriting(graph, experiment_file, tmp_path):
-    """A second call is BUSY at once; an existing file stays as it is."""
+    """Of 50 calls at once one is served, the others are BUSY; an existing file stays as it is."""
     output = tmp_path / 'trajectory.yaml'
     node = graph.start('trajectory_generator', {
         'generate.experiment': str(experiment_file), 'generate.output': str(output),
-        'generate.max_evaluations': 100,
+        'generate.max_evaluations': 40,
     })
-    first = graph.request(Trigger, GENERATE, Trigger.Request())
-    second = graph.request(Trigger, GENERATE, Trigger.Request())
-    wait_until(lambda: first.done() or second.done(), 'an answer')
-    assert not (first.done() and second.done())
-    busy, served = (first, second) if first.done() else (second, first)
-    assert not graph.answer(busy).success
-    assert 'BUSY' in graph.answer(busy).message
+    served = call_at_once(graph, GENERATE, 50)
     answer = graph.answer(served, 120.0)
     assert answer.success, answer.message
 
@@ -154,12 +149,28 @@ def test_designs_for_the_mounting_it_is_told(
     )
 
 
-def test_asks_for_an_output(graph):
-    """Without a file name it says which parameter to set."""
-    graph.start('trajectory_generator', {'generate.max_evaluations': 10})
+def test_asks_for_an_output_that_is_allowed(graph, experiment_file, tmp_path):
+    """Without a file name, or with one outside the roots, it says which parameter to set."""
+    graph.start('trajectory_generator', {
+        'generate.max_evaluations': 10, 'allowed_read_roots': [str(tmp_path)],
+        'allowed_write_roots': [str(tmp_path)],
+    })
     answer = graph.call(GENERATE)
     assert not answer.success
     assert 'generate.output' in answer.message
+    for values, words in (
+        ({'generate.output': str(tmp_path.parent / 'out.yaml')}, 'allowed_write_roots'),
+        (
+            {'generate.output': str(tmp_path / 'in.yaml'),
+             'generate.experiment': str(experiment_file)},
+            'allowed_read_roots',
+        ),
+    ):
+        assert not graph.configure('trajectory_generator', values)
+        answer = graph.call(GENERATE)
+        assert not answer.success
+        assert words in answer.message
+    assert not (tmp_path.parent / 'out.yaml').exists()
 
 
 def test_a_search_ends_by_its_time_and_tells_how_it_goes(graph, experiment_file, tmp_path):

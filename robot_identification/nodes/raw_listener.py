@@ -1,0 +1,252 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Keeps raw messages of some topics in a bag, from the moment it is made until it is finished."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+import time
+from typing import Any
+
+from rclpy.callback_groups import CallbackGroup
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from robot_identification.errors import BagError
+from robot_identification.errors import DataError
+from robot_identification.errors import UsageError
+from robot_identification.experiment.bag import BagWriter
+from robot_identification.nodes.recording_types import definitions_of
+from robot_identification.nodes.recording_types import message_class
+from robot_identification.nodes.replay_clock import ReplayClock
+
+DEPTH = 20_000
+# Messages of one topic that are taken at a time, before others have their turn.
+AT_A_TIME = 64
+# What is published under these names, where nobody says a type before it is published.
+USUAL_TYPES = {
+    'joint_states': 'sensor_msgs/msg/JointState',
+    'rotor_states': 'sensor_msgs/msg/JointState',
+    'joint_temperatures': 'std_msgs/msg/Float64MultiArray',
+    'target_current': 'std_msgs/msg/Float64MultiArray',
+    'speed_scaling': 'std_msgs/msg/Float64',
+    'robot_program_running': 'std_msgs/msg/Bool',
+}
+
+
+class RawListener:
+    """
+    Writes what arrives, as it arrives; the first topic keeps the time.
+
+    Messages have no time in which they were recorded: it is made anew from the header stamps of
+    the first topic, so that the bag is the same at any rate of the replay. Where the replay begins
+    again, nothing more is kept.
+
+    All its methods and callbacks are called one at a time: in one exclusive callback group.
+
+    Parameters
+    ----------
+    node : Node
+        That listens.
+    group : CallbackGroup
+        Of the subscriptions, exclusive.
+    topics : list of str
+        Relative names, or ``name=package/msg/Type`` where a type is not known before a topic is
+        published.
+    path : Path
+        Folder of the bag to write.
+    largest : float
+        Size of all messages at which nothing more is kept [MB].
+
+    Raises
+    ------
+    UsageError
+        If there are no topics, a type is not known, or the bag exists.
+    BagError
+        If it cannot be written.
+
+    """
+
+    def __init__(
+        self, node: Node, group: CallbackGroup, topics: list[str], path: Path, largest: float
+    ) -> None:
+        self._node, self._group = node, group
+        self.types = _find_types(node, topics)
+        self._time_keeper = next(iter(self.types))
+        self._classes = {
+            topic: message_class(topic, kind) for topic, kind in self.types.items()
+        }
+        self._largest, self._size = 1e6 * largest, 0
+        self.path = path
+        self.problem = ''
+        self._clock = ReplayClock()
+        self._last_kept: float | None = None
+        # Latched states come before the first message that has a time.
+        self._waiting: list[tuple[str, bytes]] = []
+        self._writer = BagWriter(path, {})
+        try:
+            for topic, kind in self.types.items():
+                self._writer.add_topic(topic, kind, definitions=definitions_of(kind))
+        except BagError:
+            self._writer.close()
+            raise
+        self._subscriptions = {topic: self._subscribe(topic) for topic in self.types}
+
+    @property
+    def message_count(self) -> int:
+        """Messages kept so far."""
+        return int(self._writer.message_count)
+
+    @property
+    def quiet_for(self) -> float:
+        """Time since the last message that was kept [s], on a steady clock; 0 before the first."""
+        return 0.0 if self._last_kept is None else time.monotonic() - self._last_kept
+
+    def adapt(self) -> None:
+        """Listen as best effort where somebody publishes, and nobody offers better."""
+        for topic, subscription in self._subscriptions.items():
+            wanted = _qos(self._node, topic)
+            if wanted.reliability == ReliabilityPolicy.RELIABLE:
+                continue
+            if subscription.qos_profile.reliability == ReliabilityPolicy.RELIABLE:
+                self._node.get_logger().warning(
+                    f'{topic} is published best effort: messages may be lost'
+                )
+                self._node.destroy_subscription(subscription)
+                self._subscriptions[topic] = self._subscribe(topic)
+
+    def finish(self) -> Path:
+        """
+        Keep what has arrived already, close the bag and return its folder.
+
+        Raises
+        ------
+        DataError
+            If nothing came, or more than is kept.
+        BagError
+            If the bag could not be written.
+
+        """
+        self.close()
+        if self.problem:
+            raise BagError(self.problem)
+        if self._last_kept is None:
+            raise DataError(
+                f'nothing was heard on {self._time_keeper}: is the bag being played, in this '
+                'ROS_DOMAIN_ID, and under this name?'
+            )
+        return self.path
+
+    def close(self) -> None:
+        """Close the bag, whatever came."""
+        for topic, subscription in self._subscriptions.items():
+            self._take(topic, subscription, DEPTH)
+            self._node.destroy_subscription(subscription)
+        self._subscriptions = {}
+        self._writer.close()
+
+    def _subscribe(self, topic: str) -> Any:
+        return self._node.create_subscription(
+            self._classes[topic], topic, partial(self._on_message, topic),
+            _qos(self._node, topic), callback_group=self._group, raw=True,
+        )
+
+    def _on_message(self, topic: str, data: bytes) -> None:
+        self._keep(topic, data)
+        if topic in self._subscriptions:
+            self._take(topic, self._subscriptions[topic], AT_A_TIME)
+
+    def _take(self, topic: str, subscription: Any, most: int) -> None:
+        """Take what waits: cheaper than being woken for every message."""
+        with subscription.handle:
+            for _ in range(most):
+                taken = subscription.handle.take_message(subscription.msg_type, True)
+                if taken is None:
+                    return
+                self._keep(topic, taken[0])
+
+    def _keep(self, topic: str, data: bytes) -> None:
+        if self.problem or self._clock.has_come_round:
+            return
+        try:
+            if topic == self._time_keeper:
+                self._keep_time(data)
+            if self._clock.has_come_round:
+                return
+            self._waiting.append((topic, data))
+            if self._clock.now is not None:
+                for one in self._waiting:
+                    self._write(*one)
+                self._waiting = []
+        except DataError as error:
+            self.problem = str(error)
+            self._node.get_logger().error(self.problem)
+
+    def _keep_time(self, data: bytes) -> None:
+        before = self._clock.jumps
+        self._clock.tick(data, self._node.get_clock().now().nanoseconds)
+        if self._clock.has_come_round:
+            self._node.get_logger().info(
+                'the replay begins again: what comes now was heard already and is not kept'
+            )
+        elif self._clock.jumps > before:
+            self._node.get_logger().warning(f'the stamps on {self._time_keeper} jump back')
+
+    def _write(self, topic: str, data: bytes) -> None:
+        self._size += len(data)
+        if self._size > self._largest:
+            raise DataError(
+                f'more than {self._largest / 1e6:g} MB were heard: raise listen.maximum_size, or '
+                'identify from the bag itself (identify.bags)'
+            )
+        self._writer.write(topic, self._clock.now or 0, data)
+        self._last_kept = time.monotonic()
+
+
+def _find_types(node: Node, topics: list[str]) -> dict[str, str]:
+    """Return the type of each topic by its full name."""
+    published = dict(node.get_topic_names_and_types())
+    found = {}
+    for entry in filter(None, topics):
+        name, _, kind = entry.partition('=')
+        topic = node.resolve_topic_name(name)
+        kinds = [kind] if kind else published.get(topic) or [
+            USUAL_TYPES.get(topic.rpartition('/')[2], '')
+        ]
+        if not kinds[0]:
+            raise UsageError(
+                f'{topic} is not published yet, so that its type is not known: write '
+                f'{name}=package/msg/Type in listen.topics'
+            )
+        found[topic] = kinds[0]
+    if not found:
+        raise UsageError('listen.topics is empty: name the topic of the joint states first')
+    return found
+
+
+def _qos(node: Node, topic: str) -> QoSProfile:
+    """Return what fits to every publisher; reliable where there is none yet."""
+    offered = [info.qos_profile for info in node.get_publishers_info_by_topic(topic)]
+    reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
+    latched = bool(offered) and all(
+        qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered
+    )
+    return QoSProfile(
+        depth=DEPTH,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )

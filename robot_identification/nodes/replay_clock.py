@@ -1,0 +1,124 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The time of messages that are being replayed, and where a replay begins again.
+
+Nothing here needs ROS: what is told is bytes and numbers.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from robot_identification.errors import DataError
+from robot_identification.experiment.bag import LARGEST_DISORDER
+
+# Messages at the beginning by which a second pass is known, even if the first of them is lost.
+REMEMBERED = 1000
+NANOSECONDS = 1_000_000_000
+_LITTLE_ENDIAN = 1
+
+
+def stamp_of(data: bytes) -> int:
+    """
+    Return the header stamp of a serialised message that begins with a header [ns].
+
+    Parameters
+    ----------
+    data : bytes
+        CDR with its four bytes in front.
+
+    Raises
+    ------
+    DataError
+        If it is too short to have one.
+
+    """
+    if len(data) < 12:
+        raise DataError(f'a message of {len(data)} bytes has no header stamp')
+    order = '<' if data[1] & _LITTLE_ENDIAN else '>'
+    seconds, nanoseconds = struct.unpack_from(f'{order}iI', data, 4)
+    return int(seconds) * NANOSECONDS + int(nanoseconds)
+
+
+class ReplayClock:
+    """
+    Times for a bag by what messages say themselves, so that the rate of a replay is of no matter.
+
+    Where stamps go on, so does this clock, by as much. Where they jump back it goes on by one
+    usual step. A stamp of zero was not set by anybody: then the time of arrival has to serve.
+
+    Attributes
+    ----------
+    now : int, optional
+        Time of the last message [ns]; None before the first.
+    jumps : int
+        How often stamps jumped back.
+    has_come_round : bool
+        Whether stamps are back at a message that is known from the beginning: nothing is new from
+        here on, and the clock stands. Without a jump back it does not count: a driver may send a
+        message twice.
+
+    """
+
+    def __init__(self) -> None:
+        self.now: int | None = None
+        self.jumps = 0
+        self.has_come_round = False
+        self._stamp = self._received = self._step = 0
+        self._beginning: set[bytes] = set()
+
+    def tick(self, data: bytes, received: int) -> None:
+        """
+        Take a message of the topic that keeps the time.
+
+        Parameters
+        ----------
+        data : bytes
+            The message.
+        received : int
+            When it came [ns].
+
+        Raises
+        ------
+        DataError
+            If it has no header stamp.
+
+        """
+        stamp = stamp_of(data)
+        jumps_back = self._stamp - stamp > LARGEST_DISORDER and stamp > 0
+        if (jumps_back or self.jumps) and data in self._beginning:
+            self.has_come_round = True
+        if self.has_come_round:
+            return
+        if len(self._beginning) < REMEMBERED and not (jumps_back or self.jumps):
+            self._beginning.add(data)
+        if self.now is None:
+            self.now = stamp or received
+        elif jumps_back:
+            self.jumps += 1
+            self.now += self._step
+        elif not stamp:
+            self.now += max(received - self._received, 0)
+        elif not self._stamp:
+            # It was the time of arrival so far, or a simulated clock that began at zero.
+            self.now = max(self.now, stamp)
+        elif stamp > self._stamp:
+            self._step = stamp - self._stamp
+            self.now += self._step
+        else:
+            # Messages overtook each other: the clock stands until stamps are new again.
+            stamp = self._stamp
+        self._stamp, self._received = stamp, received

@@ -1,0 +1,123 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Plays a bag's raw messages, as `ros2 bag play` does, for tests where that is not installed.
+
+Unlike it, this one waits for its listeners before the first message, and until they have
+acknowledged the last.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+import time
+
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from robot_identification.nodes.recording_types import message_class
+from ros_helpers import acknowledged
+from ros_helpers import Graph
+from ros_helpers import wait_until
+from rosbags.highlevel import AnyReader
+from rosbags.typesys import get_typestore
+from rosbags.typesys import Stores
+from rosgraph_msgs.msg import Clock
+
+NANOSECONDS = 1_000_000_000
+CLOCK_PERIOD = 10_000_000
+
+
+def read_messages(bag: Path) -> list[tuple[str, str, int, bytes]]:
+    """Return topic, type, log time [ns] and bytes of every message, in recorded order."""
+    with AnyReader([bag], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+        return [
+            (connection.topic, connection.msgtype, log_time, bytes(data))
+            for connection, log_time, data in reader.messages()
+        ]
+
+
+class BagPlayer:
+    """
+    The messages of a bag, and publishers for them.
+
+    Parameters
+    ----------
+    graph : Graph
+        Where they are published.
+    bag : Path
+        The bag.
+    clock : bool
+        Whether /clock is published, too: log times, every 10 ms of them.
+    reliability : ReliabilityPolicy
+        Of the publishers.
+
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        bag: Path,
+        *,
+        clock: bool = False,
+        reliability: ReliabilityPolicy = ReliabilityPolicy.RELIABLE,
+    ) -> None:
+        self.messages = read_messages(bag)
+        self._graph = graph
+        qos = QoSProfile(depth=10_000, reliability=reliability)
+        self._publishers = {
+            topic: graph.node.create_publisher(message_class(topic, kind), topic, qos)
+            for topic, kind in {topic: kind for topic, kind, _, _ in self.messages}.items()
+        }
+        self._clock = graph.node.create_publisher(Clock, '/clock', 10) if clock else None
+        self._clock_told = -NANOSECONDS
+
+    def close(self) -> None:
+        """Take the publishers off the graph."""
+        publishers = [*self._publishers.values(), *filter(None, [self._clock])]
+        for publisher in publishers:
+            self._graph.node.destroy_publisher(publisher)
+
+    def play(self, rate: float = float('inf'), first: int = 0, last: int | None = None) -> float:
+        """
+        Publish messages in the rhythm they were recorded in; return how long it took [s].
+
+        Parameters
+        ----------
+        rate : float
+            How much faster than recorded.
+        first, last : int
+            A part of the messages, as of a slice.
+
+        """
+        for topic, publisher in self._publishers.items():
+            wait_until(publisher.get_subscription_count, f'a listener to {topic}')
+        part = self.messages[first:last]
+        begin = time.monotonic()
+        for topic, _, log_time, data in part:
+            due = begin + (log_time - part[0][2]) / rate / NANOSECONDS
+            # The one place where a test has to let time pass: this is what a replay is.
+            time.sleep(max(due - time.monotonic(), 0.0))
+            self._tell_time(log_time)
+            self._publishers[topic].publish(data)
+        for topic, publisher in self._publishers.items():
+            assert acknowledged(publisher), f'{topic} was not acknowledged'
+        return time.monotonic() - begin
+
+    def _tell_time(self, log_time: int) -> None:
+        if self._clock is not None and abs(log_time - self._clock_told) >= CLOCK_PERIOD:
+            self._clock_told = log_time
+            message = Clock()
+            message.clock.sec, message.clock.nanosec = divmod(log_time, NANOSECONDS)
+            self._clock.publish(message)

@@ -1,0 +1,61 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Many calls of one service at the same time."""
+
+from __future__ import annotations
+
+import time
+
+from rclpy.qos import QoSProfile
+from rclpy.task import Future
+from ros_helpers import Graph
+from ros_helpers import wait_until
+from std_srvs.srv import Trigger
+
+
+def call_at_once(graph: Graph, service: str, count: int) -> Future:
+    """
+    Call a service so many times at once, and wait until all calls but one are answered BUSY.
+
+    Parameters
+    ----------
+    graph : Graph
+        With the node that offers it, and its ~/abort, where nothing runs.
+    service : str
+        Name.
+    count : int
+        How many calls.
+
+    Returns
+    -------
+    Future
+        The one that is served, whose work has not ended when all others have their answer.
+
+    """
+    # By default a client takes ten answers at a time.
+    client = graph.node.create_client(Trigger, service, qos_profile=QoSProfile(depth=2 * count))
+    wait_until(client.service_is_ready, f'the service {service}')
+    # The node has met this client when it answers a later one.
+    assert not graph.call(f'{service.rpartition("/")[0]}/abort').success
+    begin = time.monotonic()
+    futures = [client.call_async(Trigger.Request()) for _ in range(count)]
+    wait_until(lambda: sum(future.done() for future in futures) >= count - 1, 'the answers')
+    print(f'{count - 1} calls of {service} were answered after {time.monotonic() - begin:.3f} s')
+    (served,) = (future for future in futures if not future.done())
+    for future in futures:
+        if future is not served:
+            assert not future.result().success
+            assert 'BUSY' in future.result().message
+    return served

@@ -1,0 +1,245 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What is identified from a replay is what is identified from the bag.
+
+The player of the tests is `ros2 bag play` that waits for its listeners; where the real one is
+installed, it plays, too.
+"""
+
+import json
+import shutil
+import subprocess
+
+from bag_player import BagPlayer
+from bag_player import read_messages
+import numpy as np
+import pytest
+from rclpy.qos import ReliabilityPolicy
+from robot_identification.experiment.bag import read_recording
+from robot_identification.experiment.bag import write_joint_states
+from robot_identification.model.model_file import load_identified_model
+from ros_helpers import LATCHED
+from ros_helpers import own_graph
+from ros_helpers import wait_until
+from std_msgs.msg import String
+
+LISTEN, IDENTIFY, ABORT = (f'/identifier/{verb}' for verb in ('listen', 'identify', 'abort'))
+
+
+class Replayed:
+    """An identifier that is started once, the states it told, and bags that are played to it."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.node = graph.start('identifier', {'listen.at_start': True})
+        self._states = graph.hear(String, '/identifier/state', LATCHED)
+
+    @property
+    def state(self):
+        """Return what it told last."""
+        return json.loads(self._states[-1].data) if self._states else {'state': None}
+
+    def wait_for(self, state):
+        """Wait until it is in a state; return all that it told."""
+        wait_until(lambda: self.state['state'] == state, f'the state {state}', 120.0)
+        return self.state
+
+    def listen(self, **parameters):
+        """Call ~/listen with parameters that are those of `defaults` but for some."""
+        defaults = {
+            'identify.bags': [''], 'identify.effort_unit': 'A', 'listen.quiet': 0.0,
+            'listen.topics': ['joint_states'], 'listen.output': '', 'listen.maximum_size': 100.0,
+        }
+        named = {key.replace('__', '.'): value for key, value in parameters.items()}
+        assert not self.graph.configure('identifier', {**defaults, **named})
+        answer = self.graph.call(LISTEN)
+        assert answer.success, answer.message
+        assert self.wait_for('LISTENING')['messages'] == 0
+
+    def play(self, bag, *passes, rate=float('inf'), **options):
+        """Play a bag to it, by default once as a whole."""
+        player = BagPlayer(self.graph, bag, **options)
+        try:
+            return sum(player.play(rate, *part) for part in passes or ((),))
+        finally:
+            player.close()
+
+    def identify(self, output):
+        """Call ~/identify; return the model."""
+        assert not self.graph.configure('identifier', {'identify.output': str(output)})
+        answer = self.graph.call(IDENTIFY, 120.0)
+        assert answer.success, answer.message
+        return load_identified_model(output / 'identified_model.yaml')
+
+
+@pytest.fixture(scope='module')
+def replayed(tmp_path_factory):
+    """Return an identifier for all tests of this file."""
+    with own_graph(tmp_path_factory.mktemp('replay')) as graph:
+        replayed = Replayed(graph)
+        assert replayed.wait_for('LISTENING')['reason'] == 'to /joint_states'
+        assert graph.call(ABORT).success
+        replayed.wait_for('IDLE')
+        yield replayed
+
+
+@pytest.fixture(scope='module')
+def short_bag(ur5, bag, tmp_path_factory):
+    """Return a bag of 20 joint states, for what needs no model."""
+    path = tmp_path_factory.mktemp('short') / 'bag'
+    found = read_recording(bag, ur5.joint_names)
+    part = slice(0, 20)
+    write_joint_states(
+        path, ur5.joint_names, found.stamps[part] + 1000.0,
+        {'/joint_states': (found.q[part], found.dq[part], found.effort[part])}, {},
+    )
+    return path
+
+
+def check_same(model, expected):
+    """Check that a model is another one, bit for bit."""
+    assert model.reduction.names == expected.reduction.names
+    np.testing.assert_array_equal(model.theta_base, expected.theta_base)
+    np.testing.assert_array_equal(model.theta_consistent, expected.theta_consistent)
+    np.testing.assert_array_equal(model.source.delay, expected.source.delay)
+
+
+def recorded_time(messages):
+    """Return the time between the first and the last message [s]."""
+    return (messages[-1][2] - messages[0][2]) * 1e-9
+
+
+def test_a_replay_gives_the_model_of_the_bag(replayed, bag, identification, tmp_path):
+    """The very same bits."""
+    replayed.listen()
+    took = replayed.play(bag, rate=1.0)
+    recorded = read_messages(bag)
+    # It was played at that rate, or slower.
+    assert took >= recorded_time(recorded) - 0.01
+    check_same(replayed.identify(tmp_path / 'result'), identification.model)
+    assert replayed.wait_for('DONE')['messages'] == len(recorded)
+
+
+def test_ros2_bag_play_gives_the_model_of_the_bag(replayed, bag, identification, tmp_path):
+    """Where it is installed; with /clock."""
+    if shutil.which('ros2') is None or subprocess.run(
+        ['ros2', 'bag', 'play', '--help'], capture_output=True, timeout=60
+    ).returncode:
+        pytest.skip('needs `ros2 bag play`: ros2 or ros2bag is not installed')
+    replayed.listen()
+    subprocess.run(
+        ['ros2', 'bag', 'play', str(bag), '--rate', '2', '--delay', '3', '--clock'],
+        env=replayed.graph.environment, check=True, timeout=120,
+    )
+    check_same(replayed.identify(tmp_path / 'result'), identification.model)
+
+
+def test_a_loop_at_ten_times_the_rate_is_heard_once(
+    replayed, bag, identification, ur5, tmp_path
+):
+    """
+    With --loop the second pass is known by its stamps and bytes, and not kept.
+
+    Nor is it waited for: what is new has ended, and after the quiet time the identification
+    begins by itself. The bag that was heard is kept where that was asked for.
+    """
+    heard, output = tmp_path / 'heard', tmp_path / 'result'
+    assert not replayed.graph.configure('identifier', {'identify.output': str(output)})
+    replayed.listen(listen__output=str(heard), listen__quiet=1.0)
+    recorded = read_messages(bag)
+    took = replayed.play(bag, (), (0, 100), rate=10.0)
+    assert took >= recorded_time(recorded) / 10.0 - 0.01
+    told = replayed.wait_for('DONE')
+    assert str(output) in told['reason']
+    check_same(load_identified_model(output / 'identified_model.yaml'), identification.model)
+    assert [data for *_, data in read_messages(heard)] == [data for *_, data in recorded]
+
+
+def test_a_loop_that_is_joined_late_is_heard_once(replayed, bag, ur5, tmp_path):
+    """From the middle to the end, and from the beginning to the middle."""
+    replayed.listen(listen__output=str(tmp_path / 'heard'))
+    replayed.play(bag, (300, None), (), (0, 50))
+    assert replayed.graph.call(ABORT).success
+    replayed.wait_for('IDLE')
+    recorded = read_messages(bag)
+    heard = read_messages(tmp_path / 'heard')
+    assert [data for *_, data in heard] == [data for *_, data in recorded[300:] + recorded[:300]]
+    # Their time goes on, at the steps of the stamps.
+    times = np.array([time for _, _, time, _ in heard])
+    steps = np.diff([time for _, _, time, _ in recorded])
+    np.testing.assert_array_equal(np.delete(np.diff(times), len(recorded) - 301),
+                                  np.delete(steps, 299))
+
+
+def test_the_clock_of_a_replay_is_of_no_matter(replayed, short_bag, tmp_path):
+    """With /clock and use_sim_time, and best effort: the same bytes at the same times."""
+    assert not replayed.graph.configure('identifier', {'use_sim_time': True})
+    replayed.listen(listen__output=str(tmp_path / 'heard'))
+    replayed.play(short_bag, rate=1.0, clock=True)
+    assert replayed.graph.call(ABORT).success
+    replayed.wait_for('IDLE')
+    assert not replayed.graph.configure('identifier', {'use_sim_time': False})
+    assert read_messages(tmp_path / 'heard') == read_messages(short_bag)
+
+
+def test_what_is_published_best_effort_is_heard(replayed, short_bag):
+    """Reliable is what is asked for first; a publisher that offers less is heard all the same."""
+    replayed.listen()
+    player = BagPlayer(
+        replayed.graph, short_bag, reliability=ReliabilityPolicy.BEST_EFFORT
+    )
+    # Nobody repeats what gets lost, so it is played again.
+    wait_until(
+        lambda: player.play() >= 0.0 and ' 0 messages' not in replayed.graph.call(LISTEN).message,
+        'a message',
+    )
+    player.close()
+    assert replayed.graph.call(ABORT).success
+    replayed.wait_for('IDLE')
+
+
+def test_bad_replays_are_told_in_words(replayed, bag, tmp_path):
+    """Nothing heard, nothing to hear, listening twice, bags as well; the node lives on."""
+    graph = replayed.graph
+    for topics, words in (
+        ([''], 'listen.topics'),
+        (['joint_states', 'gripper'], 'gripper=package/msg/Type'),
+        (['joint_states=nosuch_msgs/msg/No'], 'nosuch_msgs'),
+    ):
+        assert not graph.configure('identifier', {'listen.topics': topics})
+        answer = graph.call(LISTEN)
+        assert not answer.success
+        assert words in answer.message
+    assert not graph.configure('identifier', {'identify.output': str(tmp_path / 'result')})
+    replayed.listen()
+    assert 'BUSY' in graph.call(LISTEN).message
+    assert not graph.configure('identifier', {'identify.bags': [str(bag)]})
+    assert 'being heard' in graph.call(IDENTIFY).message
+    assert not graph.configure('identifier', {'identify.bags': ['']})
+    answer = graph.call(IDENTIFY)
+    assert not answer.success
+    assert 'nothing was heard on /joint_states' in answer.message
+    assert replayed.wait_for('FAILED')['reason'] == answer.message
+    assert 'nothing is being heard' in graph.call(ABORT).message
+    answer = graph.call(IDENTIFY)
+    assert not answer.success
+    assert '~/listen' in answer.message
+    # More than there is room for: listening ends by itself.
+    replayed.listen(listen__maximum_size=0.1)
+    replayed.play(bag)
+    assert 'listen.maximum_size' in replayed.wait_for('FAILED')['reason']
+    assert not (tmp_path / 'result').exists()
+    assert replayed.node.exit_code is None

@@ -1,0 +1,118 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The time of a replay is that of its stamps, and its second pass is known."""
+
+import struct
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.nodes.replay_clock import NANOSECONDS
+from robot_identification.nodes.replay_clock import ReplayClock
+from robot_identification.nodes.replay_clock import stamp_of
+
+START = 1_700_000_000 * NANOSECONDS
+STEP = 8_000_000
+
+
+def message(stamp, content=b'', order='<'):
+    """Return the bytes of a message that begins with a header."""
+    encapsulation = b'\x00\x01\x00\x00' if order == '<' else b'\x00\x00\x00\x00'
+    return encapsulation + struct.pack(f'{order}iI', *divmod(stamp, NANOSECONDS)) + content
+
+
+def times(messages, arrivals=None):
+    """Return the times that a clock gives to messages, and the clock."""
+    clock, found = ReplayClock(), []
+    for k, data in enumerate(messages):
+        clock.tick(data, k if arrivals is None else arrivals[k])
+        found.append(clock.now)
+    return found, clock
+
+
+@pytest.mark.parametrize('order', ['<', '>'])
+def test_the_stamp_is_read_from_the_bytes(order):
+    assert stamp_of(message(START + 7, b'more', order)) == START + 7
+
+
+def test_a_message_without_a_stamp_is_refused():
+    with pytest.raises(DataError, match='5 bytes has no header stamp'):
+        ReplayClock().tick(b'\x00\x01\x00\x00x', 0)
+
+
+@given(st.lists(st.integers(0, 10 * NANOSECONDS), min_size=1, max_size=50), st.data())
+def test_growing_stamps_are_the_time(steps, data):
+    """Whenever they arrive: the rate of the replay is of no matter."""
+    stamps = [START + sum(steps[: k + 1]) for k in range(len(steps))]
+    arrivals = data.draw(st.lists(
+        st.integers(0, 2**62), min_size=len(steps), max_size=len(steps)
+    ))
+    found, clock = times([message(stamp) for stamp in stamps], arrivals)
+    assert found == stamps
+    assert (clock.jumps, clock.has_come_round) == (0, False)
+
+
+@given(st.permutations(range(20)))
+def test_time_never_goes_back(order):
+    """Messages that overtook each other keep the latest time; that is no jump."""
+    found, clock = times([message(START + k * STEP) for k in order])
+    assert found == sorted(found)
+    assert found[-1] == START + 19 * STEP
+    assert clock.jumps == 0
+
+
+@given(st.integers(2 * NANOSECONDS // STEP, 400), st.data())
+def test_a_second_pass_is_known(count, data):
+    """By its first message, or by a later one where that was lost, and from any beginning."""
+    bag = [message(START + k * STEP, bytes([k % 251])) for k in range(count)]
+    joined = data.draw(st.integers(0, count - 1))
+    lost = data.draw(st.sets(st.integers(0, count - 1), max_size=count // 4))
+    played = bag[joined:] + bag[:joined]
+    found, clock = times(played)
+    assert not clock.has_come_round
+    assert clock.jumps == (1 if joined else 0)
+    assert found == sorted(found)
+    for k, data in enumerate(played):
+        if k not in lost:
+            clock.tick(data, 0)
+            assert clock.has_come_round
+    assert clock.now == found[-1]
+
+
+def test_a_message_that_is_sent_twice_is_no_second_pass():
+    """Nor is a driver whose clock is set back: what it sends then is new."""
+    first, second = message(START, b'a'), message(START + STEP, b'b')
+    found, clock = times([first, first, second, first])
+    assert not clock.has_come_round
+    assert found == [START, START, START + STEP, START + STEP]
+    clock.tick(message(START - 5 * NANOSECONDS, b'c'), 0)
+    assert (clock.jumps, clock.has_come_round) == (1, False)
+    # One usual step on.
+    assert clock.now == START + 2 * STEP
+
+
+def test_stamps_that_nobody_set_leave_the_time_of_arrival():
+    arrivals = [START + k * k * STEP for k in range(10)]
+    found, clock = times([message(0, bytes([k])) for k in range(10)], arrivals)
+    assert found == arrivals
+    assert clock.jumps == 0
+
+
+def test_a_simulated_clock_may_begin_at_zero():
+    """A first stamp of zero is then the time of arrival, and others follow it."""
+    found, clock = times([message(k * STEP) for k in range(5)], [0] * 5)
+    assert found == [k * STEP for k in range(5)]
+    assert not clock.has_come_round
