@@ -40,6 +40,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.files import write_atomically
+from robot_identification.model.catalogue import find_urdf
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.model.robot_model import RobotModel
@@ -140,13 +141,27 @@ def _run_nodes(robot: str, folder: Path, factor: float) -> None:
             'identifier': {'robot': robot},
             'torque_predictor': {},
             'experiment_coordinator': {
-                'robot': robot, 'output': str(folder),
+                'robot': robot, 'output': str(folder), 'simulation_token': token,
                 'topics': ['joint_states', TRUTH_TOPIC, '/torque_predictor/residual'],
             },
         }
+        roots = _roots(robot, folder)
         for name, parameters in wanted.items():
-            nodes.append(NodeProcess(name, parameters, environment, logs / f'{name}.log'))
+            nodes.append(
+                NodeProcess(name, {**parameters, **roots}, environment, logs / f'{name}.log')
+            )
         _follow(nodes)
+
+
+def _roots(robot: str, folder: Path) -> dict[str, list[str]]:
+    """Return the folders that the nodes need: the new one, and those of a robot of one's own."""
+    read = [folder]
+    if robot.endswith(('.yaml', '.yml')):
+        read += [Path(robot).parent, find_urdf(robot).parent]
+    return {
+        'allowed_read_roots': [str(path.resolve()) for path in read],
+        'allowed_write_roots': [str(folder.resolve())],
+    }
 
 
 def _follow(nodes: list[NodeProcess]) -> None:

@@ -32,6 +32,7 @@ from robot_identification.cli import drive_gains
 from robot_identification.cli import excite
 from robot_identification.cli import export
 from robot_identification.cli import identify
+from robot_identification.cli import init
 from robot_identification.cli import payload
 from robot_identification.cli import predict
 from robot_identification.cli import robots
@@ -43,7 +44,7 @@ from robot_identification.errors import IdentificationError
 
 COMMANDS = (
     demo, robots, base_parameters, urdf, excite, simulate, doctor, identify, validate, predict,
-    export, drive_gains, payload, temperature, compare,
+    export, drive_gains, payload, temperature, compare, init,
 )
 INTERRUPTED = 130
 

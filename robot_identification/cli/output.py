@@ -19,6 +19,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from robot_identification.report.formatting import printable
 from robot_identification.report.json_file import json_text
 
 
@@ -28,8 +29,9 @@ def print_json(content: Any) -> None:
 
 
 def say(text: str) -> None:
-    """Tell the user how things go, on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    """Tell the user how things go, on stderr; names in it cannot steer the terminal."""
+    shown = '\n'.join(printable(line) for line in text.split('\n'))
+    print(shown, file=sys.stderr, flush=True)
 
 
 def warn(text: str) -> None:

@@ -34,6 +34,7 @@ from robot_identification.errors import DescriptionError
 from robot_identification.errors import UsageError
 from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
+from robot_identification.files import HAND_WRITTEN
 from robot_identification.files import read_yaml
 from robot_identification.model.denavit_hartenberg import CONVENTIONS
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg
@@ -95,7 +96,7 @@ def known_robots() -> tuple[KnownRobot, ...]:
 
 
 def _read_entry(path: Path) -> KnownRobot:
-    content = read_yaml(path)
+    content = read_yaml(path, HAND_WRITTEN)
     return KnownRobot(
         str(content.get('name')),
         str(content.get('description', '')),
@@ -147,7 +148,7 @@ def load_robot(
                              'or --urdf FILE')
         return make_robot_model(_checked(urdf), joints=joints, gravity=gravity)
     path = _robot_yaml(robot)
-    content = read_yaml(path)
+    content = read_yaml(path, HAND_WRITTEN)
     source = str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(
@@ -180,7 +181,7 @@ def load_joint_drives(robot: str) -> dict[str, str]:
 
     """
     path = _robot_yaml(robot)
-    joints = read_yaml(path).get('joints')
+    joints = read_yaml(path, HAND_WRITTEN).get('joints')
     if not isinstance(joints, dict):
         raise DescriptionError(f'{path}: `joints` must map joint names to their limits')
     stated = {
@@ -195,7 +196,7 @@ def load_joint_drives(robot: str) -> dict[str, str]:
 def find_urdf(robot: str) -> Path:
     """Return the description that a known robot or a robot YAML names."""
     path = _robot_yaml(robot)
-    return _urdf_path(read_yaml(path), path)
+    return _urdf_path(read_yaml(path, HAND_WRITTEN), path)
 
 
 def read_description(path: Path, arguments: Mapping[str, str] | None = None) -> str:

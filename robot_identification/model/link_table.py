@@ -35,6 +35,7 @@ import pinocchio as pin
 from robot_identification.errors import DescriptionError
 from robot_identification.files import check_keys
 from robot_identification.files import check_schema_version
+from robot_identification.files import HAND_WRITTEN
 from robot_identification.files import read_yaml
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.denavit_hartenberg import CONVENTIONS
@@ -105,7 +106,7 @@ def read_link_table(path: Path) -> LinkTable:
         If it is no link table, or a link cannot be a rigid body; the message names it.
 
     """
-    content, source = read_yaml(path), str(path)
+    content, source = read_yaml(path, HAND_WRITTEN), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(content, source, {'schema_version', 'name', 'convention', 'inertia_about', 'links'},
                {'comment'})

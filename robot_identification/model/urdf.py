@@ -278,6 +278,11 @@ def _named(root: Element, tag: str, source: str) -> dict[str, Element]:
             raise DescriptionError(
                 f'{source}: {tag} number {len(elements) + 1} has no name; give it one'
             )
+        if not name.isprintable():
+            raise DescriptionError(
+                f'{source}: the {tag} {name!r:.80} has characters that cannot be printed; names '
+                'go into logs and reports, so take letters, digits and signs'
+            )
         if name in elements:
             raise DescriptionError(
                 f'{source}: the {tag} {name!r:.80} is given twice; names must differ'

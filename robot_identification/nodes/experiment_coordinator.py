@@ -15,197 +15,411 @@
 """
 Runs a whole experiment by calling the other nodes' services, as a person would.
 
-Generate, arm, record, execute for every seed; identify from the first recording and give the
-model to the torque predictor before the second, so that this one is predicted live.
+What it goes through is one of `nodes.programs`. On a real robot it never arms: it says on ~/state
+and in the log what a person has to call, and waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import json
 from pathlib import Path
 import sys
 import threading
 import time
 
-from rcl_interfaces.srv import SetParameters
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 from robot_identification.errors import DataError
 from robot_identification.errors import IdentificationError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.model.catalogue import known_robots
 from robot_identification.model.catalogue import load_robot
+from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
+from robot_identification.nodes.other_nodes import LONG_SERVICE_TIMEOUT
+from robot_identification.nodes.other_nodes import Others
+from robot_identification.nodes.other_nodes import SERVICE_TIMEOUT
+from robot_identification.nodes.programs import declare_programs
+from robot_identification.nodes.programs import PROGRAMS
+from robot_identification.nodes.roots import read_path
+from robot_identification.nodes.roots import readable_robot
+from robot_identification.nodes.roots import write_path
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-SERVICE_TIMEOUT = 20.0
-LONG_SERVICE_TIMEOUT = 300.0
 ARM_TIMEOUT = 10.0
+# Without a publisher of its state for so long, the runner is no more [s].
+RUNNER_TIMEOUT = 3.0
+# What the approach and the closing of a bag take beside the motion, for the free space [s].
+BESIDES = 60.0
+MOVING = ('APPROACHING', 'EXECUTING', 'STOPPING')
+RUNNER, RECORDER = 'experiment_runner', 'bag_recorder'
 
 
 class ExperimentCoordinator(Node):
-    """Calls services in order in a thread of its own; finishes with the process's exit code."""
+    """Goes through a program in a thread of its own; finishes with the process's exit code."""
 
     def __init__(self) -> None:
         super().__init__('experiment_coordinator')
         self.finished: int | None = None
-        declare(self, 'output', '', 'folder for trajectories, bags and the result')
-        declare(self, 'robot', 'ur5', 'name noted in the bags')
-        declare(
-            self, 'effort_unit', '', "unit noted in the bags, A or Nm; empty: the robot's"
+        declare_robot(self)
+        self._declare_experiment()
+        declare_programs(self)
+        self._token = declare(
+            self, 'simulation_token', '',
+            'shared with the simulated robot, which this node arms itself; empty: a person arms',
+            longest=200,
         )
-        declare(self, 'experiment', 'demo', 'experiment file, or name of a shipped one')
-        declare(self, 'seeds', [1, 2], 'one trajectory each; the first one is identified from')
-        declare(self, 'max_evaluations', 300, 'for each trajectory', minimum=1,
-                maximum=10_000_000)
-        declare(self, 'topics', ['joint_states'], 'topics to record')
-        self._stopping = False
+        self._others = Others(self)
         self._runner_state: dict = {}
-        self._group = ReentrantCallbackGroup()
+        self._recorder_state: dict = {}
+        self._has_moved = False
+        self._state_before: dict = {}
+        self._step = 'starting'
+        self._may_continue = threading.Event()
+        self._waits_to_continue = False
+        self._publisher = self.create_publisher(String, '~/state', LATCHED)
         self.create_subscription(
-            String, 'experiment_runner/state', self._on_state, LATCHED,
-            callback_group=self._group,
+            String, f'{RUNNER}/state', self._on_runner_state, LATCHED,
+            callback_group=self._others.group,
+        )
+        self.create_subscription(
+            String, f'{RECORDER}/state', self._on_recorder_state, LATCHED,
+            callback_group=self._others.group,
+        )
+        self.create_service(
+            Trigger, '~/continue', self._on_continue, callback_group=self._others.group
         )
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
+    def _declare_experiment(self) -> None:
+        declare(self, 'program', 'excitation', 'what to go through', choices=tuple(PROGRAMS))
+        declare(self, 'output', '', 'folder for trajectories, bags and results')
+        declare(self, 'trajectory_file', '',
+                'certified trajectory to execute; empty: one is designed from the experiment')
+        declare(self, 'experiment', 'demo', 'experiment file, or name of a shipped one')
+        declare(self, 'seeds', [1, 2],
+                'of the designs; excitation: one trajectory each, identified from the first one',
+                minimum=0, maximum=2**31 - 1, longest=1000)
+        declare(self, 'max_evaluations', 300, 'for each design', minimum=1, maximum=10_000_000)
+        declare(self, 'effort_unit', '', "noted in the bags, A or Nm; empty: the robot's",
+                choices=('', *EFFORT_UNITS))
+        declare(self, 'serial', '', 'serial number of the robot, noted in the bags', longest=200)
+        declare(self, 'topics', ['joint_states'], 'topics to record', longest=100)
+        declare(self, 'optional_topics', [''],
+                'recorded where published, beside those the recorder knows', longest=100)
+        declare(self, 'patience', 3600.0, 'how long to wait for a person [s]',
+                minimum=1.0, maximum=1e6)
+
     def close(self) -> bool:
         """Stop waiting for others; return True when the thread has ended."""
-        self._stopping = True
+        self._others.stopping = True
         self._thread.join(timeout=0.05)
         return not self._thread.is_alive()
 
     def _run(self) -> None:
         try:
-            self._experiment()
+            self.output.mkdir(parents=True, exist_ok=True)
+            PROGRAMS[self.value('program')](self)
+            self.say('the program has ended', step='done')
             self.finished = 0
         except IdentificationError as error:
-            self.get_logger().error(str(error))
-            self.finished = error.exit_code
+            self._fail(str(error), error.exit_code)
+        except OSError as error:
+            self._fail(f'{error.strerror}: {error.filename}', UsageError.exit_code)
 
-    def _experiment(self) -> None:
-        output = Path(self.get_parameter('output').value)
-        output.mkdir(parents=True, exist_ok=True)
-        for number, seed in enumerate(self.get_parameter('seeds').value, start=1):
-            trajectory = self._generate(output / f'trajectory_{number}.yaml', seed)
-            bag = output / f'bag_{number}'
-            self._execute(trajectory, bag)
-            if number == 1:
-                model = self._identify(bag, output / 'result')
-                self._set('torque_predictor', {'model_file': str(model)})
-                self._say(f'predicting live with {model}')
+    def _fail(self, reason: str, exit_code: int) -> None:
+        self.get_logger().error(reason)
+        self._tell(reason, step='failed')
+        self.finished = exit_code
 
-    def _generate(self, path: Path, seed: int) -> Path:
-        self._say(f'designing {path.name}')
-        self._set('trajectory_generator', {
-            'generate.experiment': self.get_parameter('experiment').value,
+    # What programs use
+
+    @property
+    def output(self) -> Path:
+        """Folder for everything that is written."""
+        return write_path(self, 'output')
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the robot is the simulated one, which this node may arm."""
+        return bool(self._token)
+
+    def value(self, name: str):
+        """Return a parameter."""
+        return self.get_parameter(name).value
+
+    def robot(self) -> RobotModel:
+        """Return the arm in its mounting."""
+        return load_robot(
+            readable_robot(self), gravity=list(gravity_of_mounting(*self.value('mounting')))
+        )
+
+    def effort_unit(self) -> str:
+        """Return the unit of the effort, empty where neither user nor robot's YAML says it."""
+        return str(self.value('effort_unit')) or load_robot(readable_robot(self)).effort_unit or ''
+
+    def say(self, text: str, *, step: str | None = None) -> None:
+        """Tell in the log and on ~/state how things go; `step` is what is done from now on."""
+        self.get_logger().info(text)
+        self._tell(text, step=step)
+
+    def trajectory(self) -> Path:
+        """Return the certified trajectory that the parameters name, or one designed now."""
+        if self.value('trajectory_file'):
+            return read_path(self, 'trajectory_file')
+        return self.design(self.output / 'trajectory.yaml', self.value('seeds')[0])
+
+    def design(self, path: Path, seed: int) -> Path:
+        """Let the generator design a motion and write it to `path`."""
+        self.say(f'designing {path.name}', step='designing')
+        self._others.set_parameters('trajectory_generator', {
+            'generate.experiment': self.value('experiment'),
             'generate.output': str(path),
             'generate.seed': seed,
-            'generate.max_evaluations': self.get_parameter('max_evaluations').value,
+            'generate.max_evaluations': self.value('max_evaluations'),
         })
-        self._call('trajectory_generator/generate', LONG_SERVICE_TIMEOUT)
+        self._others.call('trajectory_generator/generate', LONG_SERVICE_TIMEOUT)
         return path
 
-    def _effort_unit(self) -> str:
-        """Return the unit of the effort, empty where neither user nor robot's YAML says it."""
-        said = str(self.get_parameter('effort_unit').value)
-        name = self.get_parameter('robot').value
-        if said or name not in {known.name for known in known_robots()}:
-            return said
-        return load_robot(name).effort_unit or ''
-
-    def _execute(self, path: Path, bag: Path) -> None:
-        sha256 = load_trajectory(path).sha256
-        self._set('experiment_runner', {'trajectory_file': str(path), 'arm.sha256': sha256})
-        self._arm()
-        self._set('bag_recorder', {
-            'start.output': str(bag),
-            'start.topics': self.get_parameter('topics').value,
-            'start.robot': self.get_parameter('robot').value,
-            'start.effort_unit': self._effort_unit(),
-            'start.trajectory_sha256': sha256,
+    def identify(self, bag: Path, output: Path) -> Path:
+        """Let the identifier make a model of a bag; return its file."""
+        self.say(f'identifying from {bag.name}', step='identifying')
+        self._others.set_parameters('identifier', {
+            'identify.bags': [str(bag)], 'identify.output': str(output),
         })
-        self._runner_state = {}
-        self._call('bag_recorder/start')
-        self._say(f'executing {path.name}, recording {bag.name}')
-        self._call('experiment_runner/execute')
-        self._wait_until_done()
-        self._say(self._call('bag_recorder/stop'))
+        self._others.call('identifier/identify', LONG_SERVICE_TIMEOUT)
+        return output / 'identified_model.yaml'
 
-    def _arm(self) -> None:
-        """Arm; for a while again, because nodes that were just started do not see each other."""
+    def execute(
+        self, path: Path, bag: Path, *, executions: int = 1, payload: str = '',
+        topics: tuple[str, ...] = (),
+    ) -> None:
+        """
+        Execute a trajectory while it is recorded.
+
+        Parameters
+        ----------
+        path : Path
+            Trajectory file.
+        bag : Path
+            Bag to write.
+        executions : int
+            How many of it one arming is to be good for.
+        payload : str
+            Noted in the bag.
+        topics : tuple of str
+            Recorded where published, beside the others.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If the runner stopped the motion; what was recorded stays.
+        DataError
+            If a service refuses, or a node is gone.
+
+        """
+        trajectory = load_trajectory(path)
+        sha256 = trajectory.sha256
+        if not self._is_armed_for_more(sha256):
+            self._arm(path, sha256, executions)
+        self.say(f'recording {bag.name}', step='recording')
+        self._others.set_parameters(RECORDER, {
+            'start.output': str(bag),
+            'start.topics': self.value('topics'),
+            'start.optional_topics': [
+                *OPTIONAL_TOPICS, *topics, *filter(None, self.value('optional_topics'))
+            ],
+            'start.robot': load_robot(readable_robot(self)).name,
+            'start.effort_unit': self.effort_unit(),
+            'start.serial': self.value('serial'),
+            'start.mounting': ' '.join(repr(angle) for angle in self.value('mounting')),
+            'start.payload': payload,
+            'start.trajectory_sha256': sha256,
+            'start.expected_duration': trajectory.duration + BESIDES,
+            # If this node is no more, somebody closes the bag.
+            'start.until_runner_ends': True,
+        })
+        self._others.call(f'{RECORDER}/start')
+        try:
+            self._start_motion(path, sha256, executions)
+            self.say(f'executing {path.name}, recording {bag.name}', step='executing')
+            self._wait_until_done()
+        except IdentificationError:
+            self._try_to_stop_recording()
+            raise
+        self.say(self._stop_recording(), step='recorded')
+
+    def wait_for_person(self, what: str) -> None:
+        """
+        Wait until somebody calls ~/continue.
+
+        Raises
+        ------
+        DataError
+            If nobody does in time.
+
+        """
+        self._may_continue.clear()
+        self._waits_to_continue = True
+        message = (
+            f'{what}; then: ros2 service call {self.get_fully_qualified_name()}/continue '
+            'std_srvs/srv/Trigger'
+        )
+        self._ask(message, 'continue')
+        try:
+            self._others.wait(
+                self._may_continue.is_set, self.value('patience'), 'somebody to go on'
+            )
+        finally:
+            self._waits_to_continue = False
+
+    def set_parameters_of(self, node: str, values: dict) -> None:
+        """Set parameters of another node; see `Others.set_parameters`."""
+        self._others.set_parameters(node, values)
+
+    # Arming and moving
+
+    def _is_armed_for_more(self, sha256: str) -> bool:
+        state = self._runner_state
+        return (
+            state.get('state') == 'DONE' and state.get('sha256') == sha256
+            and state.get('executions_left', 0) > 0
+        )
+
+    def _arm(self, path: Path, sha256: str, executions: int) -> None:
+        """Arm a simulated robot; wait until a person has armed a real one."""
+        wanted = {'trajectory_file': str(path), 'arm.executions': executions}
+        if not self.simulated:
+            self._others.set_parameters(RUNNER, wanted)
+            self._wait_for_arming(path, sha256, executions)
+            return
+        self._others.set_parameters(
+            RUNNER, {**wanted, 'arm.sha256': sha256, 'dry_run': False, 'ladder': False}
+        )
+        # For a while again: nodes that were just started do not see each other.
         deadline = time.monotonic() + ARM_TIMEOUT
         while True:
             try:
-                self._call('experiment_runner/arm')
+                self._others.call(f'{RUNNER}/arm')
                 return
             except DataError:
-                if time.monotonic() > deadline:
+                if self._others.stopping or time.monotonic() > deadline:
                     raise
-                self._pause()
+                self._others.pause()
 
-    def _identify(self, bag: Path, output: Path) -> Path:
-        self._say(f'identifying from {bag.name}')
-        self._set('identifier', {'identify.bags': [str(bag)], 'identify.output': str(output)})
-        self._call('identifier/identify', LONG_SERVICE_TIMEOUT)
-        return output / 'identified_model.yaml'
+    def _wait_for_arming(self, path: Path, sha256: str, executions: int) -> None:
+        runner = f'{self.get_namespace().rstrip("/")}/{RUNNER}'
+        many = f', which is good for {executions} executions' if executions > 1 else ''
+        how = (
+            f'look at {path}, then arm{many}: ros2 param set {runner} arm.sha256 {sha256}; '
+            f'ros2 service call {runner}/arm std_srvs/srv/Trigger'
+        )
+        self._ask(how, 'arm')
 
-    def _on_state(self, message: String) -> None:
-        self._runner_state = json.loads(message.data)
+        def armed() -> bool:
+            state = self._runner_state
+            return state.get('state') == 'ARMED' and state.get('sha256') == sha256
+
+        while True:
+            self._others.wait(armed, self.value('patience'), 'somebody to arm the runner')
+            if not self._runner_state.get('dry_run'):
+                return
+            said = self._others.call(f'{RUNNER}/execute')
+            self._runner_state = {}
+            self._ask(
+                f'{said}. For the motion itself: ros2 param set {runner} dry_run false; the first '
+                f'one is slow (speed), then {how}', 'arm',
+            )
+
+    def _start_motion(self, path: Path, sha256: str, executions: int) -> None:
+        """Execute; where an earlier arming is not good any more, arm and try once more."""
+        armed_before = self._runner_state.get('state') == 'DONE'
+        self._has_moved, self._state_before = False, self._runner_state
+        try:
+            self._others.call(f'{RUNNER}/execute')
+        except DataError as error:
+            if not armed_before:
+                raise
+            self.say(str(error))
+            self._arm(path, sha256, executions)
+            self._state_before = self._runner_state
+            self._others.call(f'{RUNNER}/execute')
 
     def _wait_until_done(self) -> None:
-        def done() -> bool:
-            state = self._runner_state.get('state')
-            if state == 'FAULT':
-                raise DataError(f'experiment_runner: {self._runner_state.get("reason")}')
-            return state == 'DONE'
+        def begun() -> bool:
+            # Of states that follow each other at once only the last one may arrive.
+            ended = self._runner_state.get('state') in ('DONE', 'FAULT')
+            return self._has_moved or (ended and self._runner_state != self._state_before)
 
-        self._wait(done, LONG_SERVICE_TIMEOUT, 'the runner to be done')
+        self._others.wait(begun, SERVICE_TIMEOUT, 'the runner to move')
+        missed = time.monotonic()
+        while (state := self._runner_state.get('state')) in MOVING:
+            if self.count_publishers(f'{RUNNER}/state'):
+                missed = time.monotonic()
+            elif time.monotonic() - missed > RUNNER_TIMEOUT:
+                raise DataError(f'{RUNNER} has gone while it was {state}')
+            self._others.check_stopping()
+            self._others.pause()
+        if state != 'DONE':
+            raise UnsafeMotionError(
+                f'{RUNNER} is {state}: {self._runner_state.get("reason")}; what was recorded stays'
+            )
 
-    def _set(self, node: str, values: dict) -> None:
-        request = SetParameters.Request(
-            parameters=[Parameter(name, value=v).to_parameter_msg() for name, v in values.items()]
-        )
-        answer = self._request(SetParameters, f'{node}/set_parameters', request, SERVICE_TIMEOUT)
-        for result in answer.results:
-            if not result.successful:
-                raise DataError(f'{node}: {result.reason}')
-
-    def _call(self, service: str, timeout: float = SERVICE_TIMEOUT) -> str:
-        answer = self._request(Trigger, service, Trigger.Request(), timeout)
-        if not answer.success:
-            raise DataError(f'{service}: {answer.message}')
-        return answer.message
-
-    def _request(self, kind, name: str, request, timeout: float):
-        client = self.create_client(kind, name, callback_group=self._group)
+    def _stop_recording(self) -> str:
         try:
-            self._wait(client.service_is_ready, SERVICE_TIMEOUT, f'the service {name}')
-            future = client.call_async(request)
-            self._wait(future.done, timeout, f'an answer of {name}')
-            return future.result()
-        finally:
-            self.destroy_client(client)
+            return self._others.call(f'{RECORDER}/stop')
+        except DataError:
+            # The recorder closes a bag by itself a moment after the motion.
+            if self._recorder_state.get('state') == 'IDLE':
+                return str(self._recorder_state.get('reason'))
+            raise
 
-    def _wait(self, condition: Callable[[], bool], timeout: float, what: str) -> None:
-        deadline = time.monotonic() + timeout
-        while not condition():
-            if self._stopping:
-                raise DataError('interrupted')
-            if time.monotonic() > deadline:
-                raise DataError(f'waited {timeout:.0f} s for {what}')
-            self._pause()
+    def _try_to_stop_recording(self) -> None:
+        """Close the bag of a run that failed, of which another reason is told."""
+        if self._others.stopping:
+            return
+        try:
+            self.say(self._stop_recording())
+        except IdentificationError as error:
+            self.say(f'the bag is not closed: {error}')
 
-    def _pause(self) -> None:
-        time.sleep(0.02)
+    # Messages and waiting
 
-    def _say(self, text: str) -> None:
-        self.get_logger().info(text)
+    def _on_runner_state(self, message: String) -> None:
+        self._runner_state = json.loads(message.data)
+        if self._runner_state.get('state') in MOVING:
+            self._has_moved = True
+
+    def _on_recorder_state(self, message: String) -> None:
+        self._recorder_state = json.loads(message.data)
+
+    def _on_continue(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        response.success = self._waits_to_continue
+        response.message = 'going on' if response.success else f'nothing waits: {self._step}'
+        self._may_continue.set()
+        return response
+
+    def _tell(self, message: str, *, step: str | None = None, waiting_for: str = '') -> None:
+        self._step = step or self._step
+        self._publisher.publish(String(data=json.dumps({
+            'program': self.value('program'), 'step': self._step, 'waiting_for': waiting_for,
+            'message': message,
+        })))
+
+    def _ask(self, message: str, waiting_for: str) -> None:
+        # rclpy insists on one severity for each line that logs.
+        self.get_logger().warning(f'waiting: {message}')
+        self._tell(message, step='waiting', waiting_for=waiting_for)
 
 
 def main() -> None:

@@ -194,7 +194,7 @@ def journey(tmp_path_factory):
 
     for number in (1, 2):
         step(f'excite_{number}', 'excite', '--robot', 'ur5', '--seed', number,
-             '--max-evaluations', 80, '-o', folder / f't{number}.yaml')
+             '--max-evaluations', 20, '-o', folder / f't{number}.yaml')
         step(f'simulate_{number}', 'simulate', '--robot', 'ur5', '--trajectory',
              folder / f't{number}.yaml', '--truth-seed', 3, '-o', folder / f'bag{number}')
     step('identify', 'identify', folder / 'bag1', '--robot', 'ur5', '-o', folder / 'm')
@@ -361,7 +361,7 @@ def test_predict_replaces_a_file_only_by_force(journey, command, tmp_path):
 
 def test_same_seed_same_trajectory_file(journey, command, tmp_path):
     """Bytes, not numbers; another seed is another motion."""
-    arguments = ('excite', '--robot', 'ur5', '--max-evaluations', 80, '-o')
+    arguments = ('excite', '--robot', 'ur5', '--max-evaluations', 20, '-o')
     assert command(*arguments, tmp_path / 'a.yaml', '--seed', 1).code == 0
     assert (tmp_path / 'a.yaml').read_bytes() == (journey.folder / 't1.yaml').read_bytes()
     assert (journey.folder / 't2.yaml').read_bytes() != (journey.folder / 't1.yaml').read_bytes()

@@ -50,7 +50,7 @@ def write_trajectory(path):
 
 
 @pytest.fixture(scope='module')
-def warming(tmp_path_factory):
+def warming(tmp_path_factory, without_pictures):
     """Return the folder of an arm that repeats a motion while it warms up, and its models."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')

@@ -119,17 +119,29 @@ def conf(tmp_path):
 @pytest.fixture
 def driver_yaml(tmp_path):
     """Return a function that writes a file of the ROS driver's tool and returns its path."""
-    path = tmp_path / 'my_robot_calibration.yaml'
+    return lambda poses: write_driver_yaml(tmp_path, poses)
 
-    def write(poses):
-        lines = [
-            f'  {link}: {{{", ".join(f"{k}: {v!r}" for k, v in zip(POSE, pose, strict=False))}}}'
-            for link, pose in poses.items()
-        ]
-        path.write_text('\n'.join(['kinematics:', *lines, '  hash: calib_5429313553156543546']))
-        return path
 
-    return write
+def write_driver_yaml(folder, poses):
+    """Write a file of the ROS driver's tool; return its path."""
+    path = folder / 'my_robot_calibration.yaml'
+    lines = [
+        f'  {link}: {{{", ".join(f"{k}: {v!r}" for k, v in zip(POSE, pose, strict=False))}}}'
+        for link, pose in poses.items()
+    ]
+    path.write_text('\n'.join(['kinematics:', *lines, '  hash: calib_5429313553156543546']))
+    return path
+
+
+@pytest.fixture(scope='module')
+def nominal(tmp_path_factory):
+    """Return the placements of the UR5's joints with the nominal poses of the driver."""
+    return placements(write_driver_yaml(tmp_path_factory.mktemp('nominal'), NOMINAL))
+
+
+def placements(path):
+    """Return the placements of the UR5's joints with a calibration file."""
+    return list(calibrated(load_robot('ur5'), path).pinocchio.jointPlacements)[1:]
 
 
 def calibrated(robot, path):
@@ -396,19 +408,15 @@ def test_nominal_poses_of_the_driver_give_the_nominal_arm(driver_yaml):
 
 @pytest.mark.parametrize('link', LINKS)
 @pytest.mark.parametrize('key', range(6), ids=POSE)
-def test_a_changed_pose_appears_at_its_joint_and_nowhere_else(driver_yaml, link, key):
+def test_a_changed_pose_appears_at_its_joint_and_nowhere_else(driver_yaml, nominal, link, key):
     """
     One number of one joint by a millimetre or milliradian: that joint's placement is the pose.
 
     1e-12 is rounding; the fixed joints between the links are seen by it, too.
     """
-    robot = load_robot('ur5')
     changed = {name: list(pose) for name, pose in NOMINAL.items()}
     changed[link][key] += 1e-3
-    nominal, made = (
-        list(calibrated(robot, driver_yaml(poses)).pinocchio.jointPlacements)[1:]
-        for poses in (NOMINAL, changed)
-    )
+    made = placements(driver_yaml(changed))
     moved = [
         name for name, one, other in zip(LINKS, nominal, made, strict=True)
         if np.abs(one.homogeneous - other.homogeneous).max() > 1e-12

@@ -129,9 +129,13 @@ BOMBS = {
 
 
 @needs_xacro
-@pytest.mark.parametrize(('content', 'message'), BOMBS.values(), ids=BOMBS)
-def test_a_bomb_is_stopped(content, message, write):
+@pytest.mark.parametrize('bomb', BOMBS)
+def test_a_bomb_is_stopped(bomb, write, monkeypatch):
     """Within the limit and two seconds for starting and ending a process."""
+    content, message = BOMBS[bomb]
+    if bomb == 'macros':
+        # Another bomb takes all of the time that users allow it.
+        monkeypatch.setattr(xacro, 'MAXIMUM_CPU_SECONDS', 1)
     path = write(content)
     start = time.monotonic()
     with pytest.raises(DescriptionError, match=message) as caught:

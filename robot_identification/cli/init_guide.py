@@ -1,0 +1,360 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The guide that `init` writes: every command of a study in order, with minutes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+from pathlib import Path
+import shlex
+from typing import Any
+
+import numpy as np
+from robot_identification.excitation.experiment_plan import APPROACH_SPEED
+from robot_identification.excitation.experiment_plan import GENTLE_SPEED
+from robot_identification.excitation.experiment_plan import Laboratory
+from robot_identification.excitation.experiment_plan import PlannedMotion
+from robot_identification.excitation.experiment_plan import STEPS
+from robot_identification.excitation.lab_safety import SLOW_TOOL_SPEED
+from robot_identification.excitation.ladder import SLOW_SPEED
+from robot_identification.model.mounted_tool import Tool
+from robot_identification.model.robot_model import RobotModel
+
+TITLES = {
+    'warm_up': 'Warm-up',
+    'excitation': 'The motion to identify from',
+    'validation': 'Validation motions',
+    'static_poses': 'Static poses',
+    'friction_map': 'Friction map',
+}
+# Half an hour warmed the arms of Raviola et al. 2021; a minute is lost between two runs at most.
+WARM_MINUTES = 30.0
+WHY = {
+    'warm_up': 'Friction falls while joints warm up, by up to 31 % in half an hour on a UR5 '
+    '(Raviola et al. 2021). Repeat until joint temperatures, or viscous friction where there are '
+    'none, settle; about half an hour.',
+    'excitation': 'The model comes from this run. Do it right after the warm-up.',
+    'validation': 'Motions that the model has not seen: by another criterion, by chance, and of '
+    'another form. Nothing is fitted to them.',
+    'static_poses': 'Rests at poses that are visited there and back, so that joints come to some '
+    'of them from both sides and static friction cancels. For drive gains (A to N m), which need '
+    "torques that something else knows: the controller's target_moment (docs/drive_gains.md), or "
+    'masses that you trust (torque_from urdf).',
+    'friction_map': 'One joint at a time: 25 strokes at even speeds, both ways, between random '
+    'points of 3 rad at most (form trapezoidal: all strokes take as long, so that lengths make '
+    'the speeds). The other joints rest.',
+}
+LOOK = {
+    'warm_up': 'what ~/state or the last lines say: settled, or ended by a maximum. Longer: raise '
+    'maximum_minutes.',
+    'excitation': 'the verdict and its reasons, and `lost` parameters in results.txt. BAD: follow '
+    'the reasons before going on.',
+    'validation': 'the error (NRMSE) of every joint and motion, and its bias. Errors that are far '
+    'above those of the cross-validation mean a model of one motion only.',
+    'static_poses': 'joints that are not seen, and `bias at most`: a joint that no pose loads, or '
+    'reached from one side only, has no gain yet.',
+    'friction_map': 'the friction curve of every joint in report.html: even on both sides, and '
+    'the same law as in the motion to identify from.',
+}
+
+GAINS_UNKNOWN = (
+    'Drive gains of this arm are not known, so torques have an unknown scale (--relative-scale). '
+    'When the static poses have shown them, do it again with the --drive-gains that are printed '
+    'there.'
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """
+    A planned study.
+
+    Attributes
+    ----------
+    folder : Path
+        Where its files are.
+    robot_name : str
+        As --robot takes it.
+    robot : RobotModel
+        The arm with its tool.
+    tool : Tool, optional
+        What is mounted.
+    laboratory : Laboratory
+        The cell.
+    motions : tuple of PlannedMotion
+        In their order.
+    options : str
+        Options that give the same study again.
+
+    """
+
+    folder: Path
+    robot_name: str
+    robot: RobotModel
+    tool: Tool | None
+    laboratory: Laboratory
+    motions: tuple[PlannedMotion, ...]
+    options: str
+
+    def file(self, name: str) -> str:
+        """Return a path below the folder, as a command line takes it."""
+        return shlex.quote(str(self.folder / name))
+
+    def of_step(self, step: str) -> list[PlannedMotion]:
+        """Return the motions of a step."""
+        return [motion for motion in self.motions if motion.step == step]
+
+
+def study_content(study: Study) -> dict[str, Any]:
+    """Return a study as --json prints it; times are at most, at full speed."""
+    laboratory = study.laboratory
+    return {
+        'folder': str(study.folder),
+        'robot': study.robot_name,
+        'mounting': list(laboratory.mounting),
+        'effort_unit': laboratory.effort_unit,
+        'source': laboratory.source,
+        'guide': str(study.folder / 'guide.md'),
+        'minutes': round(sum(motion.seconds for motion in study.motions) / 60.0, 1),
+        'slow_minutes': round(sum(motion.slow_seconds for motion in study.motions) / 60.0, 1),
+        'steps': [
+            {
+                'step': motion.step,
+                'file': str(study.folder / f'{motion.name}.yaml'),
+                'seed': motion.seed,
+                'minutes': round(motion.seconds / 60.0, 1),
+                'motion_seconds': round(motion.motion_seconds, 3),
+                'approach_seconds': round(motion.approach_seconds, 3),
+                'design': design_command(study, motion),
+                'run': run_command(study, motion),
+            }
+            for motion in study.motions
+        ],
+    }
+
+
+def design_command(study: Study, motion: PlannedMotion) -> str:
+    """Return the command that designs a motion."""
+    script = (
+        f' --servoj {study.file(f"{motion.name}.script")}'
+        if study.laboratory.source == 'csv' else ''
+    )
+    return (
+        f'robot-identification excite --robot {shlex.quote(study.robot_name)} --experiment '
+        f'{study.file(f"{motion.name}.yaml")} --seed {motion.seed} --time-limit '
+        f'{motion.search_seconds:g} -o {_trajectory(study, motion)}{script}'
+    )
+
+
+def run_command(study: Study, motion: PlannedMotion) -> str:
+    """Return the command that executes and records a motion, or what to do where none does."""
+    source = study.laboratory.source
+    if source == 'csv':
+        return (
+            f'run {study.file(f"{motion.name}.script")} on the arm, record '
+            f'{_bag(study, motion)}'
+        )
+    if source == 'simulated':
+        repeated = (
+            f' --warm-up --repeat {warm_up_runs(motion)} --separate-bags'
+            if motion.step == 'warm_up' else ''
+        )
+        return (
+            f'robot-identification simulate --robot {shlex.quote(study.robot_name)} --trajectory '
+            f'{_trajectory(study, motion)}{_mounting(study)}{repeated} -o {_bag(study, motion)}'
+        )
+    programs = {'warm_up': 'temperature', 'static_poses': 'static_poses'}
+    angles = ', '.join(repr(float(angle)) for angle in study.laboratory.mounting)
+    minutes = (
+        f' -p maximum_minutes:={1.5 * WARM_MINUTES:.1f} -p maximum_runs:='
+        f'{math.ceil(1.5 * warm_up_runs(motion))}' if motion.step == 'warm_up' else ''
+    )
+    return (
+        f'ros2 run robot_identification experiment_coordinator --ros-args -p program:='
+        f'{programs.get(motion.step, "record")} -p robot:={shlex.quote(study.robot_name)} -p '
+        f'"mounting:=[{angles}]" -p effort_unit:={study.laboratory.effort_unit} -p '
+        f'trajectory_file:={_trajectory(study, motion)} -p output:={study.file(motion.name)}'
+        # As the RTDE publisher of Universal Robots names it; recorded where it is there.
+        f'{minutes} -p "optional_topics:=[rtde/joint_temperatures]"'
+    )
+
+
+def warm_up_runs(motion: PlannedMotion) -> int:
+    """Return how many runs of the warm-up make half an hour."""
+    return math.ceil(60.0 * WARM_MINUTES / motion.motion_seconds)
+
+
+def guide_text(study: Study) -> str:
+    """Return the text of guide.md."""
+    content = study_content(study)
+    laboratory = study.laboratory
+    things = ', '.join(obstacle.name for obstacle in laboratory.obstacles) or 'nothing'
+    tool = 'no tool' if study.tool is None else f'a tool of {study.tool.mass:g} kg'
+    lines = [
+        f'# Study of {study.robot.name}', '',
+        f'{study.robot.name} with {tool}, mounting {list(laboratory.mounting)} rad, in a cell '
+        f'with {things}. Effort in {laboratory.effort_unit}. Made by', '',
+        *_console([f'robot-identification init {study.options} --defaults -o '
+                   f'{shlex.quote(str(study.folder))}']), '',
+        'Commands are for the folder in which that was typed; nodes read and write below it.', '',
+        '## Minutes', '',
+        '| step | motions | design | at full speed, at most | slow, one period |',
+        '|---|---|---|---|---|',
+        *(_row(study, step) for step in STEPS), '',
+        f'At most: from the durations and periods of the files, and a way to each start from '
+        f'anywhere in the window at {APPROACH_SPEED:g} rad/s. In all {content["minutes"]:.0f} min '
+        f'once at full speed, {content["slow_minutes"]:.0f} min slow (one period at '
+        f'{SLOW_SPEED:.0%}, static poses and strokes at {GENTLE_SPEED:.0%}; longer where the tool '
+        f'would exceed {SLOW_TOOL_SPEED:g} m/s), and the warm-up repeated: '
+        f'{warm_up_runs(study.motions[0])} runs are {WARM_MINUTES:.0f} min.', '',
+        '## Design', '',
+        'All motions before the arm is warm. Each line proves its motion free of collision in the '
+        'cell above, or says why not.', '',
+        *_console([design_command(study, motion) for motion in study.motions]), '',
+        *_before(study),
+    ]
+    for number, step in enumerate(STEPS, start=1):
+        lines += ['', f'## {number}. {TITLES[step]}', '', WHY[step], '']
+        lines += _console([run_command(study, motion) for motion in study.of_step(step)])
+        lines += ['', *_console(_evaluation(study, step))] if _evaluation(study, step) else []
+        if step == 'excitation' and _needs_gains(study):
+            lines += ['', GAINS_UNKNOWN]
+        lines += ['', f'Look at: {LOOK[step]}']
+    return '\n'.join(lines) + '\n'
+
+
+def _row(study: Study, step: str) -> str:
+    motions = study.of_step(step)
+    design, full, slow = (
+        sum(seconds) / 60.0 for seconds in (
+            [motion.search_seconds for motion in motions],
+            [motion.seconds for motion in motions],
+            [motion.slow_seconds for motion in motions],
+        )
+    )
+    return (
+        f'| {TITLES[step]} | {len(motions)} | {design:.1f} min | {full:.1f} min | {slow:.1f} min |'
+    )
+
+
+def _before(study: Study) -> list[str]:
+    """Return what is done once, and before each motion."""
+    if study.laboratory.source != 'ros':
+        return [
+            '## Before', '',
+            'The way to the start of each motion is yours: slowly, and clear of everything.'
+            if study.laboratory.source == 'csv' else 'Nothing moves: all of it is simulated.',
+        ]
+    return [
+        '## Before', '',
+        'Somebody holds the emergency stop. The runner is no safety function. Start it beside the '
+        'running driver, in this folder:', '',
+        *_console([
+            f'ros2 launch robot_identification ur_robot.launch.py ur_type:='
+            f'{shlex.quote(study.robot_name)} effort_unit:={study.laboratory.effort_unit}'
+            + _launch_mounting(study),
+            # The tool is in the description of the arm.
+            'ros2 param set /experiment_runner payload "[0.0]"',
+        ]), '',
+        'Motions are certified for the description that was designed with, and the one of a '
+        'running driver is another: it has the calibration of the arm, meshes instead of boxes, '
+        'and no tool. The runner refuses joints that are further apart than a calibration moves '
+        'them; `robot-identification urdf --calibration` puts the calibration into ours '
+        '(docs/tutorial_ur5e.md).', '',
+        'Every motion climbs a ladder: a dry run, a slow run of one period, then full speed. Each '
+        'needs a person who looks at the trajectory and arms. The commands below say what to '
+        'call, wait for it, and record. For the ladder, before each:', '',
+        *_console([
+            'ros2 param set /experiment_runner dry_run true    # then the command, and arm',
+            f'ros2 param set /experiment_runner speed {SLOW_SPEED:g}; ros2 param set '
+            '/experiment_runner periods 1; ros2 param set /experiment_runner dry_run false',
+            'ros2 param set /experiment_runner speed 1.0; ros2 param set /experiment_runner '
+            'periods 0',
+        ]), '',
+        f'Static poses and strokes are long and move the tool slowly. For them {GENTLE_SPEED:.0%} '
+        f'count as slow, as far as the tool keeps {SLOW_TOOL_SPEED:g} m/s; where it does not, '
+        'the runner says how slow instead of the second line above:', '',
+        *_console([
+            f'ros2 param set /experiment_runner slow_speed {GENTLE_SPEED:g}; ros2 param set '
+            f'/experiment_runner speed {GENTLE_SPEED:g}',
+        ]), '',
+        'A dry run and a slow run are made with `program:=record` and an `output` of their own: a '
+        'slow run is recorded, too.',
+    ]
+
+
+def _evaluation(study: Study, step: str) -> list[str]:
+    """Return what is computed after a step."""
+    robot = f'--robot {shlex.quote(study.robot_name)}'
+    unit = f'--effort-unit {study.laboratory.effort_unit}'
+    first = study.of_step('excitation')[0]
+    model = study.file('result/identified_model.yaml')
+    if _needs_gains(study):
+        unit += ' --relative-scale'
+    bags = ' '.join(_bag(study, motion) for motion in study.of_step(step))
+    return {
+        'excitation': [
+            f'robot-identification identify {bags} {robot}{_mounting(study)} {unit} -o '
+            f'{study.file("result")}'
+        ],
+        'validation': [
+            f'robot-identification validate {model} {bags} -o {study.file("validation")}'
+        ],
+        'static_poses': [
+            f'robot-identification drive-gains {bags} {robot}{_mounting(study)} --effort-unit A '
+            f'--torque-from urdf -o {study.file("gains")}'
+        ] if study.laboratory.effort_unit == 'A' and study.laboratory.source != 'ros' else [],
+        'friction_map': [
+            f'robot-identification identify {_bag(study, first)} {bags} {robot}'
+            f'{_mounting(study)} {unit} -o {study.file("friction")}'
+        ],
+    }.get(step, [])
+
+
+def _needs_gains(study: Study) -> bool:
+    """Return whether currents are recorded of which nobody knows the torque."""
+    return study.laboratory.effort_unit == 'A' and not bool(
+        np.all(np.isfinite(study.robot.drives.drive_gain))
+    )
+
+
+def _trajectory(study: Study, motion: PlannedMotion) -> str:
+    return study.file(f'{motion.name}.trajectory.yaml')
+
+
+def _bag(study: Study, motion: PlannedMotion) -> str:
+    source = study.laboratory.source
+    if source == 'csv':
+        return study.file(f'{motion.name}.csv')
+    if source == 'simulated':
+        return study.file(f'{motion.name}_bag')
+    names = {'static_poses': 'poses_bag', 'warm_up': 'bag_001'}
+    return study.file(f'{motion.name}/{names.get(motion.step, "bag")}')
+
+
+def _mounting(study: Study) -> str:
+    angles = study.laboratory.mounting
+    return ' --mounting ' + ' '.join(repr(float(a)) for a in angles) if any(angles) else ''
+
+
+def _launch_mounting(study: Study) -> str:
+    angles = study.laboratory.mounting
+    words = ', '.join(repr(float(a)) for a in angles)
+    return f' "mounting:=[{words}]"' if any(angles) else ''
+
+
+def _console(commands: list[str]) -> list[str]:
+    return ['```console', *(f'$ {command}' for command in commands), '```']

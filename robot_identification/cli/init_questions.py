@@ -1,0 +1,279 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What `init` asks: each question with its default, its option, and what an answer may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import UsageError
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.experiment_plan import slab
+from robot_identification.excitation.experiment_plan import SOURCES
+from robot_identification.excitation.experiment_plan import usual_window
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.mounted_tool import Tool
+from robot_identification.model.robot_model import EFFORT_UNITS
+from robot_identification.model.robot_model import RobotModel
+
+NONE, USUAL = 'none', 'usual'
+MOUNTINGS = {'upright': (0.0, 0.0, 0.0), 'ceiling': (np.pi, 0.0, 0.0)}
+# The arm stands on it.
+DEFAULT_TABLE = '-0.01'
+DEFAULT_ROBOT = 'ur5e'
+# Of a tool whose size was not said: this wide, and twice as long as its centre of mass is far.
+TOOL_WIDTH, SHORTEST_TOOL = 0.1, 0.05
+Answers = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """
+    One question.
+
+    Attributes
+    ----------
+    name : str
+        Of the option, without dashes in front.
+    words : str
+        What is asked.
+    default : callable
+        Takes the answers so far and returns the text of the default.
+    parse : callable
+        Takes a text and the answers so far and returns the answer; raises an
+        `IdentificationError` with the reason.
+    metavar : str
+        How the option shows its value.
+    about : str
+        What the option is.
+
+    """
+
+    name: str
+    words: str
+    default: Callable[[Answers], str]
+    parse: Callable[[str, Answers], Any]
+    metavar: str
+    about: str
+
+    def applies(self, answers: Answers) -> bool:
+        """Return whether it is to be asked after these answers."""
+        return self.name != 'tool-size' or answers['tool'] is not None
+
+
+def parse_robot(text: str, answers: Answers) -> RobotModel:
+    """Return the arm of a known name or of a robot YAML."""
+    return load_robot(text)
+
+
+def parse_mounting(text: str, answers: Answers) -> tuple[float, float, float]:
+    """Return roll, pitch, yaw [rad] from three numbers or a word."""
+    if text in MOUNTINGS:
+        return MOUNTINGS[text]
+    roll, pitch, yaw = _numbers(text, 3, 'roll pitch yaw in rad, or upright, or ceiling')
+    return roll, pitch, yaw
+
+
+def parse_tool(text: str, answers: Answers) -> tuple[float, ...] | None:
+    """Return mass [kg] and centre of mass [m], or None."""
+    if text == NONE:
+        return None
+    mass, *center = _numbers(text, 4, 'mass [kg] and centre of mass x y z [m], or none')
+    # Made once, so that its numbers are checked.
+    Tool(mass, (center[0], center[1], center[2]), (1.0, 1.0, 1.0))
+    return (mass, *center)
+
+
+def parse_tool_size(text: str, answers: Answers) -> Tool:
+    """Return the tool, of which mass and centre were asked before."""
+    x, y, z = _numbers(text, 3, 'three edges in m')
+    mass, *center = answers['tool']
+    return Tool(mass, (center[0], center[1], center[2]), (x, y, z))
+
+
+def default_tool_size(answers: Answers) -> str:
+    """Return the size of a tool as its centre of mass lets expect it."""
+    long = max(2.0 * abs(answers['tool'][3]), SHORTEST_TOOL)
+    return f'{TOOL_WIDTH:g} {TOOL_WIDTH:g} {long:g}'
+
+
+def parse_table(text: str, answers: Answers) -> tuple[Obstacle, ...]:
+    """Return what the arm stands on or hangs from."""
+    if text == NONE:
+        return ()
+    (height,) = _numbers(text, 1, 'its height in m, or none')
+    return (slab('table', 'below', -height),)
+
+
+def parse_ceiling(text: str, answers: Answers) -> tuple[Obstacle, ...]:
+    """Return what is above the arm."""
+    if text == NONE:
+        return ()
+    (height,) = _numbers(text, 1, 'its height in m, or none')
+    return (slab('ceiling', 'above', height),)
+
+
+def parse_walls(text: str, answers: Answers) -> tuple[Obstacle, ...]:
+    """Return walls from SIDE:DISTANCE ..."""
+    walls = []
+    for word in [] if text == NONE else text.split():
+        side, colon, distance = word.partition(':')
+        if not colon or side in ('above', 'below'):
+            raise UsageError(
+                f'{word!r} is no wall: SIDE:DISTANCE is needed, with front, back, left or right, '
+                'and a distance in m'
+            )
+        (metres,) = _numbers(distance, 1, 'a distance in m')
+        walls.append(slab(f'wall_{side}', side, metres))
+    return _unique(walls)
+
+
+def parse_boxes(text: str, answers: Answers) -> tuple[Obstacle, ...]:
+    """Return boxes from NAME:SX,SY,SZ,X,Y,Z ..."""
+    boxes = []
+    for word in [] if text == NONE else text.split():
+        name, colon, values = word.partition(':')
+        if not colon or not name.isidentifier():
+            raise UsageError(
+                f'{word!r} is no box: NAME:SX,SY,SZ,X,Y,Z is needed, with edges and centre in m'
+            )
+        sx, sy, sz, x, y, z = _numbers(
+            values.replace(',', ' '), 6, 'three edges and a centre in m'
+        )
+        if min(sx, sy, sz) <= 0.0:
+            raise UsageError(f'the edges of {name} are {sx:g}, {sy:g}, {sz:g} m: all above 0')
+        boxes.append(Obstacle(name, (sx, sy, sz), (x, y, z), (0.0, 0.0, 0.0)))
+    return _unique(boxes)
+
+
+def parse_window(text: str, answers: Answers) -> dict[str, tuple[float, float]]:
+    """Return position ranges from `usual`, `none`, or JOINT:LOWER,UPPER .. that change these."""
+    robot: RobotModel = answers['robot']
+    window = {} if text == NONE else usual_window(robot)
+    for word in [] if text in (NONE, USUAL) else text.split():
+        joint, colon, values = word.partition(':')
+        if not colon or joint not in robot.joint_names:
+            raise UsageError(
+                f'{word!r} is no range: JOINT:LOWER,UPPER in rad is needed; the joints of '
+                f'{robot.name} are {", ".join(robot.joint_names)}'
+            )
+        lower, upper = _numbers(values.replace(',', ' '), 2, 'two ends in rad')
+        if not lower < upper:
+            raise UsageError(f'the range of {joint} is [{lower:g}, {upper:g}] rad, empty')
+        window[joint] = (lower, upper)
+    return window
+
+
+def parse_effort_unit(text: str, answers: Answers) -> str:
+    """Return A or Nm."""
+    return _one_of(text, EFFORT_UNITS, 'effort unit')
+
+
+def parse_source(text: str, answers: Answers) -> str:
+    """Return where data come from."""
+    return _one_of(text, SOURCES, 'source of data')
+
+
+def _always(text: str) -> Callable[[Answers], str]:
+    return lambda answers: text
+
+
+QUESTIONS = (
+    Question(
+        'robot', 'Which arm? (a name of `robot-identification robots`, or a robot YAML)',
+        _always(DEFAULT_ROBOT), parse_robot, 'R', 'a known robot, or a robot YAML',
+    ),
+    Question(
+        'mounting', 'How is its base turned in the world? (roll pitch yaw [rad], upright or '
+        'ceiling)', _always('upright'), parse_mounting, 'ROLL PITCH YAW',
+        'roll, pitch and yaw of the base in the world [rad], or the word upright or ceiling',
+    ),
+    Question(
+        'tool', 'What is mounted on the flange? (mass [kg] and centre of mass x y z [m] in the '
+        "tool's frame, or none)", _always(NONE), parse_tool, 'MASS X Y Z',
+        "mass [kg] and centre of mass [m], in the tool's frame, of what stays on the flange; or "
+        'none',
+    ),
+    Question(
+        'tool-size', 'How large is it? (edges x y z [m] of a box from the flange outwards)',
+        default_tool_size, parse_tool_size, 'LX LY LZ',
+        'edges of a box around the tool, from the flange outwards [m]',
+    ),
+    Question(
+        'table', 'How high is the surface that the arm is mounted on? (z [m] in the frame of its '
+        'base, or none)', _always(DEFAULT_TABLE), parse_table, 'HEIGHT',
+        "surface that the arm is mounted on: z in the base's frame [m], or none",
+    ),
+    Question(
+        'wall', 'Are there walls? (SIDE:DISTANCE .. [m] from the base, with front (x), back, left '
+        '(y), right; or none)', _always(NONE), parse_walls, 'SIDE:DISTANCE',
+        "walls: front, back, left or right (+x, -x, +y, -y of the base's frame) and distance [m]",
+    ),
+    Question(
+        'ceiling', 'Is something above? (z [m] in the frame of the base, or none)', _always(NONE),
+        parse_ceiling, 'HEIGHT', "what is above the arm: z in the base's frame [m], or none",
+    ),
+    Question(
+        'cell', 'What else stands there? (NAME:SX,SY,SZ,X,Y,Z .. edges and centres [m], or none)',
+        _always(NONE), parse_boxes, 'BOX',
+        "further boxes, NAME:SX,SY,SZ,X,Y,Z: edges and centre in the base's frame [m]; or none",
+    ),
+    Question(
+        'window', 'Which ranges may joints use? (usual; JOINT:LOWER,UPPER .. [rad]; or none for '
+        'the whole range)', _always(USUAL), parse_window, 'JOINT:LOWER,UPPER',
+        'position ranges [rad] that change the usual ones; usual; or none for the whole range',
+    ),
+    Question(
+        'effort-unit', 'In which unit does the driver state effort? (A or Nm)',
+        lambda answers: answers['robot'].effort_unit or 'A', parse_effort_unit, 'UNIT',
+        'of the recorded effort: A or Nm',
+    ),
+    Question(
+        'source', 'Where do data come from? (ros: the driver; csv: tables of an arm that runs a '
+        'program; simulated)', _always(SOURCES[0]), parse_source, 'SOURCE',
+        f'where data come from: {", ".join(SOURCES)}',
+    ),
+)
+# What makes the cell; asked again together where the arm has no room in it.
+CELL = ('tool', 'tool-size', 'table', 'wall', 'ceiling', 'cell', 'window')
+
+
+def _numbers(text: str, count: int, needed: str) -> tuple[float, ...]:
+    words = text.split()
+    try:
+        values = tuple(float(word) for word in words)
+    except ValueError:
+        values = ()
+    if len(values) != count or not np.all(np.isfinite(values)):
+        raise UsageError(f'{text!r} cannot be used: {needed}')
+    return values
+
+
+def _one_of(text: str, known: tuple[str, ...], what: str) -> str:
+    if text not in known:
+        raise UsageError(f'{text!r} is no {what}: it is one of {", ".join(known)}')
+    return text
+
+
+def _unique(obstacles: list[Obstacle]) -> tuple[Obstacle, ...]:
+    names = [obstacle.name for obstacle in obstacles]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f'{", ".join(twice)} is given twice')
+    return tuple(obstacles)

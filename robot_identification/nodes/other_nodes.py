@@ -1,0 +1,126 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Services of other nodes, called from a thread that may wait while another one serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+from typing import Any
+
+from rcl_interfaces.srv import SetParameters
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from robot_identification.errors import DataError
+from std_srvs.srv import Trigger
+
+SERVICE_TIMEOUT = 20.0
+LONG_SERVICE_TIMEOUT = 300.0
+PAUSE = 0.02
+
+
+class Others:
+    """
+    Waits for services, calls them, and gives up when it is asked to stop.
+
+    Parameters
+    ----------
+    node : Node
+        Whose clients they are; its executor has a thread for them.
+
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self.group = ReentrantCallbackGroup()
+        self.stopping = False
+
+    def set_parameters(self, node: str, values: dict[str, Any]) -> None:
+        """
+        Set parameters of another node.
+
+        Raises
+        ------
+        DataError
+            With the reason of one that was refused.
+
+        """
+        request = SetParameters.Request(
+            parameters=[Parameter(name, value=v).to_parameter_msg() for name, v in values.items()]
+        )
+        answer = self._request(SetParameters, f'{node}/set_parameters', request, SERVICE_TIMEOUT)
+        for name, result in zip(values, answer.results, strict=True):
+            if not result.successful:
+                raise DataError(f'{node} refuses {name}: {result.reason}')
+
+    def call(self, service: str, timeout: float = SERVICE_TIMEOUT) -> str:
+        """
+        Call a Trigger service; return what it says.
+
+        Raises
+        ------
+        DataError
+            If it refuses, or does not answer within `timeout` seconds.
+
+        """
+        answer = self._request(Trigger, service, Trigger.Request(), timeout)
+        if not answer.success:
+            raise DataError(f'{service}: {answer.message}')
+        return str(answer.message)
+
+    def wait(self, condition: Callable[[], bool], timeout: float, what: str) -> None:
+        """
+        Wait until something holds.
+
+        Raises
+        ------
+        DataError
+            If it does not within `timeout` seconds; `what` names it.
+
+        """
+        deadline = time.monotonic() + timeout
+        while not condition():
+            self.check_stopping()
+            if time.monotonic() > deadline:
+                raise DataError(f'waited {timeout:.0f} s for {what}')
+            self.pause()
+
+    def check_stopping(self) -> None:
+        """
+        Give up where that was asked for.
+
+        Raises
+        ------
+        DataError
+            If `stopping` is set.
+
+        """
+        if self.stopping:
+            raise DataError('interrupted')
+
+    def pause(self) -> None:
+        """Let others do their work."""
+        time.sleep(PAUSE)
+
+    def _request(self, kind: Any, name: str, request: Any, timeout: float) -> Any:
+        client = self._node.create_client(kind, name, callback_group=self.group)
+        try:
+            self.wait(client.service_is_ready, SERVICE_TIMEOUT, f'the service {name}')
+            future = client.call_async(request)
+            self.wait(future.done, timeout, f'an answer of {name}')
+            return future.result()
+        finally:
+            self._node.destroy_client(client)

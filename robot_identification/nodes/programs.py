@@ -1,0 +1,213 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+What the experiment coordinator goes through: one function a program, in words of its methods.
+
+To add one: write its function, add one line to PROGRAMS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import shlex
+from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+from rclpy.node import Node
+from robot_identification.cli.main import make_parser
+from robot_identification.errors import UsageError
+from robot_identification.estimation.settling import figures_of_run
+from robot_identification.estimation.settling import judge_settling
+from robot_identification.estimation.settling import RunFigures
+from robot_identification.estimation.settling import Settling
+from robot_identification.estimation.settling import SettlingOptions
+from robot_identification.experiment.bag import read_recording
+from robot_identification.files import write_atomically
+from robot_identification.nodes.common import declare
+from robot_identification.nodes.roots import allowed_to_read
+from robot_identification.nodes.roots import readable_robot
+from robot_identification.pipeline import choose_effort_unit
+from robot_identification.report.json_file import json_text
+
+if TYPE_CHECKING:
+    from robot_identification.nodes.experiment_coordinator import ExperimentCoordinator
+
+# What drive gains come from, of whoever publishes it.
+TARGET_TOPICS = ('rtde/target_moment', 'rtde/target_current', 'target_moment', 'target_current')
+TORQUE_SOURCES = ('target', 'urdf')
+NO_PAYLOAD, UNKNOWN_PAYLOAD = '0', 'unknown'
+STUDY_FILE = 'temperature_runs.json'
+
+
+def declare_programs(node: Node) -> None:
+    """Declare the parameters that only some programs have."""
+    declare(node, 'torque_from', 'target',
+            'static_poses: where torques come from, target (recorded target_moment), urdf, or '
+            'the path of a model whose masses are trusted')
+    declare(node, 'payload.mass', 0.0, 'payload: its mass [kg]; 0: not known',
+            minimum=0.0, maximum=100.0)
+    declare(node, 'payload.center_of_mass', [0.0, 0.0, 0.0],
+            "payload: its centre of mass in the tool's frame [m]",
+            minimum=-3.0, maximum=3.0, longest=3)
+    declare(node, 'settled_rise', 0.5,
+            'temperature: settled when no joint changes by more than this from run to run [K]',
+            minimum=0.01, maximum=10.0)
+    declare(node, 'settled_change', 0.02,
+            'temperature: the same for viscous friction where no temperature is published, as a '
+            'share', minimum=0.001, maximum=1.0)
+    declare(node, 'settled_runs', 2, 'temperature: changes in a row that must be as small',
+            minimum=1, maximum=100)
+    declare(node, 'maximum_runs', 30, 'temperature: runs at most', minimum=1, maximum=1000)
+    declare(node, 'maximum_minutes', 60.0,
+            "temperature: no run begins that would end later, by the bags' stamps [min]",
+            minimum=0.1, maximum=1440.0)
+
+
+def excitation(coordinator: ExperimentCoordinator) -> None:
+    """Design, execute and record one motion a seed; identify from the first, predict the next."""
+    output = coordinator.output
+    for number, seed in enumerate(coordinator.value('seeds'), start=1):
+        trajectory = coordinator.design(output / f'trajectory_{number}.yaml', seed)
+        bag = output / f'bag_{number}'
+        coordinator.execute(trajectory, bag)
+        if number == 1:
+            model = coordinator.identify(bag, output / 'result')
+            coordinator.set_parameters_of('torque_predictor', {'model_file': str(model)})
+            coordinator.say(f'predicting live with {model}')
+
+
+def record(coordinator: ExperimentCoordinator) -> None:
+    """Execute one motion and record it."""
+    coordinator.execute(coordinator.trajectory(), coordinator.output / 'bag')
+
+
+def static_poses(coordinator: ExperimentCoordinator) -> None:
+    """Record a motion with rests, and say what `drive-gains` finds in it."""
+    bag, gains = coordinator.output / 'poses_bag', coordinator.output / 'gains'
+    coordinator.execute(coordinator.trajectory(), bag, topics=TARGET_TOPICS)
+    unit, source = coordinator.effort_unit(), str(coordinator.value('torque_from'))
+    if source not in TORQUE_SOURCES:
+        source = str(allowed_to_read(coordinator, 'torque_from', source))
+    arguments = [
+        'drive-gains', str(bag), '--robot', readable_robot(coordinator), '--torque-from', source,
+        '--mounting', *(repr(angle) for angle in coordinator.value('mounting')),
+        *(['--effort-unit', unit] if unit else []), '-o', str(gains),
+    ]
+    coordinator.say(f'finding drive gains from {bag.name}', step='drive_gains')
+    args = make_parser().parse_args(arguments)
+    args.command_line = shlex.join(['robot-identification', *arguments])
+    args.run(args)
+    coordinator.say(f'drive gains are in {gains / "results.txt"}')
+
+
+def payload(coordinator: ExperimentCoordinator) -> None:
+    """Record the bare arm, wait for the payload, record the same motion with it."""
+    mass = coordinator.value('payload.mass')
+    center = coordinator.value('payload.center_of_mass')
+    if len(center) != 3:
+        raise UsageError(
+            f'payload.center_of_mass has {len(center)} numbers, x, y and z [m] are needed'
+        )
+    words = ' '.join(repr(value) for value in (mass, *center)) if mass else UNKNOWN_PAYLOAD
+    output = coordinator.output
+    trajectory = coordinator.trajectory()
+    bare, loaded = output / 'bare_bag', output / 'loaded_bag'
+    coordinator.execute(trajectory, bare, payload=NO_PAYLOAD)
+    coordinator.wait_for_person(
+        'mount the payload and set it in the controller' + (f' ({mass:g} kg)' if mass else '')
+    )
+    coordinator.execute(trajectory, loaded, payload=words)
+    robot = readable_robot(coordinator)
+    coordinator.say(
+        f'next: robot-identification drive-gains {bare} --robot {robot} --loaded {loaded} '
+        f'--payload {words} -o {output / "gains"}' if mass else
+        f'next: robot-identification identify {bare} --robot {robot} -o {output / "bare"}; '
+        f'robot-identification payload {output / "bare" / "identified_model.yaml"} {loaded} -o '
+        f'{output / "payload"}'
+    )
+
+
+def temperature(coordinator: ExperimentCoordinator) -> None:
+    """Repeat one motion, one bag a run, until temperatures or friction settle."""
+    options = SettlingOptions(
+        rise=coordinator.value('settled_rise'), change=coordinator.value('settled_change'),
+        runs=coordinator.value('settled_runs'),
+    )
+    robot, output = coordinator.robot(), coordinator.output
+    trajectory = coordinator.trajectory()
+    most, minutes = coordinator.value('maximum_runs'), coordinator.value('maximum_minutes')
+    runs: list[_Run] = []
+    reason = ''
+    while not reason:
+        bag = output / f'bag_{len(runs) + 1:03d}'
+        coordinator.execute(trajectory, bag, executions=most - len(runs))
+        recording = read_recording(bag, robot.joint_names, encoders=robot.encoders)
+        unit = choose_effort_unit(coordinator.effort_unit() or None, [recording], robot)
+        start = 1e-9 * recording.start
+        runs.append(_Run(
+            bag.name, figures_of_run(robot, recording, unit), start,
+            start + float(recording.stamps[-1]),
+        ))
+        settling = judge_settling([run.figures for run in runs], robot.joint_names, options)
+        write_atomically(output / STUDY_FILE, json_text(_study(runs, settling)))
+        coordinator.say(f'{bag.name}: {settling.reason}', step='settling')
+        reason = _why_ended(settling, runs, most, minutes)
+    coordinator.say(
+        f'{reason} after {len(runs)} runs; next: one `identify` for each bag, then '
+        '`robot-identification temperature` with all models'
+    )
+
+
+class _Run(NamedTuple):
+    """One run: its bag, what it shows, and its first and last stamp [s]."""
+
+    bag: str
+    figures: RunFigures
+    start: float
+    stop: float
+
+
+def _why_ended(settling: Settling, runs: list[_Run], most: int, minutes: float) -> str:
+    """Return why no other run is made, empty where one is."""
+    if settling.settled:
+        return f'settled by {settling.by}'
+    if len(runs) >= most:
+        return f'not settled, ended by maximum_runs {most}'
+    elapsed = runs[-1].stop - runs[0].start
+    if elapsed * (1.0 + 1.0 / len(runs)) > 60.0 * minutes:
+        return f'not settled, ended by maximum_minutes {minutes:g}'
+    return ''
+
+
+def _study(runs: list[_Run], settling: Settling) -> dict:
+    """Return what the runs showed, to be kept beside the bags."""
+    return {
+        'settled': settling.settled,
+        'by': settling.by,
+        'reason': settling.reason,
+        'runs': [
+            {'bag': run.bag, 'start': run.start, 'stop': run.stop, **vars(run.figures)}
+            for run in runs
+        ],
+    }
+
+
+PROGRAMS: dict[str, Callable[[ExperimentCoordinator], None]] = {
+    'excitation': excitation,
+    'record': record,
+    'static_poses': static_poses,
+    'payload': payload,
+    'temperature': temperature,
+}

@@ -1,0 +1,390 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`init`: what it asks, what it refuses, and the files of a study that it writes."""
+
+import io
+import json
+from pathlib import Path
+import re
+import shlex
+import sys
+
+from builders import run_command
+import numpy as np
+import pytest
+from recordings import write_small_arm
+from robot_identification.cli.init_questions import QUESTIONS
+from robot_identification.cli.main import make_parser
+from robot_identification.excitation.execution import check_executable
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_plan import STEPS
+from robot_identification.excitation.lab_safety import check_lab_margins
+from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.model.catalogue import load_robot
+
+# Of the default answers, an empty line each: no tool, so its size is not asked.
+ALL_DEFAULTS = [''] * (len(QUESTIONS) - 1)
+
+
+class Terminal(io.StringIO):
+    """A person who types these lines, and then goes away."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Return a function that runs `init` while a person types."""
+    def run(lines, *arguments):
+        monkeypatch.setattr(sys, 'stdin', Terminal(''.join(f'{line}\n' for line in lines)))
+        return run_command('init', *arguments)
+
+    return run
+
+
+def init(*arguments):
+    """Run `init` with the defaults where no option is given."""
+    return run_command('init', '--defaults', *arguments)
+
+
+def experiments(folder):
+    """Return the experiment files of a study in their order."""
+    return sorted(folder.glob('[0-9]*.yaml'))
+
+
+def commands(folder):
+    """Return the command lines of the guide."""
+    text = (folder / 'guide.md').read_text()
+    return [line[2:] for line in text.splitlines() if line.startswith('$ ')]
+
+
+@pytest.fixture(scope='module')
+def study(tmp_path_factory):
+    """Return the folder of a UR5e with a tool beside a wall, and what --json said of it."""
+    folder = tmp_path_factory.mktemp('lab') / 'study'
+    outcome = init(
+        '--robot', 'ur5e', '--tool', 1.2, 0, 0.01, 0.06, '--wall', 'back:0.6', 'left:0.9',
+        '--cell', 'post:0.1,0.1,2,0.6,0.6,0.9', '-o', folder, '--json',
+    )
+    assert outcome.code == 0, outcome.err
+    return folder, json.loads(outcome.out)
+
+
+def test_every_file_is_an_experiment_in_the_cell(study):
+    """One order of steps; each file loads, with obstacles, mounting and lab margins."""
+    folder, content = study
+    assert [Path(step['file']) for step in content['steps']] == experiments(folder)
+    steps = [step['step'] for step in content['steps']]
+    assert list(dict.fromkeys(steps)) == list(STEPS)
+    assert steps.count('validation') >= 2
+    assert steps.count('friction_map') == 6
+    for step in content['steps']:
+        experiment = load_experiment(Path(step['file']))
+        assert [one.name for one in experiment.obstacles] == [
+            'table', 'wall_back', 'wall_left', 'post'
+        ]
+        np.testing.assert_allclose(experiment.gravity, [0.0, 0.0, -9.81])
+    assert {Path(step['file']).name for step in content['steps']} | {
+        'guide.md', 'arm.yaml', 'arm.urdf'
+    } == {path.name for path in folder.iterdir()}
+
+
+def test_validation_motions_are_others(study):
+    """No two motions of a study share seed, and none that validates is found like the first."""
+    _, content = study
+    assert len({step['seed'] for step in content['steps']}) == len(content['steps'])
+    ways = {
+        step['step']: (experiment.form, experiment.criterion, experiment.optimizer)
+        for step in content['steps']
+        for experiment in [load_experiment(Path(step['file']))]
+        if step['step'] in ('excitation', 'validation')
+    }
+    assert ways['excitation'] != ways['validation']
+
+
+def test_minutes_are_those_of_the_files(study):
+    """Length of the motion from the file; the way there at the runner's own speed, at most."""
+    folder, content = study
+    for step in content['steps']:
+        experiment = load_experiment(Path(step['file']))
+        seconds = experiment.form.duration * experiment.periods
+        # Printed to a millisecond.
+        assert step['motion_seconds'] == pytest.approx(seconds, abs=1e-3)
+        assert step['minutes'] == pytest.approx(
+            (seconds + step['approach_seconds']) / 60.0, abs=0.051
+        )
+    # Wrists have the widest window, 6.2 rad; a quintic's peak speed is 1.875 of its mean.
+    assert content['steps'][0]['approach_seconds'] == pytest.approx(6.2 * 1.875 / 0.3, rel=1e-9)
+    assert content['minutes'] == pytest.approx(
+        sum(step['minutes'] for step in content['steps']), abs=0.7
+    )
+    text = (folder / 'guide.md').read_text()
+    assert f'In all {content["minutes"]:.0f} min' in text
+
+
+def test_slow_minutes_are_those_of_the_ladder(study):
+    """One period at 10 %; static poses and strokes at the slow_speed that the guide sets."""
+    folder, content = study
+    slow = 0.0
+    for step in content['steps']:
+        duration = load_experiment(Path(step['file'])).form.duration
+        share = 0.3 if step['step'] in ('static_poses', 'friction_map') else 0.1
+        slow += step['approach_seconds'] + duration / share
+    # Printed to a tenth of a minute.
+    assert content['slow_minutes'] == pytest.approx(slow / 60.0, abs=0.051)
+    assert (
+        'ros2 param set /experiment_runner slow_speed 0.3; ros2 param set /experiment_runner '
+        'speed 0.3' in commands(folder)
+    )
+
+
+def test_the_guide_s_commands_parse(study):
+    """Those of this command line; every step has a motion, a title and something to look at."""
+    folder, content = study
+    own = [line for line in commands(folder) if line.startswith('robot-identification ')]
+    assert len(own) > len(content['steps'])
+    for line in own:
+        make_parser().parse_args(shlex.split(line)[1:])
+    text = (folder / 'guide.md').read_text()
+    assert text.count('\nLook at: ') == len(STEPS)
+    for step in content['steps']:
+        assert step['design'] in commands(folder)
+        assert step['run'] in commands(folder)
+
+
+def test_the_guide_s_first_command_gives_the_same_study(study, tmp_path):
+    """Every answer stands in it."""
+    folder, _ = study
+    arguments = shlex.split(commands(folder)[0])[2:]
+    arguments[arguments.index('-o') + 1] = str(tmp_path / 'again')
+    assert run_command('init', *arguments).code == 0
+    for path in experiments(folder):
+        assert (tmp_path / 'again' / path.name).read_bytes() == path.read_bytes()
+
+
+def test_the_tool_is_in_the_description(study):
+    """Its mass and its box move with the last link, and the rest of the arm is as it was."""
+    folder, _ = study
+    bare, carrying = load_robot('ur5e'), load_robot(str(folder / 'arm.yaml'))
+    assert (carrying.name, carrying.joint_names) == (bare.name, bare.joint_names)
+    masses = [sum(body.mass for body in robot.pinocchio.inertias) for robot in (bare, carrying)]
+    # A sum of few masses: rounding.
+    assert masses[1] - masses[0] == pytest.approx(1.2, abs=1e-9)
+    np.testing.assert_array_equal(carrying.limits.effort, bare.limits.effort)
+    with_size = (folder / 'arm.urdf').read_text()
+    # Twice as long as its centre of mass is far.
+    assert '<box size="0.1 0.1 0.12"' in with_size
+
+
+def test_a_file_becomes_a_certified_motion(study):
+    """A motion of the study is proved in its cell, and is fit for the runner on a real arm."""
+    folder, content = study
+    step = content['steps'][3]
+    assert step['file'].endswith('04_validation_random.yaml')
+    # The shortest search there is; the guide's own takes 20 s.
+    line = re.sub(r'--time-limit \d+', '--max-evaluations 20', step['design'])
+    outcome = run_command(*shlex.split(line)[1:])
+    assert outcome.code == 0, outcome.err
+    trajectory = load_trajectory(folder / '04_validation_random.trajectory.yaml')
+    robot = load_robot(str(folder / 'arm.yaml'))
+    check_executable(robot, trajectory)
+    check_lab_margins(robot, trajectory)
+    assert set(trajectory.certificate['collision']['obstacles']) == {
+        'table', 'wall_back', 'wall_left', 'post'
+    }
+
+
+@pytest.fixture(scope='module')
+def small_study(tmp_path_factory):
+    """Return the study of a small arm without collision shapes."""
+    folder = tmp_path_factory.mktemp('small')
+    arm = write_small_arm(folder)
+    outcome = init(
+        '--robot', arm, '--mounting', 'ceiling', '--no-collision-check', '--source', 'simulated',
+        '-o', folder / 'study',
+    )
+    assert outcome.code == 0, outcome.err
+    return arm, folder / 'study'
+
+
+def test_strokes_move_one_joint_at_many_speeds(small_study):
+    """The others stay within 2 mrad; 25 strokes have speeds of their own, both ways."""
+    arm, folder = small_study
+    name = '08_friction_lift'
+    outcome = run_command(
+        'excite', '--robot', arm, '--experiment', folder / f'{name}.yaml', '--seed', 18,
+        '--max-evaluations', 5, '-o', folder / f'{name}.trajectory.yaml',
+    )
+    assert outcome.code == 0, outcome.err
+    trajectory = load_trajectory(folder / f'{name}.trajectory.yaml')
+    form = trajectory.form
+    motion = trajectory.sample(trajectory.times(100.0))
+    spans = np.ptp(motion.q, axis=0)
+    assert spans[1] > 0.5
+    # Windows of 4 mrad.
+    assert np.max(spans[[0, 2]]) < 0.004
+    speeds = trajectory.sample(form.itinerary.move_starts + 0.5 * form.move_time).dq[:, 1]
+    assert len(np.unique(np.round(speeds, 6))) == 25
+    assert speeds.min() < -0.1 < 0.1 < speeds.max()
+
+
+def test_a_ceiling_is_in_files_and_commands(small_study):
+    """Gravity points away from the base; commands that need the mounting say it."""
+    _, folder = small_study
+    np.testing.assert_allclose(
+        load_experiment(folder / '02_excitation.yaml').gravity, [0.0, 0.0, 9.81], atol=1e-12
+    )
+    identify = next(line for line in commands(folder) if ' identify ' in line)
+    assert '--mounting 3.14159' in identify
+    assert any(' simulate ' in line and '--separate-bags' in line for line in commands(folder))
+
+
+def test_an_arm_without_shapes_is_not_planned_unasked(tmp_path):
+    """It says which option takes the responsibility."""
+    arm = write_small_arm(tmp_path)
+    outcome = init('--robot', arm, '-o', tmp_path / 'study')
+    assert outcome.code == 5
+    assert 'no collision shapes' in outcome.err
+    assert '--no-collision-check' in outcome.err
+    assert not (tmp_path / 'study').exists()
+
+
+def test_tables_are_for_the_other_arms_programs(tmp_path):
+    """With csv there are programs for the arm and tables to read."""
+    assert init('--source', 'csv', '-o', tmp_path / 'study').code == 0
+    lines = commands(tmp_path / 'study')
+    assert any(line.endswith('02_excitation.script') for line in lines)
+    assert any(' identify ' in line and '02_excitation.csv' in line for line in lines)
+    assert not any(line.startswith('ros2') for line in lines)
+
+
+def test_a_person_is_asked_and_answers_are_checked_at_once(typed, tmp_path):
+    """Each wrong answer is told why and asked again; an empty line is the default shown."""
+    lines = [
+        'ur99', 'ur5e',
+        'sideways', '',
+        '2.5 0 0', '0.9 0 0 0.05', '0.1 0.1', '',
+        'high', '',
+        'behind:0.6', 'back 0.6', 'back:0.6',
+        '',
+        'box:1,2,3', '',
+        'elbow:0,1', 'elbow_joint:1,0', 'elbow_joint:0.3,2.3',
+        'mA', '', 'usb', '',
+    ]
+    outcome = typed(lines, '-o', tmp_path / 'asked')
+    assert outcome.code == 0, outcome.err
+    for reason in (
+        "unknown robot 'ur99'", "'sideways' cannot be used: roll pitch yaw",
+        "'2.5 0 0' cannot be used: mass", "'0.1 0.1' cannot be used: three edges",
+        "'high' cannot be used: its height", "'behind' is no side", "'back' is no wall",
+        'cannot be used: three edges and a centre', "'elbow:0,1' is no range",
+        'the range of elbow_joint is [1, 0] rad, empty', "'mA' is no effort unit",
+        "'usb' is no source of data",
+    ):
+        assert reason in outcome.err
+    assert '[0.1 0.1 0.1]' in outcome.err
+    same = init(
+        '--robot', 'ur5e', '--tool', '0.9', 0, 0, '0.05', '--wall', 'back:0.6', '--window',
+        'elbow_joint:0.3,2.3', '-o', tmp_path / 'given',
+    )
+    assert same.code == 0, same.err
+    for path in experiments(tmp_path / 'asked'):
+        assert (tmp_path / 'given' / path.name).read_bytes() == path.read_bytes()
+
+
+def test_options_are_not_asked_for(typed, tmp_path):
+    """A person answers the rest only."""
+    outcome = typed(ALL_DEFAULTS[1:], '--robot', 'ur5', '-o', tmp_path / 'study')
+    assert outcome.code == 0, outcome.err
+    assert 'Which arm?' not in outcome.err
+    assert 'How large is it?' not in outcome.err
+
+
+def test_a_cell_without_room_is_asked_again(typed, tmp_path):
+    """With the nearest pair; arm, mounting, unit and source are not asked again."""
+    answers = list(ALL_DEFAULTS)
+    answers[3] = '0.3'
+    outcome = typed([*answers, 'none', '-0.01', '', '', '', ''], '-o', tmp_path / 'study')
+    assert outcome.code == 0, outcome.err
+    assert 'it can stand nowhere' in outcome.err
+    assert 'and table are the nearest pair' in outcome.err
+    assert outcome.err.count('Which arm?') == 1
+    assert outcome.err.count('How high is the surface') == 2
+
+
+@pytest.mark.parametrize('answered', [0, 4])
+def test_who_leaves_early_leaves_nothing(typed, tmp_path, answered):
+    """The end of the input is no answer."""
+    outcome = typed(ALL_DEFAULTS[:answered], '-o', tmp_path / 'study')
+    assert outcome.code == 2
+    assert 'nothing was written' in outcome.err
+    assert not (tmp_path / 'study').exists()
+
+
+def test_ctrl_c_leaves_nothing(monkeypatch, tmp_path):
+    """Exit code 130."""
+    class Interrupted(Terminal):
+        def readline(self):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, 'stdin', Interrupted())
+    assert run_command('init', '-o', tmp_path / 'study').code == 130
+    assert not (tmp_path / 'study').exists()
+
+
+def test_without_a_person_options_are_needed(monkeypatch, tmp_path):
+    """The missing ones are named; the size of a tool is one of them only with a tool."""
+    monkeypatch.setattr(sys, 'stdin', io.StringIO())
+    outcome = run_command('init', '--robot', 'ur5e', '-o', tmp_path / 'study')
+    assert outcome.code == 2
+    assert 'give --mounting, --tool, --table, --wall' in outcome.err
+    assert '--robot' not in outcome.err.partition('give')[2]
+    outcome = run_command('init', '--tool', 1, 0, 0, 0, '-o', tmp_path / 'study')
+    assert '--tool-size' in outcome.err
+
+
+@pytest.mark.parametrize(
+    ('options', 'code', 'reason'),
+    [
+        (('--robot', 'ur99'), 2, '--robot: unknown robot'),
+        (('--tool', 2500, 0, 0, 50), 2, '--tool: the mass of the tool is 2500 kg'),
+        (('--tool', 1, 0, 0, 50), 2, 'the centre of mass of the tool is [0.0, 0.0, 50.0]'),
+        (('--wall', 'back:600'), 2, '--wall: wall_back: 600 m away'),
+        (('--wall', 'back:1', 'back:2'), 2, 'wall_back is given twice'),
+        (('--window', 'elbow_joint:7,8'), 2, 'elbow_joint'),
+        (('--mounting', 'nan', 0, 0), 2, '--mounting'),
+        (('--table', 0.3), 5, 'it can stand nowhere'),
+    ],
+)
+def test_options_that_cannot_be_used(tmp_path, options, code, reason):
+    """They are refused with the reason, and nothing is written."""
+    outcome = init(*options, '-o', tmp_path / 'study')
+    assert (outcome.code, reason in outcome.err) == (code, True), outcome.err
+    assert not (tmp_path / 'study').exists()
+
+
+def test_a_study_is_not_overwritten(small_study, tmp_path):
+    """Not without --force."""
+    arm, _ = small_study
+    options = ('--robot', arm, '--no-collision-check', '-o', tmp_path)
+    assert init(*options).code == 0
+    before = (tmp_path / '02_excitation.yaml').read_bytes()
+    refused = init('--mounting', 'ceiling', *options)
+    assert refused.code == 2
+    assert 'guide.md exists already: add --force' in refused.err
+    assert (tmp_path / '02_excitation.yaml').read_bytes() == before
+    assert init('--mounting', 'ceiling', '--force', *options).code == 0
+    assert (tmp_path / '02_excitation.yaml').read_bytes() != before

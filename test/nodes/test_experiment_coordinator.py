@@ -1,0 +1,324 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The coordinator goes through its programs, and leaves to a person what is a person's to do.
+
+What it decides is tried with a runner and a recorder of the test's own; the real ones serve once.
+"""
+
+import json
+import shutil
+
+from long_tests import long_test
+import numpy as np
+import pytest
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import parameter_value_to_python
+from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.experiment.bag import read_recording
+from ros_helpers import LATCHED
+from ros_helpers import wait_until
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+COORDINATOR = '/experiment_coordinator'
+TOKEN = 'shared by these two'
+ATTEMPTS = 3
+
+
+class Fake:
+    """A node of the test's own that keeps the parameters which others set."""
+
+    def __init__(self, graph, name):
+        self.node = graph.add_node(name)
+        self.values, self.called = {}, []
+        self._state = self.node.create_publisher(String, '~/state', LATCHED)
+        self.node.create_service(SetParameters, '~/set_parameters', self._on_set)
+
+    def serve(self, verb, answer):
+        """Answer calls of a service with (success, message)."""
+        def handle(request, response):
+            self.called.append(verb)
+            response.success, response.message = answer()
+            return response
+
+        self.node.create_service(Trigger, f'~/{verb}', handle)
+
+    def tell(self, **content):
+        """Publish the state."""
+        self._state.publish(String(data=json.dumps(content)))
+
+    def _on_set(self, request, response):
+        for parameter in request.parameters:
+            self.values[parameter.name] = parameter_value_to_python(parameter.value)
+            response.results.append(SetParametersResult(successful=True))
+        return response
+
+
+class Runner(Fake):
+    """Reaches the end of every motion at once, or the fault that the test wants."""
+
+    def __init__(self, graph):
+        super().__init__(graph, 'experiment_runner')
+        self.left, self.sha256, self.dry_run, self.fault = 0, '', False, ''
+        self.serve('arm', self._refuse_to_be_armed)
+        self.serve('execute', self._execute)
+        self.say('IDLE')
+
+    def say(self, state, reason=''):
+        """Publish a state."""
+        self.tell(
+            state=state, reason=reason, sha256=self.sha256, dry_run=self.dry_run,
+            executions_left=self.left,
+        )
+
+    def arm(self, sha256, executions=1):
+        """Be armed by a person."""
+        self.left, self.sha256 = executions, sha256
+        self.say('ARMED')
+
+    def _refuse_to_be_armed(self):
+        return False, 'only a person arms here'
+
+    def _execute(self):
+        if not self.left:
+            self.say('IDLE', 'not armed')
+            return False, 'not armed'
+        if self.dry_run:
+            self.left = 0
+            self.say('IDLE', 'dry run')
+            return True, 'dry run: nothing was sent'
+        self.left -= 1
+        self.say('APPROACHING')
+        self.say('EXECUTING')
+        self.say(*(('FAULT', self.fault) if self.fault else ('DONE', '')))
+        return True, 'approaching the start'
+
+
+class Recorder(Fake):
+    """Leaves a copy of a bag that was recorded before."""
+
+    def __init__(self, graph, bag):
+        super().__init__(graph, 'bag_recorder')
+        self.noted = []
+        self._bag = bag
+        self.serve('start', self._start)
+        self.serve('stop', lambda: (True, 'stopped'))
+
+    def _start(self):
+        self.noted.append(dict(self.values))
+        shutil.copytree(self._bag, self.values['start.output'])
+        return True, 'recording'
+
+
+class Lab:
+    """A coordinator between the two, and what it says."""
+
+    def __init__(self, graph, bag, trajectory_file, folder):
+        self.graph, self.output = graph, folder / 'study'
+        self.runner, self.recorder = Runner(graph), Recorder(graph, bag)
+        self.trajectory_file = trajectory_file
+        self.sha256 = load_trajectory(trajectory_file).sha256
+        self.states = graph.hear(String, f'{COORDINATOR}/state', LATCHED)
+        self.process = None
+
+    def start(self, program, **parameters):
+        """Start the coordinator."""
+        self.process = self.graph.start('experiment_coordinator', {
+            'program': program, 'output': str(self.output), 'robot': 'ur5',
+            'trajectory_file': str(self.trajectory_file), **parameters,
+        })
+
+    @property
+    def state(self):
+        """What it last said."""
+        return json.loads(self.states[-1].data) if self.states else {}
+
+    def waits_for(self, what):
+        """Wait until it waits for a person; return what it asks."""
+        wait_until(
+            lambda: self.state.get('waiting_for') == what or self.process.exit_code is not None,
+            f'it to wait for {what}',
+        )
+        assert self.process.exit_code is None, self.process.log.read_text()
+        return self.state['message']
+
+    def end(self):
+        """Return its exit code."""
+        return self.graph.exit_code(self.process, 60.0)
+
+
+@pytest.fixture
+def lab(graph, bag, trajectory_file, tmp_path):
+    """Return a lab with a robot that only a person may arm."""
+    return Lab(graph, bag, trajectory_file, tmp_path)
+
+
+def test_a_person_arms_and_the_arm_is_repeated_until_settled(lab):
+    """
+    Temperature: one bag a run, one arming for as many runs as it is good for.
+
+    The coordinator never calls arm, says the hash to type, and asks again when the arming was used
+    up. All bags are copies of one, so that the third one settles the study.
+    """
+    lab.start('temperature', maximum_runs=7)
+    asked = lab.waits_for('arm')
+    assert lab.sha256 in asked
+    assert '/experiment_runner/arm' in asked
+    assert lab.runner.values['trajectory_file'] == str(lab.trajectory_file)
+    assert lab.runner.values['arm.executions'] == 7
+    assert 'arm.sha256' not in lab.runner.values
+    lab.runner.arm(lab.sha256, executions=2)
+    wait_until(lambda: (lab.output / 'bag_002').exists(), 'the second run')
+    lab.waits_for('arm')
+    assert lab.runner.values['arm.executions'] == 5
+    lab.runner.arm(lab.sha256)
+    assert lab.end() == 0
+    assert 'arm' not in lab.runner.called
+    assert sorted(path.name for path in lab.output.iterdir()) == [
+        'bag_001', 'bag_002', 'bag_003', 'temperature_runs.json'
+    ]
+    found = json.loads((lab.output / 'temperature_runs.json').read_text())
+    assert found['settled']
+    assert [run['bag'] for run in found['runs']] == ['bag_001', 'bag_002', 'bag_003']
+    wait_until(lambda: lab.state.get('step') == 'done', 'the last word')
+
+
+def test_a_payload_is_mounted_by_a_person_and_noted(lab):
+    """Bare, then ~/continue, then the same motion; a call that nobody waits for is refused."""
+    lab.start(
+        'payload', serial='20215', **{
+            'payload.mass': 2.5, 'payload.center_of_mass': [0.0, 0.01, 0.08],
+            'mounting': [0.0, 0.0, 0.5],
+        },
+    )
+    lab.waits_for('arm')
+    early = lab.graph.call(f'{COORDINATOR}/continue')
+    assert not early.success
+    assert 'nothing waits' in early.message
+    lab.runner.arm(lab.sha256)
+    assert '2.5 kg' in lab.waits_for('continue')
+    assert lab.recorder.noted[0]['start.payload'] == '0'
+    assert lab.graph.call(f'{COORDINATOR}/continue').success
+    lab.waits_for('arm')
+    lab.runner.arm(lab.sha256)
+    assert lab.end() == 0
+    bare, loaded = lab.recorder.noted
+    assert loaded['start.payload'] == '2.5 0.0 0.01 0.08'
+    for noted in (bare, loaded):
+        assert noted['start.trajectory_sha256'] == lab.sha256
+        assert (noted['start.robot'], noted['start.effort_unit']) == ('ur5', 'A')
+        assert (noted['start.serial'], noted['start.mounting']) == ('20215', '0.0 0.0 0.5')
+        assert noted['start.until_runner_ends']
+    assert (lab.output / 'bare_bag').is_dir()
+    assert (lab.output / 'loaded_bag').is_dir()
+
+
+def test_a_dry_run_is_gone_along_with(lab):
+    """It moves nothing and records nothing; the person is asked for the motion itself."""
+    lab.runner.dry_run = True
+    lab.start('record')
+    lab.waits_for('arm')
+    lab.runner.arm(lab.sha256)
+    wait_until(lambda: 'dry run' in lab.state.get('message', ''), 'the word of a dry run')
+    assert 'dry_run false' in lab.waits_for('arm')
+    assert not lab.recorder.called
+    lab.runner.dry_run = False
+    lab.runner.arm(lab.sha256)
+    assert lab.end() == 0
+    assert (lab.output / 'bag').is_dir()
+    assert lab.runner.called == ['execute', 'execute']
+
+
+def test_a_fault_ends_the_program_and_keeps_the_bag(lab):
+    """Exit code 5 with the runner's reason; the recorder is stopped, nothing goes on."""
+    lab.runner.fault = 'at rest after: protective stop'
+    lab.start('temperature')
+    lab.waits_for('arm')
+    lab.runner.arm(lab.sha256, executions=30)
+    assert lab.end() == 5
+    assert 'protective stop' in lab.process.last_words()
+    wait_until(lambda: lab.state.get('step') == 'failed', 'its last word')
+    assert 'protective stop' in lab.state['message']
+    assert lab.recorder.called == ['start', 'stop']
+    assert (lab.output / 'bag_001').is_dir()
+    assert lab.runner.called == ['execute']
+
+
+def test_static_poses_say_what_drive_gains_says(lab, ur5):
+    """
+    The command's own verdict and exit code: without target torques the scale is not observable.
+
+    Topics with target torques and currents are recorded where they are published.
+    """
+    lab.start('static_poses')
+    lab.waits_for('arm')
+    lab.runner.arm(lab.sha256)
+    code = lab.end()
+    recording = read_recording(lab.output / 'poses_bag', ur5.joint_names)
+    assert 'target_moment' in ' '.join(lab.recorder.noted[0]['start.optional_topics'])
+    if 'target_torque' in recording.channels:
+        # The motion has no rests.
+        assert code in (3, 4)
+    else:
+        assert code == 3
+        assert 'the scale is not observable' in lab.process.last_words()
+
+
+@long_test
+def test_a_warming_robot_is_repeated_by_the_real_nodes(
+    graph, trajectory, trajectory_file, tmp_path
+):
+    """
+    The simulated robot is armed by the coordinator itself, once for all runs; each has its bag.
+
+    It warms up 60 times as fast as a real arm, so that temperatures rise from run to run and the
+    bags say so. A machine that does not serve the nodes in time is a fault of the runner's;
+    then the study is made again.
+    """
+    start = trajectory.sample(np.zeros(1)).q[0] + 0.02
+    graph.start('simulated_robot', {
+        'real_time_factor': 2.0, 'simulation_token': TOKEN, 'discovery_time': 0.0,
+        'initial_positions': start.tolist(), 'warm_up': 60.0,
+    })
+    graph.start('experiment_runner', {
+        'simulation_token': TOKEN, 'use_sim_time': True, 'approach_speed': 1.0,
+        # Simulated time goes on while a busy machine lets messages wait.
+        'tracking_tolerance': 0.5,
+    })
+    graph.start('bag_recorder', {'use_sim_time': True, 'minimum_free_space': 1.0})
+    for attempt in range(ATTEMPTS):
+        output = tmp_path / f'study_{attempt}'
+        process = graph.start('experiment_coordinator', {
+            'program': 'temperature', 'output': str(output), 'robot': 'ur5',
+            'trajectory_file': str(trajectory_file), 'simulation_token': TOKEN,
+            'maximum_runs': 2, 'settled_rise': 0.01, 'use_sim_time': True,
+        })
+        code = graph.exit_code(process, 90.0)
+        if code == 0:
+            break
+        assert 'no joint state' in process.last_words(), process.last_words()
+    else:
+        pytest.fail(f'waited for {ATTEMPTS} studies in vain')
+    found = json.loads((output / 'temperature_runs.json').read_text())
+    assert (found['by'], found['settled']) == ('temperature', False)
+    cold, warm = (np.array(run['temperature']) for run in found['runs'])
+    assert np.all(warm > cold + 0.1)
+    for run in found['runs']:
+        recording = read_recording(output / run['bag'], trajectory.joint_names)
+        assert recording.metadata['trajectory_sha256'] == trajectory.sha256
+        assert recording.duration > trajectory.duration
+    assert process.log.read_text().count('ended by maximum_runs 2') == 1
