@@ -21,14 +21,38 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 
+def value(name, kind=str):
+    """Return an argument as a parameter of one type, whatever it looks like."""
+    return ParameterValue(LaunchConfiguration(name), value_type=kind)
+
+
 def generate_launch_description():
     """Return the node and its arguments."""
     return LaunchDescription([
         DeclareLaunchArgument(
-            'ur_type', default_value='ur5', description='Known robot, or path of a robot YAML.'
+            'ur_type',
+            default_value='ur5',
+            description='Known robot, or path of a robot YAML.',
         ),
         DeclareLaunchArgument(
-            'bags', default_value='[""]', description='Bags to identify from, as a YAML list.'
+            'mounting',
+            default_value='[0.0, 0.0, 0.0]',
+            description='Roll, pitch, yaw of the base in the world [rad], as a YAML list.',
+        ),
+        DeclareLaunchArgument(
+            'namespace',
+            default_value='',
+            description='Namespace of the node, so that several arms can stand side by side.',
+        ),
+        DeclareLaunchArgument(
+            'tf_prefix',
+            default_value='',
+            description='Put before every joint name, as the driver does.',
+        ),
+        DeclareLaunchArgument(
+            'bags',
+            default_value='[""]',
+            description='Bags to identify from, as a YAML list.',
         ),
         DeclareLaunchArgument(
             'output',
@@ -41,15 +65,38 @@ def generate_launch_description():
             choices=['', 'A', 'Nm'],
             description='Unit of the effort; empty: what the bag or the robot YAML says.',
         ),
+        DeclareLaunchArgument(
+            'use_sim_time',
+            default_value='false',
+            choices=['true', 'false'],
+            description='Take the time from /clock.',
+        ),
+        DeclareLaunchArgument(
+            'allowed_read_roots',
+            default_value='[""]',
+            description='Folders below which files may be read, as a YAML list; [""]: '
+            '~/.ros/robot_identification and the working directory.',
+        ),
+        DeclareLaunchArgument(
+            'allowed_write_roots',
+            default_value='[""]',
+            description='Folders below which files may be written, as a YAML list; [""]: as read.',
+        ),
         Node(
             package='robot_identification',
             executable='identifier',
+            namespace=LaunchConfiguration('namespace'),
             output='screen',
             parameters=[{
-                'robot': LaunchConfiguration('ur_type'),
-                'identify.bags': ParameterValue(LaunchConfiguration('bags'), value_type=list[str]),
-                'identify.output': LaunchConfiguration('output'),
-                'identify.effort_unit': LaunchConfiguration('effort_unit'),
+                'robot': value('ur_type'),
+                'mounting': value('mounting', list[float]),
+                'tf_prefix': value('tf_prefix'),
+                'identify.bags': value('bags', list[str]),
+                'identify.output': value('output'),
+                'identify.effort_unit': value('effort_unit'),
+                'use_sim_time': value('use_sim_time', bool),
+                'allowed_read_roots': value('allowed_read_roots', list[str]),
+                'allowed_write_roots': value('allowed_write_roots', list[str]),
             }],
         ),
     ])

@@ -18,11 +18,27 @@ from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+
+def value(name, kind=str):
+    """Return an argument as a parameter of one type, whatever it looks like."""
+    return ParameterValue(LaunchConfiguration(name), value_type=kind)
 
 
 def generate_launch_description():
     """Return the node and its arguments."""
     return LaunchDescription([
+        DeclareLaunchArgument(
+            'namespace',
+            default_value='',
+            description='Namespace of the node, so that several arms can stand side by side.',
+        ),
+        DeclareLaunchArgument(
+            'tf_prefix',
+            default_value='',
+            description='Put before every joint name, as the driver does.',
+        ),
         DeclareLaunchArgument(
             'model_file',
             default_value='',
@@ -34,13 +50,22 @@ def generate_launch_description():
             choices=['true', 'false'],
             description='Take the time from /clock.',
         ),
+        DeclareLaunchArgument(
+            'allowed_read_roots',
+            default_value='[""]',
+            description='Folders below which files may be read, as a YAML list; [""]: '
+            '~/.ros/robot_identification and the working directory.',
+        ),
         Node(
             package='robot_identification',
             executable='torque_predictor',
+            namespace=LaunchConfiguration('namespace'),
             output='screen',
             parameters=[{
-                'model_file': LaunchConfiguration('model_file'),
-                'use_sim_time': LaunchConfiguration('use_sim_time'),
+                'tf_prefix': value('tf_prefix'),
+                'model_file': value('model_file'),
+                'use_sim_time': value('use_sim_time', bool),
+                'allowed_read_roots': value('allowed_read_roots', list[str]),
             }],
         ),
     ])

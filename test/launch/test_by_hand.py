@@ -1,0 +1,51 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What tests in simulators do by hand is tried on our own simulated robot."""
+
+from long_tests import long_test
+import pytest
+from robot_identification.excitation.ladder import completed_rungs
+from robot_identification.excitation.ladder import RUNGS
+from robot_identification.excitation.ladder import Subject
+from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.model.catalogue import load_robot
+from ros_helpers import own_graph
+from simulators.by_hand import Person
+from simulators.judging import largest_deviation
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+
+@long_test
+def test_a_person_climbs_the_ladder(tmp_path):
+    """Dry, slow, full: the last recording holds the motion, and every rung is noted."""
+    with own_graph(tmp_path) as graph:
+        roots = {'allowed_read_roots': [str(tmp_path)], 'allowed_write_roots': [str(tmp_path)]}
+        token = {'simulation_token': 'of this test'}
+        clock = {'use_sim_time': True}
+        graph.start('simulated_robot', {**token, 'real_time_factor': 4.0, 'discovery_time': 0.1})
+        graph.start('trajectory_generator', {**clock, **roots})
+        graph.start('bag_recorder', {**clock, **roots})
+        graph.start('experiment_runner', {
+            **token, **clock, **roots, 'ladder': True, 'approach_speed': 1.0,
+        })
+        person = Person(graph, tmp_path, 'ur5', 'A', period=2.0)
+        trajectory = person.design(1)
+        bag = person.climb(trajectory)
+    robot, designed = load_robot('ur5'), load_trajectory(trajectory)
+    # Servo and steps of the comparison; a pose that was missed is far off.
+    assert largest_deviation(bag, robot, designed) < 0.1
+    subject = Subject(designed.sha256, robot.name, robot.urdf_sha256, '')
+    assert completed_rungs(trajectory, subject) == set(RUNGS)

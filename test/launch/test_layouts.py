@@ -1,0 +1,163 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The shipped layouts of RViz, PlotJuggler and Foxglove show what our nodes publish."""
+
+import json
+from pathlib import Path
+import re
+import runpy
+from xml.etree import ElementTree
+
+from long_tests import long_test
+import pytest
+from robot_identification.model.catalogue import load_robot
+import yaml
+
+CONFIG = Path(__file__).resolve().parents[2] / 'config'
+RVIZ = CONFIG / 'rviz' / 'preview.rviz'
+PLOTJUGGLER = CONFIG / 'plotjuggler' / 'torques.xml'
+FOXGLOVE = CONFIG / 'foxglove' / 'experiment.json'
+JOINTS = load_robot('ur5e').joint_names
+# The three of the file that `robot-identification predict` writes.
+PREDICTED = {'/measured', '/predicted', '/residual'}
+# By robot_state_publisher, which a driver brings along.
+OF_OTHERS = {'/tf', '/tf_static'}
+NODES = (
+    'simulated_robot', 'trajectory_generator', 'experiment_runner', 'bag_recorder', 'identifier',
+    'torque_predictor',
+)
+
+
+def curves():
+    """Return the names of the curves in the plots of PlotJuggler's layout."""
+    return [curve.get('name') for curve in ElementTree.parse(PLOTJUGGLER).iter('curve')]
+
+
+def sums():
+    """Return the curves that PlotJuggler adds up: what they are made of, by name."""
+    return {
+        snippet.get('name'): [snippet.findtext('linked_source'), *(
+            source.text for source in snippet.find('additional_sources')
+        )]
+        for snippet in ElementTree.parse(PLOTJUGGLER).iter('snippet')
+    }
+
+
+def topics_of_rviz():
+    """Return the topics in RViz's layout; TF has none there."""
+    displays = yaml.safe_load(RVIZ.read_text())['Visualization Manager']['Displays']
+    return {
+        value['Value'] for display in displays for name, value in display.items()
+        if name in ('Topic', 'Description Topic')
+    }
+
+
+def topics_of_plotjuggler():
+    """Return the topics in PlotJuggler's layout: a curve is TOPIC/JOINT/FIELD."""
+    sources = [name for name in curves() if name not in sums()]
+    sources += [source for made_of in sums().values() for source in made_of]
+    return {re.fullmatch(r'(/.*)/\w+/effort', source).group(1) for source in sources}
+
+
+def topics_of_foxglove():
+    """Return the topics in Foxglove's layout, message paths cut off behind the topic."""
+    found = set()
+    for panel in json.loads(FOXGLOVE.read_text())['configById'].values():
+        found |= {path['value'].partition('.')[0] for path in panel.get('paths', [])}
+        found |= set(panel.get('topics', {}))
+        found |= {layer['topic'] for layer in panel.get('layers', {}).values() if 'topic' in layer}
+        found |= {
+            panel[name].partition('.')[0]
+            for name in ('topicPath', 'topicToRender') if name in panel
+        }
+    return found
+
+
+@long_test
+def test_every_topic_is_published(tmp_path):
+    """By one of our nodes on a graph, by a driver, or in the file that `predict` writes."""
+    ros_helpers = pytest.importorskip('ros_helpers')
+    with ros_helpers.own_graph(tmp_path) as graph:
+        for node in NODES:
+            graph.start(node)
+        wanted = topics_of_rviz() | topics_of_plotjuggler() | topics_of_foxglove()
+        expected = wanted - PREDICTED - OF_OTHERS
+        assert len(expected) >= 8
+
+        def missing():
+            return {topic for topic in expected if not graph.node.count_publishers(topic)}
+
+        ros_helpers.wait_until(
+            lambda: not missing() or any(process.exit_code for process in graph.processes),
+            'the topics of the layouts', 30.0,
+        )
+        assert not missing()
+
+
+def test_foxglove_s_panels_are_all_in_the_layout():
+    """Every panel has its place, and every place its panel."""
+    content = json.loads(FOXGLOVE.read_text())
+
+    def panels(place):
+        if isinstance(place, str):
+            return [place]
+        return panels(place['first']) + panels(place['second'])
+
+    assert sorted(panels(content['layout'])) == sorted(content['configById'])
+
+
+def test_foxglove_s_indices_are_those_of_the_joints():
+    """Our nodes publish in kinematic order, the driver in the alphabetical one."""
+    content = json.loads(FOXGLOVE.read_text())['configById']
+    plots = {panel['title']: panel for name, panel in content.items() if name.startswith('Plot!')}
+    assert tuple(plots) == JOINTS
+    for k, joint in enumerate(JOINTS):
+        for path in plots[joint]['paths']:
+            topic, index = re.fullmatch(r'(.+)\.effort\[(\d)\]', path['value']).groups()
+            order = sorted(JOINTS) if topic == '/joint_states' else JOINTS
+            assert order[int(index)] == joint, path['value']
+            assert int(index) == k or topic == '/joint_states'
+
+
+def test_plotjuggler_shows_three_curves_of_each_joint():
+    """Live and from a file: measured, predicted and residual, by the joint's name."""
+    root = ElementTree.parse(PLOTJUGGLER).getroot()
+    live, file, _ = (
+        {
+            area.get('name'): [curve.get('name') for curve in area.iter('curve')]
+            for area in tab.iter('DockArea')
+        }
+        for tab in root.iter('Tab')
+    )
+    for shown in (live, file):
+        assert tuple(shown) == JOINTS
+        assert all(len(names) == 3 for names in shown.values())
+        assert all(joint in name.split('/') for joint in JOINTS for name in shown[joint])
+    # The residual is what was measured less what was predicted.
+    for joint in JOINTS:
+        measured, predicted, residual = live[joint]
+        assert sums()[measured] == [predicted, residual]
+
+
+def test_setup_installs_them(monkeypatch):
+    """Where `ros2 pkg prefix --share` leads to."""
+    setuptools = pytest.importorskip('setuptools')
+    arguments = {}
+    monkeypatch.setattr(setuptools, 'setup', lambda **keywords: arguments.update(keywords))
+    monkeypatch.chdir(CONFIG.parent)
+    runpy.run_path('setup.py')
+    installed = {file for _, files in arguments['data_files'] for file in files}
+    for path in (RVIZ, PLOTJUGGLER, FOXGLOVE):
+        assert path.relative_to(CONFIG.parent).as_posix() in installed

@@ -1,0 +1,236 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The launch files by the real `ros2 launch`, on machines that have it.
+
+They need a workspace in which `colcon build` has installed this package.
+"""
+
+import json
+import subprocess
+
+from launching import launched
+from launching import why_not_installed
+from launching import why_not_launchable
+import pytest
+from robot_identification.cli.processes import isolated_environment
+from robot_identification.cli.processes import own_domain
+from robot_identification.model.model_file import load_identified_model
+from ros_helpers import LATCHED
+from ros_helpers import own_graph
+from ros_helpers import wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+NODES = (
+    'simulated_robot', 'trajectory_generator', 'experiment_runner', 'bag_recorder', 'identifier',
+    'torque_predictor',
+)
+# For a whole experiment on a machine that does something else as well [s].
+LONGEST = 600.0
+# Who starts a driver, with an argument that it cannot do without, and what is missing here.
+NEEDS = {
+    'ur_robot': ({'launch_driver': 'true', 'robot_ip': '192.0.2.1'}, ['ur_robot_driver']),
+    'mock_hardware': ({}, ['ur_robot_driver']),
+    'gazebo': ({}, ['ur_simulation_gz']),
+    'ursim': ({}, ['ur_client_library', 'ur_robot_driver']),
+    'replay': ({'bag': 'no_such_bag'}, ['ros2bag']),
+}
+REFUSED = {
+    'no address': ('ur_robot', {'launch_driver': 'true'}, 'robot_ip is not set'),
+    'a driver in a namespace': (
+        'ur_robot', {'launch_driver': 'true', 'robot_ip': '192.0.2.1', 'namespace': 'left'},
+        'start the driver there yourself',
+    ),
+    'no bag': ('replay', {}, 'bag is not set'),
+    'no such interface': ('experiment', {'interface': 'service'}, "'auto', 'action', 'topic'"),
+    'no such program': ('experiment', {'program': 'dance'}, "'static_poses'"),
+}
+
+
+@pytest.fixture(scope='module', autouse=True)
+def _launchable():
+    reason = why_not_launchable()
+    if reason:
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """Return an environment with a ROS graph of its own."""
+    with own_domain() as domain:
+        yield isolated_environment(domain)
+
+
+@pytest.mark.parametrize('name', sorted({*NODES, *NEEDS, 'experiment', 'temperature_study'}))
+def test_arguments_are_shown(name):
+    """`ros2 launch --show-args` describes every argument, whatever is not installed."""
+    shown = subprocess.run(
+        ['ros2', 'launch', 'robot_identification', f'{name}.launch.py', '--show-args'],
+        capture_output=True, text=True, timeout=60,
+    )
+    assert shown.returncode == 0, shown.stderr
+    assert "'namespace'" in shown.stdout or name in ('mock_hardware', 'gazebo', 'ursim')
+    assert "'allowed_" in shown.stdout
+    assert 'no description given' not in shown.stdout
+
+
+@pytest.mark.parametrize('name', NEEDS)
+def test_what_is_missing_is_named(name, tmp_path, environment):
+    """Before anything is started, with the command that installs it."""
+    arguments, packages = NEEDS[name]
+    if not why_not_installed(*packages):
+        pytest.skip(f'{", ".join(packages)} is installed: test/simulators tries it')
+    with launched(name, arguments, tmp_path, environment) as launch:
+        assert launch.exit_code(60.0) == 1
+        assert 'is not installed' in launch.text()
+        assert 'sudo apt install ros-$ROS_DISTRO-' in launch.text()
+        assert 'process started' not in launch.text()
+
+
+@pytest.mark.parametrize('name, arguments, reason', REFUSED.values(), ids=REFUSED)
+def test_wrong_arguments_are_refused(name, arguments, reason, tmp_path, environment):
+    """Before anything is started, with what would be right."""
+    with launched(name, arguments, tmp_path, environment) as launch:
+        assert launch.exit_code(60.0) == 1
+        assert reason in launch.text()
+        assert 'process started' not in launch.text()
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_every_node_starts_and_stops(name, tmp_path):
+    """In a namespace, by its own launch file; one Ctrl-C ends it."""
+    with own_graph(tmp_path) as graph:
+        with launched(name, {'namespace': 'left'}, tmp_path, graph.environment) as launch:
+            wait_until(
+                lambda: (name, '/left') in graph.node.get_node_names_and_namespaces(),
+                f'the node {name}', 60.0,
+            )
+            assert launch.interrupt() == 0
+        assert 'process has died' not in launch.text()
+        assert 'Traceback' not in launch.text()
+
+
+def test_two_arms_stand_side_by_side(tmp_path):
+    """Two simulated robots in two namespaces, one with a prefix; each runner knows its own."""
+    heard = {}
+    with own_graph(tmp_path) as graph:
+        folders = {side: tmp_path / side for side in ('left', 'right')}
+        for side, folder in folders.items():
+            folder.mkdir()
+            heard[side] = graph.hear(JointState, f'/{side}/joint_states')
+            heard[f'{side} state'] = graph.hear(
+                String, f'/{side}/experiment_runner/state', LATCHED
+            )
+        arguments = {'launch_coordinator': 'false'}
+        with launched(
+            'experiment', {**arguments, 'namespace': 'left', 'tf_prefix': 'left_'},
+            folders['left'], graph.environment,
+        ) as left, launched(
+            'experiment', {**arguments, 'namespace': 'right'}, folders['right'],
+            graph.environment,
+        ) as right:
+            for name in heard:
+                wait_until(lambda name=name: heard[name], f'a message of {name}', 60.0)
+            assert all(joint.startswith('left_') for joint in heard['left'][0].name)
+            assert not any(joint.startswith('left_') for joint in heard['right'][0].name)
+            for side in folders:
+                assert json.loads(heard[f'{side} state'][-1].data)['state'] == 'IDLE'
+            wanted = {(name, f'/{side}') for name in NODES for side in folders}
+            wait_until(
+                lambda: wanted <= set(graph.node.get_node_names_and_namespaces()),
+                'the nodes of both arms', 60.0,
+            )
+            # Neither robot has taken the other for a foreign one, which would end it.
+            for launch in (left, right):
+                assert 'process has died' not in launch.text()
+                assert launch.interrupt() == 0
+                assert 'Traceback' not in launch.text()
+
+
+@pytest.mark.timeout(2.0 * LONGEST)
+def test_the_experiment_runs_and_ends_by_itself(tmp_path, environment):
+    """Two recordings, a model and a report; all processes have ended well."""
+    arguments = {'use_sim_time': 'true', 'real_time_factor': '4.0', 'output': 'output'}
+    with launched('experiment', arguments, tmp_path, environment) as launch:
+        assert launch.exit_code(LONGEST) == 0
+        output = tmp_path / 'output'
+        model = load_identified_model(output / 'result' / 'identified_model.yaml')
+        assert model.robot.name == 'ur5'
+        assert (output / 'result' / 'report.html').is_file()
+        for number in (1, 2):
+            assert (output / f'bag_{number}' / 'metadata.yaml').is_file()
+        assert 'Traceback' not in launch.text()
+        assert 'process has died' not in launch.text()
+
+
+@pytest.mark.timeout(2.0 * LONGEST)
+def test_ctrl_c_ends_the_experiment(tmp_path, environment):
+    """The arm is brought to rest, and no node needs a second signal."""
+    arguments = {'use_sim_time': 'true', 'real_time_factor': '4.0', 'output': 'output'}
+    with launched('experiment', arguments, tmp_path, environment) as launch:
+        launch.wait_for('EXECUTING', LONGEST)
+        launch.interrupt()
+        text = launch.text()
+        assert 'at rest after: interrupted' in text
+        assert 'NOT verified' not in text
+        assert 'failed to terminate' not in text
+        assert 'Traceback' not in text
+
+
+@pytest.mark.timeout(2.0 * LONGEST)
+def test_the_temperature_study_makes_one_bag_a_run(tmp_path, environment):
+    """On a simulated robot that warms up fast, ended by the number of runs."""
+    arguments = {
+        'use_sim_time': 'true', 'real_time_factor': '4.0', 'warm_up': '50.0',
+        'maximum_runs': '2', 'output': 'study',
+    }
+    with launched('temperature_study', arguments, tmp_path, environment) as launch:
+        assert launch.exit_code(LONGEST) == 0
+        assert len(list((tmp_path / 'study').glob('*/metadata.yaml'))) == 2
+        assert 'process has died' not in launch.text()
+
+
+def test_beside_a_driver_nothing_arms_by_itself(tmp_path):
+    """The nodes come up without a simulated robot; the runner is a dry run, and stays idle."""
+    with own_graph(tmp_path) as graph:
+        states = graph.hear(String, 'experiment_runner/state', LATCHED)
+        arguments = {'ur_type': 'ur5', 'launch_coordinator': 'false'}
+        with launched('ur_robot', arguments, tmp_path, graph.environment) as launch:
+            wait_until(lambda: states, 'the state of the runner', 60.0)
+            content = json.loads(states[-1].data)
+            assert (content['state'], content['dry_run']) == ('IDLE', True)
+            nodes = graph.node.get_node_names()
+            assert 'simulated_robot' not in nodes and 'experiment_coordinator' not in nodes
+            assert not graph.call('experiment_runner/arm').success
+            assert launch.interrupt() == 0
+
+
+@pytest.mark.timeout(2.0 * LONGEST)
+def test_a_replayed_bag_is_identified(tmp_path, environment):
+    """The identifier listens, the bag is played ten times as fast, and a model is there."""
+    reason = why_not_installed('ros2bag', 'rosbag2_storage_mcap')
+    if reason:
+        pytest.skip(reason)
+    recorded = tmp_path / 'recorded'
+    recorded.mkdir()
+    subprocess.run(
+        ['robot-identification', 'demo', '--output', str(recorded)], check=True, timeout=LONGEST
+    )
+    bag = next(recorded.rglob('metadata.yaml')).parent
+    arguments = {'bag': bag, 'rate': '10.0', 'clock': 'true', 'effort_unit': 'A'}
+    with launched('replay', arguments, tmp_path, environment) as launch:
+        assert launch.exit_code(LONGEST) == 0
+        assert load_identified_model(tmp_path / 'result' / 'identified_model.yaml')

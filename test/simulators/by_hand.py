@@ -1,0 +1,176 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The person at the arm, for tests: designs, climbs the ladder, arms, records, executes.
+
+Nothing here knows what moves: the simulated robot, mock hardware, Gazebo or URSim.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from robot_identification.excitation.trajectory import load_trajectory
+from ros_helpers import Graph
+from ros_helpers import LATCHED
+from ros_helpers import wait_until
+from std_msgs.msg import String
+
+# Ten seconds of a UR about the pose with its elbow up, inside the margins of a real arm.
+EXPERIMENT = """
+schema_version: 1
+description: a motion for simulators
+trajectory: {{form: fourier, harmonics: 5, base_period: {period}}}
+periods: 1
+mounting: [{roll}, 0.0, 0.0]
+margins: {{position: 0.15, velocity: 0.6, acceleration: 0.4, torque: 0.55}}
+window:
+  shoulder_pan_joint: [-1.5, 1.5]
+  shoulder_lift_joint: [-2.3, -0.8]
+  elbow_joint: [0.4, 2.2]
+  wrist_1_joint: [-3.0, 0.0]
+  wrist_2_joint: [-3.0, 0.0]
+  wrist_3_joint: [-2.0, 2.0]
+friction: coulomb,viscous,offset
+criterion: log_determinant
+samples: 60
+"""
+# One that is good enough is found with few.
+EVALUATIONS = 100
+# A slow run takes ten times the motion, and a simulator may not keep up with the clock [s].
+PATIENCE = 900.0
+
+
+class Person:
+    """
+    Calls the services that a person calls, and looks at what comes back.
+
+    Parameters
+    ----------
+    graph : Graph
+        On which the nodes run.
+    folder : Path
+        Where everything goes; the nodes may write below it.
+    robot : str
+        Name of the robot, noted in bags.
+    effort_unit : str
+        Noted in bags.
+    roll : float
+        Of the mounting [rad]: 0 on the ground, pi on the ceiling.
+    period : float
+        Length of the motions [s].
+    deadline : float
+        For nodes to come up [s].
+
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        folder: Path,
+        robot: str,
+        effort_unit: str,
+        *,
+        roll: float = 0.0,
+        period: float = 10.0,
+        deadline: float = 120.0,
+    ) -> None:
+        self._graph, self._folder = graph, folder
+        self._robot, self._unit, self._deadline = robot, effort_unit, deadline
+        self._roll = roll
+        self._states = graph.hear(String, 'experiment_runner/state', LATCHED)
+        self._experiment = folder / f'experiment_{roll:.0f}.yaml'
+        self._experiment.write_text(EXPERIMENT.format(roll=roll, period=period))
+
+    def state(self) -> dict[str, Any]:
+        """Return what the runner says of itself."""
+        return json.loads(self._states[-1].data) if self._states else {}
+
+    def design(self, seed: int) -> Path:
+        """Have a motion designed for the live description; return its file."""
+        path = self._folder / f'{self._experiment.stem}_{seed}_trajectory.yaml'
+        self._set('trajectory_generator', {
+            'generate.experiment': str(self._experiment), 'generate.output': str(path),
+            'generate.seed': seed, 'generate.max_evaluations': EVALUATIONS,
+        })
+        self._call('trajectory_generator/generate', PATIENCE)
+        return path
+
+    def climb(self, trajectory: Path) -> Path:
+        """Execute dry, slowly and at full speed; return the bag of the last one."""
+        self.execute(trajectory, dry_run=True)
+        self.execute(trajectory, speed=self.slow())
+        return self.execute(trajectory)
+
+    def slow(self) -> float:
+        """Return a speed that is slow, as the dry run has found it: 0.25 m/s at the tool."""
+        words = self.state()['reason'].split()
+        fastest = float(words[words.index('most') + 1])
+        return max(round(min(0.1, 0.25 / max(fastest, 1e-3)) - 0.0005, 3), 0.02)
+
+    def execute(self, trajectory: Path, *, dry_run: bool = False, speed: float = 1.0) -> Path:
+        """Arm by the hash, record and execute; return the bag (none of a dry run)."""
+        sha256 = load_trajectory(trajectory).sha256
+        self._set('experiment_runner', {
+            'trajectory_file': str(trajectory), 'arm.sha256': sha256, 'dry_run': dry_run,
+            'speed': speed, 'mounting': [self._roll, 0.0, 0.0],
+        })
+        self._arm()
+        bag = self._folder / f'{trajectory.stem}_{round(100 * speed):03d}_bag'
+        if dry_run:
+            self._call('experiment_runner/execute')
+            wait_until(lambda: self.state().get('state') == 'IDLE', 'the end of the dry run')
+            return bag
+        self._set('bag_recorder', {
+            'start.output': str(bag), 'start.robot': self._robot,
+            'start.effort_unit': self._unit, 'start.trajectory_sha256': sha256,
+        })
+        self._call('bag_recorder/start')
+        self._call('experiment_runner/execute')
+        wait_until(
+            lambda: self.state().get('state') in ('DONE', 'FAULT'), 'the end of the motion',
+            PATIENCE,
+        )
+        said = self._call('bag_recorder/stop')
+        if self.state()['state'] != 'DONE':
+            # A machine that stalls ends a motion, too: `make` tries once more what "waited".
+            pytest.fail(f'waited for the end of the motion: {self.state()["reason"]}; {said}')
+        return bag
+
+    def _arm(self) -> None:
+        """Arm; again for a while, because nodes that have just come up know little yet."""
+        said = ''
+
+        def armed() -> bool:
+            nonlocal said
+            answer = self._graph.call('experiment_runner/arm', PATIENCE)
+            said = answer.message
+            return answer.success
+
+        try:
+            wait_until(armed, 'the runner to be armed', self._deadline)
+        finally:
+            print(f'arm: {said}')
+
+    def _set(self, node: str, values: dict[str, Any]) -> None:
+        assert self._graph.configure(node, values) == []
+
+    def _call(self, service: str, deadline: float = 60.0) -> str:
+        answer = self._graph.call(service, deadline)
+        assert answer.success, f'{service}: {answer.message}'
+        return answer.message

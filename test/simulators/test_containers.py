@@ -1,0 +1,86 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The containers run the tests that are there; docker itself is tried only where it is."""
+
+from pathlib import Path
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPOSE = yaml.safe_load((ROOT / 'compose.yaml').read_text())
+DOCKERFILE = (ROOT / 'docker' / 'Dockerfile').read_text()
+WORKFLOW = yaml.safe_load((ROOT / '.github' / 'workflows' / 'simulators.yml').read_text())
+TESTS = {path.stem.removeprefix('test_') for path in (ROOT / 'test' / 'simulators').glob('test_*')}
+# Tested here, without a simulator.
+PURE = {'judging', 'containers'}
+
+
+def test_every_simulator_has_its_service():
+    """Each runs the test file of its name, which exists."""
+    assert set(COMPOSE['services']) == TESTS - PURE
+    for name, service in COMPOSE['services'].items():
+        path = shlex.split(service['command'])[-1]
+        assert path == f'test/simulators/test_{name}.py'
+        assert (ROOT / path).is_file()
+        assert (ROOT / service['build']['dockerfile']).is_file()
+
+
+def test_the_workflow_runs_every_service_at_night():
+    """And by hand; a skipped test fails it."""
+    job = WORKFLOW['jobs']['simulator']
+    assert set(job['strategy']['matrix']['simulator']) == set(COMPOSE['services'])
+    # YAML 1.1 reads the key `on` as true.
+    assert {'schedule', 'workflow_dispatch'} == set(WORKFLOW[True])
+    commands = ' '.join(step.get('run', '') for step in job['steps'])
+    assert 'docker compose build' in commands and 'docker compose run' in commands
+    assert "! grep --quiet '^SKIPPED'" in commands
+
+
+def test_images_and_actions_are_pinned():
+    """No tag that means another thing tomorrow."""
+    for image in re.findall(r'^FROM (\S+)', DOCKERFILE, re.MULTILINE):
+        assert re.fullmatch(r'[\w/.-]+:(?!latest$)[\w.-]+', image)
+    for step in WORKFLOW['jobs']['simulator']['steps']:
+        if 'uses' in step:
+            assert re.fullmatch(r'[\w-]+/[\w-]+@v\d+(\.\d+)*', step['uses'])
+    launch = (ROOT / 'launch' / 'ursim.launch.py').read_text()
+    assert re.search(r"'ursim_version',\s+default_value='\d+\.\d+\.\d+'", launch)
+
+
+def test_the_image_has_what_the_tests_need():
+    """The packages whose absence makes a test skip."""
+    for package in ('ur-robot-driver', 'ur-client-library', 'ur-simulation-gz', 'ros2launch'):
+        assert f'ros-jazzy-{package} ' in DOCKERFILE
+    assert 'docker.io ' in DOCKERFILE
+    assert 'COPY docker/entrypoint.sh' in DOCKERFILE
+    assert (ROOT / 'docker' / 'entrypoint.sh').stat().st_mode & 0o111
+
+
+def test_docker_reads_the_compose_file():
+    """Where it is installed."""
+    if shutil.which('docker') is None:
+        pytest.skip('docker is not installed')
+    if subprocess.run(['docker', 'compose', 'version'], capture_output=True).returncode:
+        pytest.skip('docker has no compose plugin')
+    checked = subprocess.run(
+        ['docker', 'compose', '--file', str(ROOT / 'compose.yaml'), 'config', '--quiet'],
+        capture_output=True, text=True,
+    )
+    assert checked.returncode == 0, checked.stderr

@@ -1,0 +1,52 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Gazebo by ur_simulation_gz: sign and size of the effort against inverse dynamics.
+
+    pytest test/simulators/test_gazebo.py
+
+It needs ur_simulation_gz and a workspace with this package, see docs/launch.md.
+"""
+
+from launching import launched
+from launching import why_not_installed
+from launching import why_not_launchable
+import pytest
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.urdf import parse_urdf
+from ros_helpers import LATCHED
+from ros_helpers import own_graph
+from ros_helpers import wait_until
+from simulators.by_hand import Person
+from simulators.judging import judge_effort_against_inverse_dynamics
+from std_msgs.msg import String
+
+
+@pytest.mark.timeout(3600)
+def test_effort_has_sign_and_size_of_inverse_dynamics(tmp_path):
+    """Joint by joint, on the recorded motion, with the description that Gazebo was given."""
+    reason = why_not_launchable() or why_not_installed('ur_simulation_gz')
+    if reason:
+        pytest.skip(reason)
+    with own_graph(tmp_path) as graph:
+        descriptions = graph.hear(String, 'robot_description', LATCHED)
+        with launched('gazebo', {'ur_type': 'ur5e'}, tmp_path, graph.environment):
+            person = Person(graph, tmp_path, 'ur5e', 'Nm')
+            bag = person.climb(person.design(1))
+            wait_until(lambda: descriptions, 'the description of the arm')
+    robot = load_robot('ur5e', urdf=parse_urdf(descriptions[-1].data, 'robot_description'))
+    judged = judge_effort_against_inverse_dynamics(bag, robot)
+    print(f'slopes {judged.slope.round(3)}, residual shares {judged.residual_share.round(3)}')
+    assert judged.reasons == ()

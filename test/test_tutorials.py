@@ -1,0 +1,325 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The tutorials: what needs no robot is run as it stands, what needs one is checked by name."""
+
+import ast
+from collections.abc import Iterator
+from contextlib import chdir
+from functools import cache
+from pathlib import Path
+import re
+import shlex
+import subprocess
+from typing import NamedTuple
+
+from builders import run_command
+import pytest
+from robot_identification.cli.main import make_parser
+from robot_identification.files import dump_yaml
+from robot_identification.files import read_yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+NODES = ROOT / 'robot_identification' / 'nodes'
+PAGES = {name: ROOT / 'docs' / f'tutorial_{name}.md' for name in ('ur5e', 'cb3')}
+OWN = 'robot-identification'
+NEEDS_ROBOT = '# needs the robot'
+SHARE = '$(ros2 pkg prefix --share robot_identification)'
+# What people do with their own files in blocks without a robot.
+SHELL = ('cp', 'sed')
+# Launch files of others: arguments that they declare, by package (ur_robot_driver 3.8.0).
+FOREIGN_ARGUMENTS = {
+    ('ur_robot_driver', 'ur_control.launch.py'): {
+        'ur_type', 'robot_ip', 'kinematics_params_file', 'launch_rviz',
+    },
+    ('ur_calibration', 'calibration_correction.launch.py'): {'robot_ip', 'target_filename'},
+    ('ur_rtde_publisher', 'rtde_publisher.launch.xml'): {
+        'robot_ip', 'output_recipe', 'rtde_frequency',
+    },
+}
+# A search of one evaluation, and motions of seconds: the commands are what is tried.
+SHORT = {
+    '01_warm_up': {'base_period': 5.0},
+    '02_excitation': {'base_period': 6.0},
+    '04_validation_random': {'base_period': 5.0},
+    '06_static_poses': {'poses': 3, 'move_time': 2.0, 'dwell': 2.5},
+}
+LINK = re.compile(r'\[[^]]*\]\(([^)\s]+)\)')
+
+
+class Block(NamedTuple):
+    """One console block: whether it needs the robot, and its command lines."""
+
+    robot: bool
+    lines: tuple[str, ...]
+
+
+class Run(NamedTuple):
+    """A line that was run, how it ended, and what it said."""
+
+    line: str
+    code: int
+    said: str
+
+
+def blocks(path: Path) -> list[Block]:
+    """Return the console blocks of a page in their order."""
+    found = []
+    for text in re.findall(r'^```console\n(.*?)^```$', path.read_text(), re.M | re.S):
+        first, *_ = lines = text.splitlines()
+        robot = first == NEEDS_ROBOT
+        found.append(Block(robot, tuple(lines[1:] if robot else lines)))
+    return found
+
+
+def commands(path: Path, *, robot: bool) -> list[str]:
+    """Return the lines that are typed, without prompt, of blocks with or without the robot."""
+    return [line[2:] for block in blocks(path) if block.robot == robot for line in block.lines]
+
+
+def in_text(path: Path) -> list[str]:
+    """Return the ros2 commands that stand in sentences and tables."""
+    return re.findall(r'`(ros2 [^`]+)`', re.sub(r'^```.*?^```$', '', path.read_text(),
+                                                flags=re.M | re.S))
+
+
+def ros_commands(path: Path) -> list[list[str]]:
+    """Return every ros2 command of a page, as words."""
+    lines = [*commands(path, robot=True), *commands(path, robot=False), *in_text(path)]
+    return [shlex.split(line) for line in lines if line.startswith('ros2 ')]
+
+
+def shorten(folder: Path) -> None:
+    """Make the motions of a study short; every key of a form that is changed must be there."""
+    for name, changes in SHORT.items():
+        path = folder / f'{name}.yaml'
+        content = read_yaml(path)
+        form = content['trajectory']
+        assert set(changes) <= set(form), f'{name} has no {set(changes) - set(form)}'
+        path.write_text(dump_yaml({**content, 'periods': 1, 'trajectory': {**form, **changes}}))
+
+
+def run_line(line: str) -> Run:
+    """Run a line of a block without a robot, quickly, in the working directory."""
+    words = shlex.split(line.replace(SHARE, str(ROOT)))
+    if words[0] in SHELL:
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return Run(line, done.returncode, done.stderr)
+    assert words[0] == OWN, line
+    quick = re.sub(r'--time-limit \S+', '--max-evaluations 1', shlex.join(words[1:]))
+    outcome = run_command(*shlex.split(quick))
+    if words[1] == 'init':
+        shorten(Path(words[words.index('-o') + 1]))
+    return Run(line, outcome.code, outcome.err)
+
+
+@pytest.fixture(scope='module', params=sorted(PAGES))
+def walked(request, tmp_path_factory) -> tuple[Path, Path, list[Run]]:
+    """Return a page, the folder in which its blocks without a robot were run, and the runs."""
+    page, folder = PAGES[request.param], tmp_path_factory.mktemp(request.param)
+    runs = []
+    with chdir(folder):
+        for line in commands(page, robot=False):
+            runs.append(run_line(line))
+            if runs[-1].code:
+                break
+    return page, folder, runs
+
+
+def test_every_command_without_a_robot_ends_well(walked):
+    """In the order of the page, each on what those before it have written."""
+    page, _, runs = walked
+    assert [(run.line, run.said) for run in runs if run.code] == []
+    assert len(runs) == len(commands(page, robot=False))
+    verbs = {shlex.split(run.line)[1] for run in runs if run.line.startswith(OWN)}
+    assert verbs >= {
+        'urdf', 'init', 'excite', 'simulate', 'doctor', 'identify', 'validate', 'predict',
+        'drive-gains',
+    }
+
+
+def test_files_of_the_page_are_there(walked):
+    """What `-o` names, and what the table at the end of the day says is worth keeping."""
+    page, folder, runs = walked
+    for run in runs:
+        words = shlex.split(run.line)
+        if '-o' in words:
+            assert (folder / words[words.index('-o') + 1]).exists(), run.line
+    kept = re.findall(r'^\| `(study/[^`]+)` \|', page.read_text(), re.M)
+    # It comes from repeated runs, by the coordinator.
+    assert [name for name in kept if not (folder / name).exists()
+            and not name.endswith('temperature_runs.json')] == []
+
+
+@pytest.mark.parametrize('name', sorted(PAGES))
+def test_blocks_are_typed_lines(name):
+    """Nothing stands in a console block but commands; other blocks would be missed."""
+    page = PAGES[name]
+    assert len(blocks(page)) == page.read_text().count('```') // 2
+    for block in blocks(page):
+        assert block.lines
+        assert all(line.startswith('$ ') for line in block.lines), block.lines
+        if not block.robot:
+            assert {line.split()[1] for line in block.lines} <= {OWN, *SHELL}
+
+
+@pytest.mark.parametrize('name', sorted(PAGES))
+def test_own_commands_beside_the_robot_parse(name):
+    """They are not run, as their bags are those of a robot."""
+    for line in commands(PAGES[name], robot=True):
+        if line.startswith(OWN):
+            make_parser().parse_args(shlex.split(line)[1:])
+
+
+@pytest.mark.parametrize('name', sorted(PAGES))
+def test_motions_that_are_executed_were_designed(name):
+    """Every `trajectory_file` of a run is one that `excite` has written before."""
+    designed, executed = set(), set()
+    for line in [line[2:] for block in blocks(PAGES[name]) for line in block.lines]:
+        if line.startswith(f'{OWN} excite'):
+            words = shlex.split(line)
+            designed.add(words[words.index('-o') + 1])
+        executed |= set(re.findall(r'trajectory_file:=(\S+)', line))
+        assert executed <= designed, line
+    assert executed
+
+
+@pytest.mark.parametrize('name', sorted(PAGES))
+def test_launch_arguments_are_declared(name):
+    """Ours by our files; those of others by what they are known to declare."""
+    launched = [words[2:] for words in ros_commands(PAGES[name]) if words[1] == 'launch']
+    assert {package for package, *_ in launched} == {
+        'robot_identification', *(package for package, _ in FOREIGN_ARGUMENTS)
+    }
+    for package, file, *arguments in launched:
+        given = {word.partition(':=')[0] for word in arguments if word != '--show-args'}
+        known = (
+            declared_arguments(ROOT / 'launch' / file) if package == 'robot_identification'
+            else FOREIGN_ARGUMENTS[package, file]
+        )
+        assert given <= set(known), f'{file}: {given - set(known)}'
+
+
+@pytest.mark.parametrize('name', sorted(PAGES))
+def test_nodes_parameters_and_services_are_there(name):
+    """`ros2 param set`, `ros2 run` and `ros2 service call` name what our nodes declare."""
+    seen = set()
+    for words in ros_commands(PAGES[name]):
+        verb = words[1:3]
+        if verb == ['param', 'set']:
+            node, parameter, _ = words[3:]
+            assert parameter in declared_parameters(node.lstrip('/')), words
+        elif words[1] == 'run':
+            package, node = words[2:4]
+            assert package == 'robot_identification'
+            for given in words[words.index('--ros-args') + 1:]:
+                assert given == '-p' or given.partition(':=')[0] in declared_parameters(node)
+            (program,) = [w.partition(':=')[2] for w in words if w.startswith('program:=')]
+            assert program in programs()
+        elif verb == ['service', 'call']:
+            _, node, service = words[3].split('/')
+            assert words[4] == 'std_srvs/srv/Trigger'
+            assert {f'~/{service}', service} & texts_of(node), words
+        else:
+            continue
+        seen.add(verb[0])
+    assert seen == {'param', 'run', 'service'}
+
+
+@pytest.mark.parametrize('name', sorted(PAGES))
+def test_links_lead_somewhere(name):
+    """Files exist, and so do the headings that links name."""
+    page = PAGES[name]
+    links = [link for link in LINK.findall(page.read_text()) if not link.startswith('http')]
+    assert links
+    for link in links:
+        file, _, heading = link.partition('#')
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), link
+        if heading:
+            assert heading in set(headings(target)), link
+
+
+@pytest.mark.parametrize('name', sorted(PAGES))
+def test_it_says_what_was_run(name):
+    """And that unlocking is left to people."""
+    text = PAGES[name].read_text()
+    assert 'All other blocks were run' in text
+    assert 'test/test_tutorials.py' in text
+    assert re.search(r'[Nn]ever script', text)
+
+
+def headings(path: Path) -> Iterator[str]:
+    """Yield the anchors of a page's headings, as GitHub makes them."""
+    for title in re.findall(r'^#+ (.+)$', path.read_text(), re.M):
+        yield re.sub(r'[^\w\- ]', '', title.lower()).replace(' ', '-')
+
+
+def calls(path: Path, function: str) -> list[ast.Call]:
+    """Return the calls of a function in a file."""
+    return [
+        node for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == function
+    ]
+
+
+def declared_arguments(path: Path) -> set[str]:
+    """Return the arguments that a launch file declares."""
+    return {call.args[0].value for call in calls(path, 'DeclareLaunchArgument')}
+
+
+@cache
+def modules_of(node: str) -> tuple[Path, ...]:
+    """Return the files of a node: its own, and those in nodes/ that it imports."""
+    found, waiting = [], [node]
+    while waiting:
+        path = NODES / f'{waiting.pop()}.py'
+        if path in found:
+            continue
+        assert path.exists(), f'there is no node {node}'
+        found.append(path)
+        for statement in ast.walk(ast.parse(path.read_text())):
+            if isinstance(statement, ast.ImportFrom) and statement.module:
+                package, _, name = statement.module.rpartition('.')
+                if package == 'robot_identification.nodes':
+                    waiting.append(name)
+    return tuple(found)
+
+
+@cache
+def declared_parameters(node: str) -> frozenset[str]:
+    """Return the names of the parameters that a node declares one by one."""
+    return frozenset(
+        call.args[1].value for path in modules_of(node) for call in calls(path, 'declare')
+        if isinstance(call.args[1], ast.Constant)
+    )
+
+
+@cache
+def texts_of(node: str) -> frozenset[str]:
+    """Return the text constants of a node's files."""
+    return frozenset(
+        constant.value for path in modules_of(node) for constant in ast.walk(
+            ast.parse(path.read_text())
+        ) if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+    )
+
+
+@cache
+def programs() -> frozenset[str]:
+    """Return the programs of the coordinator."""
+    for statement in ast.parse((NODES / 'programs.py').read_text()).body:
+        if isinstance(statement, ast.AnnAssign) and statement.target.id == 'PROGRAMS':
+            return frozenset(key.value for key in statement.value.keys)
+    raise AssertionError('programs.py has no PROGRAMS')
