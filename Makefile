@@ -45,7 +45,7 @@ LINTED := $(wildcard robot_identification launch test benchmarks docs setup.py)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup demo test lint bench lock clean check-python
+.PHONY: help setup demo test lint bench policies lock clean check-python
 
 help: ## List the targets
 	@echo 'make <target>, with Python 3.11 or 3.12, its venv module and make:'
@@ -74,6 +74,9 @@ lint: setup ## ruff, flake8 and pydocstyle with ament's rules, mypy
 
 bench: setup ## Run the benchmarks
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+policies: setup ## Write the SROS 2 policies in security/policies from the running nodes
+	@$(BIN)/python test/security_policies.py
 
 lock: ## Resolve requirements/*.in again into requirements/lock.txt; newer: LOCK_ARGS=--upgrade
 	@command -v $(UV) >/dev/null || { echo 'lock: needs uv (https://docs.astral.sh/uv), on the PATH or as UV=/path/to/uv' >&2; exit 1; }

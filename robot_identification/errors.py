@@ -20,9 +20,22 @@ Every message names the file, topic or joint, the value, the limit and what to d
 
 
 class IdentificationError(Exception):
-    """Root of every error this package raises on purpose."""
+    """
+    Root of every error this package raises on purpose.
+
+    Names from strangers' files and messages are in the texts, so what could steer a terminal is
+    not shown, and a line after the first one begins with spaces: it cannot pass for a log line.
+    """
 
     exit_code = 4
+
+    def __str__(self) -> str:
+        """Return the message for terminals and logs."""
+        first, *others = super().__str__().split('\n')
+        lines = [first, *(line if line.startswith('  ') else f'  {line}' for line in others)]
+        return '\n'.join(
+            ''.join(letter if letter.isprintable() else '?' for letter in line) for line in lines
+        )
 
 
 class UsageError(IdentificationError):

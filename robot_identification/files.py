@@ -22,6 +22,7 @@ are refused before anything is built from them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 import hashlib
 import json
 import os
@@ -35,6 +36,31 @@ from robot_identification.errors import UsageError
 import yaml
 
 MAXIMUM_TEXT_BYTES = 20_000_000
+
+
+@dataclass(frozen=True)
+class TextLimits:
+    """
+    How large a text file may be.
+
+    Attributes
+    ----------
+    size : int
+        Of the file [bytes].
+    values : int
+        Numbers and words of a YAML, as counted by what stands between them: a parser takes
+        milliseconds for each hundred, so that a file is judged before it is parsed.
+
+    """
+
+    size: int
+    values: int
+
+
+HAND_WRITTEN = TextLimits(200_000, 5_000)
+MACHINE_WRITTEN = TextLimits(MAXIMUM_TEXT_BYTES, 2_000_000)
+# Between two values stands at least one of these; the last two nest without a comma.
+_SEPARATORS = (',', '\n', ': ', '- ', '? ', '[', '{')
 
 
 class _StrictLoader(yaml.SafeLoader):
@@ -100,9 +126,16 @@ def _plain_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
 _StrictLoader.add_constructor('tag:yaml.org,2002:int', _plain_int)
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> str:
     """
     Return the text of a regular UTF-8 file of reasonable size.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    limits : TextLimits, optional
+        Of which the size counts here.
 
     Raises
     ------
@@ -117,9 +150,9 @@ def read_text(path: Path) -> str:
     if not path.is_file():
         raise DescriptionError(f'{path} is not a regular file')
     size = path.stat().st_size
-    if size > MAXIMUM_TEXT_BYTES:
+    if size > limits.size:
         raise DescriptionError(
-            f'{path} has {size} bytes, more than the {MAXIMUM_TEXT_BYTES} allowed for a text file'
+            f'{path} has {size} bytes, more than the {limits.size} allowed for such a file'
         )
     try:
         return path.read_text(encoding='utf-8')
@@ -127,7 +160,7 @@ def read_text(path: Path) -> str:
         raise DescriptionError(f'{path} is not UTF-8 text: {error}') from error
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> dict[str, Any]:
     """
     Return the mapping in a YAML file.
 
@@ -136,22 +169,32 @@ def read_yaml(path: Path) -> dict[str, Any]:
     UsageError
         If there is no such file.
     DescriptionError
-        If the text is not YAML, not a mapping, or uses aliases or duplicate keys.
+        If the text is beyond the limits, not YAML, not a mapping, or uses aliases or duplicate
+        keys.
 
     """
-    return parse_yaml(read_text(path), str(path))
+    return parse_yaml(read_text(path, limits), str(path), limits)
 
 
-def parse_yaml(text: str, source: str) -> dict[str, Any]:
+def parse_yaml(
+    text: str, source: str, limits: TextLimits = MACHINE_WRITTEN
+) -> dict[str, Any]:
     """
     Return the mapping in a YAML text; `source` names it in errors.
 
     Raises
     ------
     DescriptionError
-        If the text is not YAML, not a mapping, or uses aliases or duplicate keys.
+        If the text has too many values, is not YAML, not a mapping, or uses aliases or duplicate
+        keys.
 
     """
+    count = sum(text.count(separator) for separator in _SEPARATORS)
+    if count > limits.values:
+        raise DescriptionError(
+            f'{source} has about {count} values, more than the {limits.values} allowed for such '
+            'a file'
+        )
     try:
         content = yaml.load(text, Loader=_StrictLoader)
     # Explicit tags on values they do not fit make PyYAML stumble in ways of its own.

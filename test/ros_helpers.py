@@ -55,6 +55,7 @@ from std_srvs.srv import Trigger
 
 DEADLINE = 20.0
 POLL = 0.02
+ANYWHERE = {'allowed_read_roots': ['/'], 'allowed_write_roots': ['/']}
 RELIABLE = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.RELIABLE)
 BEST_EFFORT = QoSProfile(depth=10_000, reliability=ReliabilityPolicy.BEST_EFFORT)
 PROFILE_VARIABLES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE')
@@ -168,10 +169,15 @@ class Graph:
         parameters: Mapping[str, Any] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> NodeProcess:
-        """Start an executable; several of one name get logs of their own."""
+        """
+        Start an executable; several of one name get logs of their own.
+
+        It may read and write everywhere, unless `parameters` say otherwise.
+        """
         log = self.folder / f'{name}_{len(self.processes)}.log'
         process = NodeProcess(
-            name, parameters or {}, {**self.environment, **(environment or {})}, log
+            name, {**ANYWHERE, **(parameters or {})},
+            {**self.environment, **(environment or {})}, log,
         )
         self.processes.append(process)
         return process

@@ -53,9 +53,6 @@ from robot_identification.files import read_yaml
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.processing import blocks
-from robot_identification.report import identification_report
-from robot_identification.report import validation_report
-from robot_identification.report.figures import singular_value_picture
 from robot_identification.simulation.truth import draw_truth
 from shown_by import all_tests
 from shown_by import assert_exists
@@ -272,18 +269,9 @@ class Lab:
         return (self.results / 'report.html').read_text(encoding='utf-8')
 
 
-@pytest.fixture(scope='module')
-def picture():
-    """Return a picture to be shown in every report."""
-    return singular_value_picture(np.array([2.0, 1.0]))
-
-
 @pytest.fixture
-def lab(tmp_path, arm, picture, monkeypatch):
-    """Return a fresh laboratory; its reports have no pictures, which take most of the time."""
-    for module in (identification_report, validation_report):
-        monkeypatch.setattr(module, 'drawn_bags', lambda joints, bags: 0)
-    monkeypatch.setattr(identification_report, 'singular_value_picture', lambda values: picture)
+def lab(tmp_path, without_pictures, arm):
+    """Return a fresh laboratory."""
     return Lab(tmp_path, arm)
 
 

@@ -240,3 +240,25 @@ def test_plain_content_has_no_numpy_left(tmp_path):
     plain = to_plain(content)
     assert plain == {'1': 0.5, 'a': [[0, 1], [True]], 'p': str(tmp_path)}
     assert json.loads(json.dumps(plain)) == plain
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        'a: [' + '60,' * 10_000 + '60]', 'a:\n' + '- 60\n' * 10_000, 'a: ' + '[' * 6000,
+        '- ' * 6000, '? ' * 6000, 'a: {' + 'b: ' * 6000,
+    ],
+    ids=['list', 'lines', 'nested', 'dashes', 'questions', 'mappings'],
+)
+def test_a_file_of_too_many_values_is_refused_before_it_is_parsed(text):
+    """The parser would take seconds for what counting separators tells in no time."""
+    with pytest.raises(DescriptionError, match=r'more than the 5000 allowed'):
+        parse_yaml(text, 'text', files.HAND_WRITTEN)
+
+
+def test_a_file_written_by_hand_is_small(tmp_path):
+    """One long word is as slow to parse as many short ones."""
+    path = tmp_path / 'long.yaml'
+    path.write_text('description: ' + 'x' * files.HAND_WRITTEN.size)
+    with pytest.raises(DescriptionError, match=r'more than the 200000 allowed'):
+        read_yaml(path, files.HAND_WRITTEN)

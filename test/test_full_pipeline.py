@@ -20,6 +20,7 @@ motion, against what the noise-free robot really did.
 """
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -57,6 +58,19 @@ def found(scene):
                 scene(name).robot, [scene(name).bags[0]], IdentifyOptions(friction=friction)
             )
         return made[name, friction]
+
+    return identify_once
+
+
+@pytest.fixture(scope='module')
+def found_with_true_gains(scene):
+    """Return a function that identifies plain laws of an arm whose drive gains are known."""
+
+    @cache
+    def identify_once(name):
+        made = scene(name)
+        robot = made.robot.with_drive_gains(made.truth.drive_gain)
+        return identify(robot, [made.bags[0]], IdentifyOptions(friction=PLAIN))
 
     return identify_once
 
@@ -121,7 +135,7 @@ def test_the_model_file_predicts_the_same(scene, found, name, tmp_path):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_base_parameters_are_recovered_with_the_true_gains(scene, name):
+def test_base_parameters_are_recovered_with_the_true_gains(scene, found_with_true_gains, name):
     """
     Two bounds, each for every parameter.
 
@@ -129,10 +143,8 @@ def test_base_parameters_are_recovered_with_the_true_gains(scene, name):
     2 % of the largest torque of the recording. Error in standard errors: below 12; they assume
     white residuals, and a filter of 9 Hz at 125 Hz leaves one independent sample in seven.
     """
-    made = scene(name)
-    robot = made.robot.with_drive_gains(made.truth.drive_gain)
-    model = identify(robot, [made.bags[0]], IdentifyOptions(friction=PLAIN)).model
-    parameters = model.parameters
+    made, model = scene(name), found_with_true_gains(name).model
+    robot, parameters = model.robot, model.parameters
     theta = np.zeros(parameters.size)
     theta[: 10 * robot.n] = true_inertial_parameters(robot, made.truth)
     of_law = {'coulomb': made.truth.coulomb, 'viscous': made.truth.viscous,
@@ -152,15 +164,13 @@ def test_base_parameters_are_recovered_with_the_true_gains(scene, name):
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_friction_is_recovered_with_the_true_gains(scene, name):
+def test_friction_is_recovered_with_the_true_gains(scene, found_with_true_gains, name):
     """
     Coulomb friction to 5 %, viscous friction to 10 %.
 
     The motions are slow, so that the two kinds are told apart by their shape near zero alone.
     """
-    made = scene(name)
-    robot = made.robot.with_drive_gains(made.truth.drive_gain)
-    model = identify(robot, [made.bags[0]], IdentifyOptions(friction=PLAIN)).model
+    made, model = scene(name), found_with_true_gains(name).model
     names = model.reduction.names
 
     def values(symbol):
@@ -246,10 +256,10 @@ def test_estimators_and_friction_laws_can_be_chosen(scene):
 def test_a_window_is_kept_apart(scene):
     """What is after --stop does not count: garbage there changes nothing."""
     made = scene('ur5')
-    first = identify(made.robot, [made.bags[0]], IdentifyOptions(stop=6.0))
+    first = identify(made.robot, [made.bags[0]], IdentifyOptions(friction=PLAIN, stop=6.0))
     assert first.datasets[0].stamps[-1] < 6.0
     assert first.model.provenance['options']['stop'] == 6.0
-    rest = identify(made.robot, [made.bags[0]], IdentifyOptions(start=4.0))
+    rest = identify(made.robot, [made.bags[0]], IdentifyOptions(friction=PLAIN, start=4.0))
     assert not rest.datasets[0].scored[rest.datasets[0].stamps < 4.0].any()
 
 
@@ -268,12 +278,12 @@ def test_names_of_ones_own_and_another_order_give_the_same_model(scene, found, t
         {'robot': 'ur5', 'effort_unit': 'A'}, '/left/joint_states',
     )
     options = IdentifyOptions(
-        topic='/left/joint_states',
+        topic='/left/joint_states', friction=PLAIN,
         joint_names={f'left_{joint}': joint for joint in joints},
     )
     other = identify(made.robot, [bag], options)
     np.testing.assert_allclose(
-        other.model.theta_base, found('ur5').model.theta_base, rtol=1e-6, atol=1e-9
+        other.model.theta_base, found('ur5', PLAIN).model.theta_base, rtol=1e-6, atol=1e-9
     )
     assert other.model.source.topic == '/left/joint_states'
     assert any('time of recording' in note for note in other.notes)

@@ -45,8 +45,6 @@ from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.report import identification_report
-from robot_identification.report import validation_report
 from robot_identification.simulation.truth import draw_truth
 from shown_by import all_tests
 from shown_by import assert_exists
@@ -153,13 +151,6 @@ def test_every_property_is_shown_somewhere(test):
 def test_no_property_of_estimation_is_missing():
     """P16 to P18 are not, see above."""
     assert set(TESTS) == {f'P{k}' for k in (*range(1, 16), 17, 19, 20)}
-
-
-@pytest.fixture
-def without_pictures(monkeypatch):
-    """Leave the pictures out of the reports, which take most of their time."""
-    for module in (identification_report, validation_report):
-        monkeypatch.setattr(module, 'drawn_bags', lambda joints, bags: 0)
 
 
 @pytest.fixture(scope='module')

@@ -34,6 +34,8 @@ import pinocchio as pin
 import pytest
 from robot_identification.files import read_yaml
 
+pytestmark = pytest.mark.usefixtures('without_pictures')
+
 DEFAULT = Path(__file__).resolve().parents[2] / 'shared' / 'data'
 
 

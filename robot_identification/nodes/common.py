@@ -17,32 +17,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import MutableMapping
 from collections.abc import Sequence
+from contextlib import contextmanager
+import math
+import os
 import signal
 import sys
+import time
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from rcl_interfaces.msg import FloatingPointRange
 from rcl_interfaces.msg import IntegerRange
 from rcl_interfaces.msg import ParameterDescriptor
+from rcl_interfaces.msg import SetParametersResult
 import rclpy
+from rclpy.exceptions import InvalidParameterValueException
 from rclpy.exceptions import ParameterException
+from rclpy.executors import Executor
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
 from rclpy.qos import ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
+from robot_identification.allowed_paths import root_folders
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import UsageError
+from robot_identification.nodes.bounds import ParameterBounds
+from robot_identification.nodes.instance import Instance
+from robot_identification.nodes.log_folder import log_folder_problem
+from robot_identification.nodes.log_folder import WITHOUT_LOG_FILES
 
 LATCHED = QoSProfile(
     depth=1,
     reliability=ReliabilityPolicy.RELIABLE,
     durability=DurabilityPolicy.TRANSIENT_LOCAL,
 )
+# Calls at once that wait to be answered; by default ten are kept.
+SERVICE_QOS = QoSProfile(depth=1000)
+READ_ROOTS = 'allowed_read_roots'
+WRITE_ROOTS = 'allowed_write_roots'
 INTERRUPTED = 130
+LONGEST_ERROR = 300
+CLOCK_TIMEOUT = 2.0
+CLOCK_WARNED_EVERY = 30.0
+_BOUNDS: MutableMapping[Node, dict[str, ParameterBounds]] = WeakKeyDictionary()
 
 
 def declare(
@@ -53,18 +78,50 @@ def declare(
     *,
     minimum: float | None = None,
     maximum: float | None = None,
+    choices: Sequence[str] = (),
+    longest: int | None = None,
+    check: Callable[[Any], object] | None = None,
+    read_only: bool = False,
 ) -> Any:
     """
-    Declare a parameter with its description and range, and return its value.
+    Declare a parameter with its description and bounds, and return its value.
+
+    What breaks a bound is refused when the node starts, and later by the parameter services with
+    a reason that names value and limit.
+
+    Parameters
+    ----------
+    node : Node
+        That has the parameter.
+    name : str
+        Of the parameter.
+    default : bool, int, float, str, or list of one of them
+        Its type is the parameter's.
+    description : str
+        What `ros2 param describe` says.
+    minimum, maximum : float, optional
+        Of a number, or of each number of a list.
+    choices : sequence of str, optional
+        What a text, or each text of a list, may be.
+    longest : int, optional
+        Characters of a text, or entries of a list; see `ParameterBounds`.
+    check : callable, optional
+        Takes a value and raises an `IdentificationError` where it cannot be used.
+    read_only : bool
+        Whether only the start of the node may set it.
 
     Raises
     ------
     UsageError
-        If the node was started with a value of another type or out of range.
+        If the node was started with a value of another type or out of bounds.
 
     """
-    descriptor = ParameterDescriptor(description=description)
-    if minimum is not None and maximum is not None:
+    bounds = ParameterBounds(minimum, maximum, tuple(choices), longest, check)
+    descriptor = ParameterDescriptor(
+        description=description, read_only=read_only,
+        additional_constraints=bounds.describe(default),
+    )
+    if minimum is not None and maximum is not None and not isinstance(default, (str, list)):
         if isinstance(default, int):
             descriptor.integer_range = [
                 IntegerRange(from_value=int(minimum), to_value=int(maximum), step=0)
@@ -73,10 +130,36 @@ def declare(
             descriptor.floating_point_range = [
                 FloatingPointRange(from_value=float(minimum), to_value=float(maximum), step=0.0)
             ]
+    _bounds_of(node)[name] = bounds
     try:
         return node.declare_parameter(name, default, descriptor).value
     except ParameterException as error:
-        raise UsageError(f'{node.get_name()}: {error}') from error
+        raise UsageError(f'{node.get_name()}: {_in_words(error, name)}') from error
+
+
+def _in_words(error: ParameterException, name: str) -> str:
+    """Return what rclpy says, without the value, which may be millions of numbers."""
+    text = str(error).removesuffix(f': {name}')
+    if isinstance(error, InvalidParameterValueException):
+        return text.rpartition('for parameter. Reason: ')[2]
+    return text if len(text) <= LONGEST_ERROR else f'{text[:LONGEST_ERROR]}..'
+
+
+def _bounds_of(node: Node) -> dict[str, ParameterBounds]:
+    """Return the bounds of a node's parameters, which are kept from the first one on."""
+    if node not in _BOUNDS:
+        bounds = _BOUNDS[node] = {}
+
+        def refuse(parameters: Sequence[Parameter]) -> SetParametersResult:
+            for parameter in parameters:
+                if parameter.name in bounds:
+                    reason = bounds[parameter.name].refusal(parameter.name, parameter.value)
+                    if reason:
+                        return SetParametersResult(successful=False, reason=reason)
+            return SetParametersResult(successful=True)
+
+        node.add_on_set_parameters_callback(refuse)
+    return _BOUNDS[node]
 
 
 def named_file(node: Node, name: str) -> str:
@@ -96,20 +179,46 @@ def named_file(node: Node, name: str) -> str:
 
 
 def declare_robot(node: Node) -> None:
-    """Declare the parameters that say which arm."""
+    """Declare the parameters that say which arm, and those of `declare_roots`."""
+    declare_roots(node)
     declare(node, 'robot', 'ur5', 'known robot, or the path of a robot YAML')
     declare(
         node, 'drive_gains', [0.0],
         'joint torque per motor current [N m/A], kinematic order; [0.0]: those of the robot YAML',
+        minimum=-1e5, maximum=1e5, longest=64,
     )
     declare(
         node, 'mounting', [0.0, 0.0, 0.0],
         'roll, pitch, yaw of the root frame in the world [rad]',
+        minimum=-2 * math.pi, maximum=2 * math.pi, longest=3,
     )
     declare(
         node, 'gravity', [0.0],
         "gravity in the URDF's root frame [m/s^2], instead of mounting; [0.0]: by mounting",
+        minimum=-30.0, maximum=30.0, longest=3,
     )
+
+
+def declare_roots(node: Node) -> None:
+    """
+    Declare `allowed_read_roots` and `allowed_write_roots`, which nobody can set later.
+
+    `declare_robot` has done it already; once more does no harm.
+
+    Raises
+    ------
+    UsageError
+        If a root is no absolute path of a folder.
+
+    """
+    for name, verb in ((READ_ROOTS, 'read'), (WRITE_ROOTS, 'write')):
+        if not node.has_parameter(name):
+            declare(
+                node, name, [''],
+                f'folders below which this node may {verb} what parameters name; default: '
+                '~/.ros/robot_identification and the working directory at the start',
+                longest=64, check=root_folders, read_only=True,
+            )
 
 
 class StopRequest:
@@ -123,6 +232,35 @@ class StopRequest:
         self.signal = number
 
 
+class ClockWatch:
+    """Warns of a node that waits for /clock in vain: its time stands still, and so do timers."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._warn_at = time.monotonic() + CLOCK_TIMEOUT
+
+    def update(self) -> None:
+        """Warn after 2 s of wall time, and every half minute from then on."""
+        if time.monotonic() < self._warn_at:
+            return
+        self._warn_at += CLOCK_WARNED_EVERY
+        clock = self._node.get_clock()
+        if clock.ros_time_is_active and clock.now().nanoseconds == 0:
+            self._node.get_logger().warning(
+                f'use_sim_time is set and nothing came on /clock for {CLOCK_TIMEOUT:.0f} s: '
+                'start the simulator or `ros2 bag play --clock`, or set use_sim_time to false'
+            )
+
+
+@contextmanager
+def _refusals_of_ros() -> Iterator[None]:
+    """Turn what ROS refuses at a start (keys, arguments, names) into an error of words."""
+    try:
+        yield
+    except rclpy_implementation.RCLError as error:
+        raise UsageError(f'ROS refuses to start this node: {error}') from error
+
+
 def run_node(
     make_node: Callable[[], Node], *, threads: int = 1, arguments: Sequence[str] | None = None
 ) -> int:
@@ -131,33 +269,50 @@ def run_node(
 
     A node may have `finished` (its exit code, once it has one) and `close()`, called when the
     process is asked to stop and again until it returns True, so that a motion can come to rest.
-    The wait is bounded, because a wait without end can miss a signal.
+    The wait is bounded, because a wait without end can miss a signal. The younger of two nodes
+    of one name leaves with the exit code of a wrong call.
     """
     stop = StopRequest()
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    executor = (
-        SingleThreadedExecutor() if threads == 1 else MultiThreadedExecutor(num_threads=threads)
-    )
+    given = list(sys.argv if arguments is None else arguments)
+    problem = log_folder_problem(os.environ)
+    executor: Executor | None = None
     node = None
     try:
-        node = make_node()
+        with _refusals_of_ros():
+            rclpy.init(
+                args=[*given, *WITHOUT_LOG_FILES] if problem else given,
+                signal_handler_options=SignalHandlerOptions.NO,
+            )
+            executor = (
+                SingleThreadedExecutor() if threads == 1
+                else MultiThreadedExecutor(num_threads=threads)
+            )
+            node = make_node()
         executor.add_node(node)
-        while getattr(node, 'finished', None) is None and stop.signal is None:
+        if problem:
+            node.get_logger().warning(f'{problem}: no log file is written; set ROS_LOG_DIR')
+        instance, clock = Instance(node), ClockWatch(node)
+        while not (stop.signal or instance.refusal or getattr(node, 'finished', None) is not None):
             executor.spin_once(timeout_sec=0.1)
+            instance.update()
+            clock.update()
         close = getattr(node, 'close', lambda: True)
         while not close():
             executor.spin_once(timeout_sec=0.05)
         executor.remove_node(node)
         # What the threads have already taken ends before its handles are destroyed.
         executor.spin_once(timeout_sec=0.1)
+        if instance.refusal:
+            raise UsageError(instance.refusal)
         return getattr(node, 'finished', None) or 0
     except IdentificationError as error:
         print(f'error: {error}', file=sys.stderr)
         return error.exit_code
     finally:
-        executor.shutdown()
+        if executor is not None:
+            executor.shutdown()
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()

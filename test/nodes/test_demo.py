@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 
+from long_tests import long_test
 import pytest
 from robot_identification.experiment.bag import read_recording
 from ros_helpers import wait_until
@@ -139,7 +140,9 @@ def test_ctrl_c_in_motion(demo, ur5):
 
 
 @pytest.mark.parametrize('signals', [
-    [signal.SIGINT, signal.SIGINT], [signal.SIGTERM], [signal.SIGHUP],
+    [signal.SIGINT, signal.SIGINT],
+    pytest.param([signal.SIGTERM], marks=long_test),
+    pytest.param([signal.SIGHUP], marks=long_test),
 ], ids=['Ctrl-C twice', 'SIGTERM', 'SIGHUP'])
 def test_however_it_is_ended_no_process_is_left(demo, signals):
     """An impatient user, a service manager and a closed terminal must not leave a robot behind."""

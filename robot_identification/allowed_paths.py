@@ -1,0 +1,180 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Which paths a stranger may name: those inside folders that were allowed beforehand.
+
+A node's parameters can be set by everybody on its graph, so what they name is resolved, symbolic
+links included, before it is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+import os
+from pathlib import Path
+import stat
+
+from robot_identification.errors import UsageError
+
+OWN_FOLDER = Path('.ros') / 'robot_identification'
+MAXIMUM_PATH_BYTES = 4095
+MAXIMUM_NAME_BYTES = 255
+_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
+    (stat.S_ISFIFO, 'a FIFO'),
+    (stat.S_ISSOCK, 'a socket'),
+    (stat.S_ISCHR, 'a character device'),
+    (stat.S_ISBLK, 'a block device'),
+)
+
+
+def root_folders(given: Sequence[str]) -> list[Path]:
+    """
+    Return the folders of a list, of which empty texts are left out.
+
+    Nothing given stands for ``~/.ros/robot_identification`` and the working directory, unless
+    that is ``/``: a service manager starts programs there, and it would allow everything.
+
+    Raises
+    ------
+    UsageError
+        If one is no absolute path of a folder.
+
+    """
+    texts = [text for text in given if text]
+    if not texts:
+        return _default_roots()
+    roots = [_expanded(_printable(text)) for text in texts]
+    for root in roots:
+        if not root.is_absolute() or (root.exists() and not root.is_dir()):
+            raise UsageError(f'{root} is no absolute path of a folder')
+    return roots
+
+
+def _default_roots() -> list[Path]:
+    own = _expanded('~') / OWN_FOLDER
+    roots = [own] if own.is_absolute() else []
+    try:
+        working_directory = Path.cwd()
+    except FileNotFoundError:
+        return roots
+    return roots if working_directory == Path('/') else [*roots, working_directory]
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        # An account without a home: what begins with "~" then is no absolute path.
+        return Path(text)
+
+
+def inside_roots(path: str | Path, roots: Sequence[Path]) -> Path:
+    """
+    Return the resolved path if it is inside one of the roots.
+
+    The file need not exist. What exists must be a regular file or a folder; a folder's own
+    entries must be so too and must not lead out, because a bag is read as one.
+
+    Parameters
+    ----------
+    path : str or Path
+        As given; relative ones start at the working directory.
+    roots : sequence of Path
+        Folders, as given by the operator.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be a path, leads out of the roots, or is no regular file or folder.
+
+    """
+    given = Path(_checked_text(str(path)))
+    resolved = _resolve(given)
+    allowed = [_resolve(root) for root in roots]
+    if not any(resolved.is_relative_to(root) for root in allowed):
+        where = f' (it leads to {resolved})' if resolved != given else ''
+        raise UsageError(
+            f'{given}{where} is outside of the allowed folders '
+            f'{", ".join(str(root) for root in allowed) or "(none)"}'
+        )
+    _check_kind(resolved)
+    if resolved.is_dir():
+        _check_entries(resolved, allowed)
+    return resolved
+
+
+def _resolve(path: Path) -> Path:
+    try:
+        return path.resolve()
+    # A ring of links is the one or the other, by Python's version.
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f'{path} cannot be resolved: {error}') from error
+
+
+def _printable(text: str) -> str:
+    """Return a text without NUL, newlines and what steers a terminal."""
+    if not text.isprintable():
+        raise UsageError(f'{text[:80]!r} has characters that cannot be printed')
+    return text
+
+
+def _checked_text(text: str) -> str:
+    """Return a text that can name a file; what would only confuse logs is refused."""
+    if not text:
+        raise UsageError('an empty text names no file')
+    if _printable(text).startswith('~'):
+        raise UsageError(f'{text[:80]}: "~" is not expanded here, write the home folder in full')
+    size = len(os.fsencode(text))
+    if size > MAXIMUM_PATH_BYTES:
+        raise UsageError(
+            f'a path of {size} bytes, at most {MAXIMUM_PATH_BYTES} are allowed: {text[:80]}..'
+        )
+    for name in Path(text).parts:
+        if len(os.fsencode(name)) > MAXIMUM_NAME_BYTES:
+            raise UsageError(
+                f'a name of {len(os.fsencode(name))} bytes, at most {MAXIMUM_NAME_BYTES} are '
+                f'allowed: {name[:80]}..'
+            )
+    return text
+
+
+def _check_kind(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f'{path} cannot be used: {error.strerror}') from error
+    for is_kind, words in _KINDS:
+        if is_kind(mode):
+            raise UsageError(f'{path} is {words}: a regular file or a folder is needed')
+
+
+def _check_entries(folder: Path, allowed: Sequence[Path]) -> None:
+    try:
+        with os.scandir(folder) as entries:
+            odd = [
+                Path(entry.path) for entry in entries
+                if not entry.is_file(follow_symlinks=False)
+                and not entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError as error:
+        raise UsageError(f'{folder} cannot be listed: {error.strerror}') from error
+    for path in odd:
+        target = _resolve(path)
+        if not any(target.is_relative_to(root) for root in allowed):
+            raise UsageError(f'{path} leads to {target}, which is outside of the allowed folders')
+        _check_kind(target)

@@ -1,0 +1,120 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What values a parameter may take; pure, so that it can be tried without a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import math
+from typing import Any
+
+from robot_identification.errors import IdentificationError
+
+LONGEST_TEXT = 4096
+LONGEST_LIST = 256
+_SHOWN = 80
+
+
+@dataclass(frozen=True)
+class ParameterBounds:
+    """
+    Bounds of one parameter.
+
+    Attributes
+    ----------
+    minimum, maximum : float, optional
+        Of a number, or of each number of a list; numbers must be finite in any case.
+    choices : tuple of str
+        What a text, or each text of a list, may be; empty: anything printable.
+    longest : int, optional
+        Characters of a text (default 4096), or entries of a list (default 256).
+    check : callable, optional
+        Takes a value and raises an `IdentificationError` where it cannot be used.
+
+    """
+
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    longest: int | None = None
+    check: Callable[[Any], object] | None = None
+
+    def refusal(self, name: str, value: Any) -> str:
+        """Return why a value is refused, empty where it may be set; `name` is the parameter."""
+        if isinstance(value, (bool, bytes)) or value is None:
+            return ''
+        if isinstance(value, (int, float, str)):
+            reason = self._scalar_refusal(name, value, self.longest or LONGEST_TEXT)
+        else:
+            reason = self._list_refusal(name, value)
+        return reason or self._check_refusal(name, value)
+
+    def _list_refusal(self, name: str, values: Any) -> str:
+        limit = self.longest or LONGEST_LIST
+        if len(values) > limit:
+            # Before anything looks at the entries: there may be millions.
+            return f'{name} has {len(values)} entries, at most {limit} are allowed'
+        for index, value in enumerate(values):
+            reason = self._scalar_refusal(f'{name}[{index}]', value, LONGEST_TEXT)
+            if reason:
+                return reason
+        return ''
+
+    def _scalar_refusal(self, name: str, value: Any, longest: int) -> str:
+        if isinstance(value, str):
+            return self._text_refusal(name, value, longest)
+        if not math.isfinite(value):
+            return f'{name} is {value}, a finite number is needed'
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        if not low <= value <= high:
+            return f'{name} is {value}, allowed are {low:g} to {high:g}'
+        return ''
+
+    def _text_refusal(self, name: str, value: str, longest: int) -> str:
+        if len(value) > longest:
+            return f'{name} has {len(value)} characters, at most {longest} are allowed'
+        if not value.isprintable():
+            return f'{name} is {value[:_SHOWN]!r}: control characters are not allowed'
+        if self.choices and value not in self.choices:
+            return f'{name} is {value[:_SHOWN]!r}, it must be {_listed(self.choices)}'
+        return ''
+
+    def _check_refusal(self, name: str, value: Any) -> str:
+        if self.check is None:
+            return ''
+        try:
+            self.check(value)
+        except IdentificationError as error:
+            return f'{name}: {error}'
+        return ''
+
+    def describe(self, default: Any) -> str:
+        """Return the bounds of a text or a list in words; a number's range is told elsewhere."""
+        words = []
+        if isinstance(default, list):
+            words.append(f'at most {self.longest or LONGEST_LIST} entries')
+            if self.minimum is not None and self.maximum is not None:
+                words.append(f'each from {self.minimum:g} to {self.maximum:g}')
+        elif isinstance(default, str) and not self.choices:
+            words.append(f'at most {self.longest or LONGEST_TEXT} characters')
+        if self.choices:
+            words.append(_listed(self.choices))
+        return '; '.join(words)
+
+
+def _listed(choices: tuple[str, ...]) -> str:
+    return ' or '.join(repr(choice) for choice in choices)

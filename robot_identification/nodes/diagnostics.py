@@ -1,0 +1,57 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a node tells of itself on /diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticStatus
+from diagnostic_msgs.msg import KeyValue
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+
+class Diagnostics:
+    """
+    One status, under the name of the node and of a part of it.
+
+    Parameters
+    ----------
+    node : Node
+        Whose status it is.
+    part : str
+        What of it.
+
+    """
+
+    def __init__(self, node: Node, part: str) -> None:
+        self._node = node
+        self._name = f'{node.get_fully_qualified_name().strip("/")}: {part}'
+        self._publisher = node.create_publisher(
+            DiagnosticArray, '/diagnostics', QoSProfile(depth=10)
+        )
+
+    def publish(
+        self, level: bytes, message: str, values: Mapping[str, object] | None = None
+    ) -> None:
+        """Publish level, message and values, which become texts."""
+        array = DiagnosticArray(status=[DiagnosticStatus(
+            level=level, name=self._name, message=message,
+            values=[KeyValue(key=key, value=str(value)) for key, value in (values or {}).items()],
+        )])
+        array.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(array)

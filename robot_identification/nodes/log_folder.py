@@ -1,0 +1,57 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Whether ROS can write its log files; where it cannot, a node would not start at all.
+
+A home that is read-only or missing is common in containers and for service accounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+import tempfile
+
+# Logs then go to stderr and /rosout only.
+WITHOUT_LOG_FILES = ('--ros-args', '--disable-external-lib-logs', '--')
+
+
+def log_folder_problem(environment: Mapping[str, str]) -> str:
+    """
+    Return why ROS cannot write its log files, empty where it can.
+
+    Parameters
+    ----------
+    environment : mapping of str to str
+        Where ROS_LOG_DIR, ROS_HOME and HOME are looked up, in ROS's own order.
+
+    """
+    if environment.get('ROS_LOG_DIR'):
+        text = environment['ROS_LOG_DIR']
+    elif environment.get('ROS_HOME'):
+        text = f'{environment["ROS_HOME"]}/log'
+    else:
+        text = '~/.ros/log'
+    if text.startswith('~'):
+        if not environment.get('HOME'):
+            return 'HOME is not set, and neither is ROS_LOG_DIR'
+        text = environment['HOME'] + text[1:]
+    folder = Path(text)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return ''
+    except OSError as error:
+        return f'{folder} cannot be written ({error.strerror})'

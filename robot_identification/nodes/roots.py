@@ -1,0 +1,176 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Paths that parameters name, inside the folders that the operator allowed.
+
+Everybody on the graph can set a parameter and call a service: only what is below
+`allowed_read_roots` is read, and only below `allowed_write_roots` anything is written.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rclpy.node import Node
+from robot_identification.allowed_paths import inside_roots
+from robot_identification.allowed_paths import root_folders
+from robot_identification.errors import UsageError
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.model.catalogue import find_urdf
+from robot_identification.model.catalogue import share_directory
+from robot_identification.nodes.common import declare_roots
+from robot_identification.nodes.common import READ_ROOTS
+from robot_identification.nodes.common import WRITE_ROOTS
+
+__all__ = [
+    'allowed_to_read', 'allowed_to_write', 'declare_roots', 'is_shipped', 'read_path',
+    'read_paths', 'readable_experiment', 'readable_robot', 'write_path',
+]
+
+
+def read_path(node: Node, name: str) -> Path:
+    """
+    Return the file or folder to read that a parameter names, resolved.
+
+    Raises
+    ------
+    UsageError
+        If the parameter is empty, or names nothing that may be read.
+
+    """
+    return allowed_to_read(node, name, _value(node, name))
+
+
+def read_paths(node: Node, name: str) -> list[Path]:
+    """
+    Return the files or folders to read that a parameter lists, resolved; empty ones are left out.
+
+    Raises
+    ------
+    UsageError
+        If one of them may not be read.
+
+    """
+    return [
+        allowed_to_read(node, name, path) for path in node.get_parameter(name).value if path
+    ]
+
+
+def write_path(node: Node, name: str) -> Path:
+    """
+    Return the file or folder to write that a parameter names, resolved.
+
+    Raises
+    ------
+    UsageError
+        If the parameter is empty, or names a place that may not be written.
+
+    """
+    return _allowed(node, name, _value(node, name), WRITE_ROOTS)
+
+
+def allowed_to_read(node: Node, name: str, path: str | Path) -> Path:
+    """
+    Return a path, resolved, if it may be read; `name` is the parameter that led to it.
+
+    Raises
+    ------
+    UsageError
+        If it may not, or is not there.
+
+    """
+    found = _allowed(node, name, path, READ_ROOTS)
+    if not found.exists():
+        raise UsageError(f'{name} of {node.get_name()}: no such file: {path}')
+    return found
+
+
+def allowed_to_write(node: Node, name: str, path: str | Path) -> Path:
+    """
+    Return a path, resolved, if it may be written; `name` is the parameter that led to it.
+
+    Raises
+    ------
+    UsageError
+        If it may not.
+
+    """
+    return _allowed(node, name, path, WRITE_ROOTS)
+
+
+def readable_robot(node: Node) -> str:
+    """
+    Return what the parameter `robot` names: a known robot, or a robot YAML that may be read.
+
+    The description that a YAML names must be readable, too, or one of those shipped.
+
+    Raises
+    ------
+    UsageError
+        If the YAML or its description is outside of the roots.
+
+    """
+    robot = str(node.get_parameter('robot').value)
+    if not robot.endswith(('.yaml', '.yml')):
+        return robot
+    path = str(allowed_to_read(node, 'robot', robot))
+    urdf = find_urdf(path)
+    if not is_shipped(urdf):
+        allowed_to_read(node, 'robot', urdf)
+    return path
+
+
+def readable_experiment(node: Node, name: str) -> Path:
+    """
+    Return the experiment file that a parameter names: a shipped one, or one that may be read.
+
+    Raises
+    ------
+    UsageError
+        If it may not be read, or is not there.
+
+    """
+    value = _value(node, name)
+    # What is outside is refused whether it is there or not.
+    found = Path(value) if '/' in value else find_experiment(value)
+    return found if is_shipped(found) else allowed_to_read(node, name, found)
+
+
+def is_shipped(path: Path) -> bool:
+    """
+    Return whether a path is one of the package's own descriptions and configurations.
+
+    A workspace installed by links has these lead to its sources, so links are not followed.
+    """
+    share = share_directory()
+    written = Path(os.path.normpath(path.absolute()))
+    return any(written.is_relative_to(share / folder) for folder in ('config', 'urdf'))
+
+
+def _value(node: Node, name: str) -> str:
+    value = node.get_parameter(name).value
+    if not value:
+        raise UsageError(f'the parameter {name} of {node.get_name()} is not set')
+    return str(value)
+
+
+def _allowed(node: Node, name: str, path: str | Path, roots: str) -> Path:
+    try:
+        return inside_roots(path, root_folders(node.get_parameter(roots).value))
+    except UsageError as error:
+        raise UsageError(
+            f'{name} of {node.get_name()}: {error}; start the node with {roots} that hold it'
+        ) from error

@@ -1,0 +1,190 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Nodes on an open graph: strangers do no harm, and a bare machine is enough."""
+
+import json
+from pathlib import Path
+import signal
+
+from diagnostic_msgs.msg import DiagnosticArray
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from robot_identification.nodes.instance import is_younger
+from robot_identification.nodes.instance import SAID_EVERY
+from robot_identification.nodes.log_folder import log_folder_problem
+from ros_helpers import LATCHED
+from ros_helpers import wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+QUIET_NODE = 'torque_predictor'
+HOSTILE = '<script>alert(1)</script>\n[ERROR] [1.0] [forged]: all is well\x1b[2J\r'
+AGES = st.floats(0.0, 1e6)
+
+
+@given(
+    first=AGES, second=AGES, first_late=st.floats(0.0, SAID_EVERY),
+    second_late=st.floats(0.0, SAID_EVERY),
+)
+def test_of_two_nodes_never_both_leave(first, second, first_late, second_late):
+    """
+    Each compares its own age with what it heard of the other, which is at most too low.
+
+    As soon as both have heard a fresh word, exactly one leaves.
+    """
+    def leaves(age, token, other_age, other_token):
+        return is_younger(age, token, other_age, other_token)
+
+    assert not (
+        leaves(first, 'a', second - second_late, 'b')
+        and leaves(second, 'b', first - first_late, 'a')
+    )
+    assert leaves(first, 'a', second, 'b') != leaves(second, 'b', first, 'a')
+
+
+def test_the_second_node_of_a_name_leaves(graph):
+    """
+    It says why on stderr and /diagnostics and exits with 2; the first one stays.
+
+    After a crash, the dead node stands in the graph for a while: a new one starts all the same.
+    """
+    diagnostics = graph.hear(DiagnosticArray, '/diagnostics')
+    first = graph.start(QUIET_NODE)
+    ages = graph.hear(String, f'/{QUIET_NODE}/_instance', LATCHED)
+
+    def said_age_above(age, since):
+        return any(json.loads(message.data)['age'] > age for message in ages[since:])
+
+    # Older than what two nodes of the same age may differ by.
+    wait_until(lambda: said_age_above(2.0, 0), 'the first node to be two seconds old')
+    second = graph.start(QUIET_NODE)
+    assert graph.exit_code(second) == 2
+    assert f'another node named /{QUIET_NODE} is running' in second.log.read_text()
+    wait_until(
+        lambda: any(
+            'another node named' in status.message and status.level == status.ERROR
+            for array in diagnostics for status in array.status
+        ),
+        'the diagnostics of the second node',
+    )
+    assert first.exit_code is None
+    wait_until(lambda: 'a second node named' in first.log.read_text(), 'a word of the first one')
+
+    graph.kill(first)
+    heard = len(ages)
+    third = graph.start(QUIET_NODE)
+    wait_until(lambda: said_age_above(2.5, heard), 'the third node to be at home')
+    assert third.exit_code is None
+
+
+def test_a_clock_that_does_not_come_is_told(graph):
+    """After two seconds of wall time there is a warning; services and SIGTERM work on."""
+    names = (QUIET_NODE, 'bag_recorder')
+    nodes = [graph.start(name, {'use_sim_time': True}) for name in names]
+    for name, node in zip(names, nodes, strict=True):
+        wait_until(
+            lambda log=node.log: 'nothing came on /clock' in log.read_text(), 'the warning'
+        )
+        assert graph.configure(f'/{name}', {'use_sim_time': 'yes'})
+        node.process.send_signal(signal.SIGTERM)
+        # Half a second of spinning at most, and the time a busy machine takes to end Python.
+        assert graph.exit_code(node, 10.0) == 0
+
+
+def test_names_of_strangers_cannot_forge_the_log(graph):
+    """A joint name with line breaks and escape codes is one line of printable letters."""
+    node = graph.start('simulated_robot', {'discovery_time': 0.0})
+    topic = '/scaled_joint_trajectory_controller/joint_trajectory'
+    # Publishing only once the robot listens, and at once: it does not stay beside strangers.
+    commands = graph.publisher(JointTrajectory, topic)
+    commands.publish(JointTrajectory(
+        joint_names=[HOSTILE], points=[JointTrajectoryPoint(positions=[0.0])]
+    ))
+    wait_until(lambda: 'rejected' in node.log.read_text(), 'the trajectory to be rejected')
+    said = node.log.read_text()
+    assert '<script>' in said
+    assert '\x1b' not in said
+    assert '\r' not in said
+    assert not any(line.startswith('[ERROR] [1.0]') for line in said.splitlines())
+
+
+@pytest.mark.parametrize(
+    'environment',
+    [
+        {'LC_ALL': 'C', 'LANG': 'C', 'HOME': '/proc/no_home', 'DISPLAY': ''},
+        {'LC_ALL': 'C', 'ROS_LOG_DIR': '/dev/null/logs'},
+    ],
+    ids=['no home', 'no folder for logs'],
+)
+def test_a_bare_machine_is_enough(graph, tmp_path, environment):
+    """Without locale, home, display or a place for logs, a bag goes to a path of any letters."""
+    node = graph.start('bag_recorder', {'minimum_free_space': 1.0}, environment=environment)
+    publisher = graph.node.create_publisher(JointState, '/joint_states', 10)
+    folder = tmp_path / 'ein Ordner für Säcke 袋'
+    folder.mkdir()
+    bag = folder / 'bag 1'
+    assert graph.configure('/bag_recorder', {'start.output': str(bag)}) == []
+    started = graph.call('/bag_recorder/start')
+    assert started.success, started.message
+    publisher.publish(JointState(name=['a'], position=[1.0]))
+    stopped = graph.call('/bag_recorder/stop')
+    assert stopped.success, stopped.message
+    assert list(bag.glob('*.mcap'))
+    assert 'no log file is written' in node.log.read_text()
+
+
+def test_where_logs_go_is_looked_up_as_ros_does(tmp_path):
+    """ROS_LOG_DIR before ROS_HOME before the home; what cannot be written is named."""
+    good = str(tmp_path / 'good')
+    bad = '/dev/null/bad'
+    assert log_folder_problem({'ROS_LOG_DIR': good, 'ROS_HOME': bad, 'HOME': bad}) == ''
+    assert Path(good).is_dir()
+    assert '/dev/null/bad/log' in log_folder_problem({'ROS_HOME': bad, 'HOME': good})
+    assert '/dev/null/bad/.ros/log' in log_folder_problem({'HOME': bad})
+    assert log_folder_problem({'HOME': good}) == ''
+    assert log_folder_problem({'ROS_LOG_DIR': '~/logs', 'HOME': good}) == ''
+    assert (Path(good) / 'logs').is_dir()
+    assert 'HOME is not set' in log_folder_problem({})
+
+
+MANY = 1_000_000
+
+
+def resident_megabytes(process):
+    """Return the memory of a process that is in use now [MB]."""
+    for line in Path(f'/proc/{process.process.pid}/status').read_text().splitlines():
+        if line.startswith('VmRSS:'):
+            return int(line.split()[1]) / 1024.0
+    raise AssertionError('no VmRSS')
+
+
+def test_a_million_numbers_are_refused(graph):
+    """
+    A list that long is refused by its length, again and again, and the node lives on.
+
+    What grows is the middleware, which has received it: 16 MB for one list, 85 MB for many.
+    """
+    node = graph.start('identifier')
+    assert graph.configure('/identifier', {'mounting': [0.0] * 4})
+    before = resident_megabytes(node)
+    for _ in range(2):
+        assert graph.configure('/identifier', {'drive_gains': [0.0] * MANY}) == [
+            f'drive_gains has {MANY} entries, at most 64 are allowed'
+        ]
+    assert resident_megabytes(node) - before < 150.0
+    assert graph.configure('/identifier', {'drive_gains': [1.0]}) == []

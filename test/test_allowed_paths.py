@@ -1,0 +1,177 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A path that a stranger names stays below the allowed folders, or is refused in words."""
+
+import os
+from pathlib import Path
+import socket
+
+from hypothesis import given
+from hypothesis import strategies as st
+import pytest
+from robot_identification.allowed_paths import inside_roots
+from robot_identification.allowed_paths import root_folders
+from robot_identification.errors import UsageError
+
+PARTS = ('..', '.', 'inner', 'file', 'new', 'out', 'in', 'ring', 'fifo', 'a b', 'ä', '~', '')
+
+
+@pytest.fixture(scope='module')
+def tree(tmp_path_factory):
+    """Return a root with files, links inwards and outwards, and things that are no files."""
+    folder = tmp_path_factory.mktemp('tree')
+    root, outside = folder / 'root', folder / 'outside'
+    for path in (root / 'inner', root / 'a b' / 'ä', outside):
+        path.mkdir(parents=True)
+    for path in (root / 'file', root / 'inner' / 'file', outside / 'file'):
+        path.write_text('text')
+    (root / 'out').symlink_to(outside)
+    (root / 'secret').symlink_to(outside / 'file')
+    (root / 'in').symlink_to(root / 'inner')
+    (root / 'ring').symlink_to(root / 'ring')
+    (root / 'device').symlink_to('/dev/zero')
+    os.mkfifo(root / 'fifo')
+    (root / 'bag').mkdir()
+    (root / 'bag' / 'bag_0.mcap').symlink_to(outside / 'file')
+    (root / 'odd').mkdir()
+    os.mkfifo(root / 'odd' / 'pipe')
+    return root
+
+
+@given(parts=st.lists(st.sampled_from(PARTS), max_size=8), absolute=st.booleans())
+def test_what_is_returned_is_inside(tree, parts, absolute):
+    """Any way through the tree ends below the root, as os.path.realpath says, or in an error."""
+    text = '/'.join([str(tree), *parts]) if absolute else '/'.join(parts)
+    try:
+        found = inside_roots(text, [tree])
+    except UsageError:
+        return
+    real = os.path.realpath(text)
+    assert str(found) == real
+    assert real == str(tree) or real.startswith(f'{tree}/')
+    assert not found.exists() or found.is_file() or found.is_dir()
+
+
+@given(text=st.text(max_size=40))
+def test_any_text_has_an_answer(tree, text):
+    """Whatever the letters are, there is a path inside or a typed error of one line."""
+    try:
+        assert inside_roots(text, [tree]).is_relative_to(tree)
+    except UsageError as error:
+        assert str(error).isprintable()
+
+
+@pytest.mark.parametrize(
+    ('name', 'words'),
+    [
+        ('../outside/file', 'outside of the allowed folders'),
+        ('out/file', 'it leads to .*outside/file'),
+        ('secret', 'outside of the allowed folders'),
+        ('device', 'outside of the allowed folders'),
+        ('bag', r'bag_0\.mcap leads to'),
+        ('odd', 'pipe is a FIFO'),
+        ('fifo', 'fifo is a FIFO'),
+        ('socket', 'socket is a socket'),
+        ('ring/x', 'cannot be resolved|cannot be used'),
+        ('file/x', 'cannot be used'),
+        ('a\0b', 'cannot be printed'),
+        ('a\nb', 'cannot be printed'),
+        ('a\x1b[31m', 'cannot be printed'),
+        ('x' * 256, 'a name of 256 bytes, at most 255'),
+        ('ä' * 128, 'a name of 256 bytes'),
+        ('x/' * 2100, 'at most 4095'),
+    ],
+)
+def test_what_is_refused_is_named(tree, tmp_path, monkeypatch, name, words):
+    """Links out, `..`, NUL, names too long, FIFOs, devices and sockets each have their words."""
+    with socket.socket(socket.AF_UNIX) as bound:
+        if name == 'socket':
+            # The name of a socket is short, and the folder of a test may be deep.
+            monkeypatch.chdir(tmp_path)
+            bound.bind('socket')
+            tree = tmp_path
+        with pytest.raises(UsageError, match=words):
+            inside_roots(f'{tree}/{name}', [tree])
+
+
+def test_devices_are_refused_even_where_everything_is_allowed():
+    with pytest.raises(UsageError, match='/dev/zero is a character device'):
+        inside_roots('/dev/zero', [Path('/')])
+
+
+@pytest.mark.parametrize('text', ['~', '~/x', '~root/x'])
+def test_a_home_is_not_expanded(text):
+    with pytest.raises(UsageError, match='write the home folder in full'):
+        inside_roots(text, [Path('/')])
+
+
+def test_no_text_is_no_path(tree):
+    with pytest.raises(UsageError, match='empty text'):
+        inside_roots('', [tree])
+
+
+def test_nothing_is_inside_of_no_roots(tree):
+    with pytest.raises(UsageError, match=r'\(none\)'):
+        inside_roots(tree, [])
+
+
+def test_a_root_may_be_a_link_itself(tree, tmp_path):
+    """/tmp or a home may be one: what counts is where things are."""
+    link = tmp_path / 'link'
+    link.symlink_to(tree)
+    assert inside_roots(link / 'file', [link]) == tree / 'file'
+    assert inside_roots(tree / 'file', [link]) == tree / 'file'
+
+
+def test_a_name_that_only_begins_like_a_root_is_outside(tree):
+    with pytest.raises(UsageError, match=r'outside'):
+        inside_roots(f'{tree}2/file', [tree])
+
+
+def test_default_roots(tmp_path, monkeypatch):
+    """They are the package's folder at home, and the working directory unless that is /."""
+    monkeypatch.setenv('HOME', str(tmp_path / 'home'))
+    own = tmp_path / 'home' / '.ros' / 'robot_identification'
+    monkeypatch.chdir(tmp_path)
+    assert root_folders(['']) == [own, tmp_path]
+    monkeypatch.chdir('/')
+    assert root_folders([]) == [own]
+
+
+def test_default_roots_where_the_working_directory_has_gone(tmp_path, monkeypatch):
+    monkeypatch.setenv('HOME', str(tmp_path))
+    gone = tmp_path / 'gone'
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert root_folders([]) == [tmp_path / '.ros' / 'robot_identification']
+    # Where monkeypatch goes back from.
+    os.chdir(tmp_path)
+
+
+def test_an_operator_may_write_roots_with_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv('HOME', str(tmp_path))
+    assert root_folders(['~/bags', '']) == [tmp_path / 'bags']
+
+
+@pytest.mark.parametrize('root', ['bags', './x', '~no_such_user/x', 'a\nb'])
+def test_roots_are_absolute(root):
+    with pytest.raises(UsageError, match=r'no absolute path|cannot be printed'):
+        root_folders([root])
+
+
+def test_a_file_is_no_root(tree):
+    with pytest.raises(UsageError, match='no absolute path of a folder'):
+        root_folders([str(tree / 'file')])
