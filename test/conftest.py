@@ -28,11 +28,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 import numpy as np
 import pytest
+from recordings import designed_motion
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.experiment.simulated_run import simulate
 from robot_identification.model.catalogue import known_robots
 from robot_identification.model.catalogue import load_robot
@@ -41,6 +38,9 @@ from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.pipeline import identify
+from robot_identification.report import identification_report
+from robot_identification.report import validation_report
+from robot_identification.report.figures import singular_value_picture
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors
 
@@ -121,11 +121,9 @@ def scene(tmp_path_factory) -> Callable[[str], Scene]:
 def _make_scene(name, folder):
     robot = load_robot(name)
     truth = draw_truth(robot, TRUTH_SEED)
-    experiment = load_experiment(find_experiment('demo'))
     trajectories, runs, bags = [], [], []
     for number in range(2):
-        # The descent that passes this number is finished: one is good enough to identify with.
-        trajectory = design_excitation(robot, experiment, seed=number, budget=Budget(20))
+        trajectory = designed_motion(robot, number)
         run = simulate(robot, trajectory, truth, Sensors(), seed=number)
         bags.append(write_run(folder / f'bag_{number}', robot, run))
         trajectories.append(trajectory)
@@ -146,6 +144,17 @@ def model_file(identification, tmp_path_factory):
     path = tmp_path_factory.mktemp('model') / 'identified_model.yaml'
     path.write_text(dump_identified_model(identification.model))
     return path
+
+
+@pytest.fixture(scope='module')
+def without_pictures():
+    """Leave the pictures out of a module's reports, which take half of the time of a command."""
+    picture = singular_value_picture(np.array([2.0, 1.0]))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (identification_report, validation_report):
+            patch.setattr(module, 'drawn_bags', lambda joints, bags: 0)
+        patch.setattr(identification_report, 'singular_value_picture', lambda values: picture)
+        yield
 
 
 @pytest.fixture

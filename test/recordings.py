@@ -19,12 +19,14 @@ MuJoCo moves the arm; what a driver and its sensors make of the motion is done h
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from builders import joint
 from builders import link
 from builders import robot_urdf
 import numpy as np
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.files import dump_yaml
 from robot_identification.model.regressor import Motion
 from robot_identification.simulation.twin import NOISE_FREE
@@ -37,6 +39,22 @@ STEP = 0.001
 SETTLED = 0.5
 # Of a 17-bit encoder on the joint's side [rad].
 QUANTUM = 2.0 * np.pi / 2**17
+MOTIONS = Path(__file__).parent / 'fixtures' / 'motions'
+
+
+def designed_motion(robot, seed):
+    """
+    Return a motion that was designed for a known arm, since a search takes longer than most tests.
+
+    Of the demo's experiment, by `design_excitation(.., seed=seed, budget=Budget(20))`; joint 2 of
+    the youBot kept to 0.6 rad either way.
+    """
+    path = MOTIONS / f'{robot.name}_{seed}.yaml'
+    trajectory = load_trajectory(path)
+    assert trajectory.certificate['urdf_sha256'] == robot.urdf_sha256, (
+        f'{path} was designed for another description: design it anew'
+    )
+    return trajectory
 
 
 def write_small_arm(folder):

@@ -314,7 +314,7 @@ def test_tables_name_the_keys_that_occur(contents, name):
 
 
 def of_every_shape(contents, path):
-    """Return one content for each set of keys in the part of a path: alike, they prove the same."""
+    """Return one content for each set of keys below a path: those alike prove the same."""
     part = re.split(r'[.\[]', path)[0]
     return {frozenset(paths({part: content[part]})): content for content in contents}.values()
 

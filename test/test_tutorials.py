@@ -25,6 +25,7 @@ import subprocess
 from typing import NamedTuple
 
 from builders import run_command
+from long_tests import long_test
 import pytest
 from robot_identification.cli.main import make_parser
 from robot_identification.files import dump_yaml
@@ -124,7 +125,9 @@ def run_line(line: str) -> Run:
     return Run(line, outcome.code, outcome.err)
 
 
-@pytest.fixture(scope='module', params=sorted(PAGES))
+@pytest.fixture(scope='module', params=[
+    'ur5e', pytest.param('cb3', marks=long_test),
+])
 def walked(request, tmp_path_factory) -> tuple[Path, Path, list[Run]]:
     """Return a page, the folder in which its blocks without a robot were run, and the runs."""
     page, folder = PAGES[request.param], tmp_path_factory.mktemp(request.param)

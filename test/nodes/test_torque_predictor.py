@@ -104,17 +104,20 @@ class Predictor:
 
     def ask(self, message):
         """Publish a message; return torque and residual, kinematic order."""
-        residuals, torques = len(self.residuals), len(self.torques)
-        self.publish_until(
-            message, lambda: len(self.residuals) > residuals and len(self.torques) > torques
-        )
-        answers = self.torques[-1], self.residuals[-1]
-        for answer in answers:
-            assert answer.header.stamp == message.header.stamp
+        def answers():
+            """Return what came for this very message; samples before it may be answered, too."""
+            return [
+                answer for heard in (self.torques, self.residuals) for answer in heard[-10:]
+                if answer.header.stamp == message.header.stamp
+            ]
+
+        self.publish_until(message, lambda: len(answers()) >= 2)
+        torque, residual = answers()
+        for answer in (torque, residual):
             assert sorted(answer.name) == sorted(self.joints)
         return [
             np.array([answer.effort[list(answer.name).index(joint)] for joint in self.joints])
-            for answer in answers
+            for answer in (torque, residual)
         ]
 
 
