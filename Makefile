@@ -31,11 +31,11 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no
 
 REQUIREMENTS := $(VENV)/.requirements-installed
 PACKAGE := $(VENV)/.package-installed
-# Tests of nodes keep time, so they run after all the others, three files at a time: each test has a
+# Tests of nodes keep time, so they run after all the others, two files at a time: each test has a
 # ROS graph of its own, and much of it waits. What waited in vain while the machine stalled is tried
 # once more.
 NODE_TESTS := test/nodes test/launch
-NODE_OPTIONS := -n 3 --dist loadfile --reruns 1 --only-rerun waited
+NODE_OPTIONS := -n 2 --dist loadfile --reruns 1 --only-rerun waited
 TESTS := echo 'test: all but the nodes' && \
   $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
   rest=$$?; echo 'test: the nodes'; $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) && \

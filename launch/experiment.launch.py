@@ -46,7 +46,7 @@ EVERY = ('namespace', 'use_sim_time')
 ARM = (*EVERY, 'ur_type', 'mounting', 'allowed_read_roots')
 RUNNER = (
     'tf_prefix', 'trajectory_file', 'periods', 'speed', 'controller', 'interface',
-    'watch_safety', 'serial', 'payload',
+    'watch_safety', 'serial', 'payload', 'effort_unit', 'drive_gains',
 )
 
 
@@ -265,6 +265,12 @@ def generate_launch_description():
             description='Unit of the effort; empty: what the robot YAML says.',
         ),
         DeclareLaunchArgument(
+            'drive_gains',
+            default_value='[0.0]',
+            description='Joint torque per motor current [N m/A], as a YAML list in kinematic '
+            'order; [0.0]: those of the robot YAML.',
+        ),
+        DeclareLaunchArgument(
             'model_file',
             default_value='',
             description='identified_model.yaml for the torque predictor; empty: none yet.',
@@ -340,7 +346,7 @@ def generate_launch_description():
         include(
             'identifier.launch.py',
             output=PathJoinSubstitution([output, 'result']),
-            **passed_on(*ARM, 'tf_prefix', 'effort_unit', 'allowed_write_roots'),
+            **passed_on(*ARM, 'tf_prefix', 'effort_unit', 'drive_gains', 'allowed_write_roots'),
         ),
         include(
             'torque_predictor.launch.py',

@@ -144,6 +144,18 @@ def generate_launch_description():
             description='Of the simulated robot that may be moved; empty: none.',
         ),
         DeclareLaunchArgument(
+            'effort_unit',
+            default_value='',
+            choices=['', 'A', 'Nm'],
+            description='Unit of the effort; empty: what the robot YAML says.',
+        ),
+        DeclareLaunchArgument(
+            'drive_gains',
+            default_value='[0.0]',
+            description='Joint torque per motor current [N m/A], as a YAML list in kinematic '
+            'order; [0.0]: those of the robot YAML.',
+        ),
+        DeclareLaunchArgument(
             'use_sim_time',
             default_value='false',
             choices=['true', 'false'],
@@ -183,6 +195,8 @@ def generate_launch_description():
                 'watch_effort': value('watch_effort', bool),
                 'watch_safety': value('watch_safety', bool),
                 'serial': value('serial'),
+                'effort_unit': value('effort_unit'),
+                'drive_gains': value('drive_gains', list[float]),
                 'payload': value('payload', list[float]),
                 'require_recorder': value('require_recorder', bool),
                 'simulation_token': value('simulation_token'),

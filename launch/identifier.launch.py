@@ -66,6 +66,12 @@ def generate_launch_description():
             description='Unit of the effort; empty: what the bag or the robot YAML says.',
         ),
         DeclareLaunchArgument(
+            'drive_gains',
+            default_value='[0.0]',
+            description='Joint torque per motor current [N m/A], as a YAML list in kinematic '
+            'order; [0.0]: those of the robot YAML.',
+        ),
+        DeclareLaunchArgument(
             'use_sim_time',
             default_value='false',
             choices=['true', 'false'],
@@ -91,6 +97,7 @@ def generate_launch_description():
                 'robot': value('ur_type'),
                 'mounting': value('mounting', list[float]),
                 'tf_prefix': value('tf_prefix'),
+                'drive_gains': value('drive_gains', list[float]),
                 'identify.bags': value('bags', list[str]),
                 'identify.output': value('output'),
                 'identify.effort_unit': value('effort_unit'),

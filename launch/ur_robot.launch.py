@@ -166,7 +166,7 @@ def generate_launch_description():
         ),
         DeclareLaunchArgument(
             'program',
-            default_value='excitation',
+            default_value='record',
             choices=['excitation', 'record', 'static_poses', 'payload', 'temperature'],
             description='What the coordinator goes through.',
         ),
@@ -233,6 +233,12 @@ def generate_launch_description():
             description='Unit of the effort; empty: what the robot YAML says.',
         ),
         DeclareLaunchArgument(
+            'drive_gains',
+            default_value='[0.0]',
+            description='Joint torque per motor current [N m/A], as a YAML list in kinematic '
+            'order; [0.0]: those of the robot YAML.',
+        ),
+        DeclareLaunchArgument(
             'model_file',
             default_value='',
             description='identified_model.yaml for the torque predictor; empty: none yet.',
@@ -271,8 +277,8 @@ def generate_launch_description():
                 'ur_type', 'mounting', 'namespace', 'tf_prefix', 'experiment', 'output',
                 'trajectory_file', 'program', 'launch_coordinator', 'dry_run', 'ladder',
                 'periods', 'speed', 'controller', 'interface', 'watch_safety', 'serial',
-                'payload', 'effort_unit', 'model_file', 'launch_rviz', 'use_sim_time',
-                'allowed_read_roots', 'allowed_write_roots',
+                'payload', 'effort_unit', 'drive_gains', 'model_file', 'launch_rviz',
+                'use_sim_time', 'allowed_read_roots', 'allowed_write_roots',
             ),
         ),
     ])

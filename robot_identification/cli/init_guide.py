@@ -49,7 +49,7 @@ WHY = {
     'excitation': 'The model comes from this run. Do it right after the warm-up.',
     'validation': 'Motions that the model has not seen: by another criterion, by chance, and of '
     'another form. Nothing is fitted to them.',
-    'static_poses': 'Rests at poses that are visited there and back, so that joints come to some '
+    'static_poses': 'Rests at poses that are visited there and back, so that joints come to each '
     'of them from both sides and static friction cancels. For drive gains (A to N m), which need '
     "torques that something else knows: the controller's target_moment (docs/drive_gains.md), or "
     'masses that you trust (torque_from urdf).',
@@ -74,6 +74,10 @@ GAINS_UNKNOWN = (
     'Drive gains of this arm are not known, so torques have an unknown scale (--relative-scale). '
     'When the static poses have shown them, do it again with the --drive-gains that are printed '
     'there.'
+)
+RELAUNCH = (
+    ' Until then the runner watches no effort, and its dry run says so: start ur_robot.launch.py '
+    'again with drive_gains:="[...]" as well.'
 )
 
 
@@ -210,6 +214,7 @@ def guide_text(study: Study) -> str:
         *_console([f'robot-identification init {study.options} --defaults -o '
                    f'{shlex.quote(str(study.folder))}']), '',
         'Commands are for the folder in which that was typed; nodes read and write below it.', '',
+        *_alias(study),
         '## Minutes', '',
         '| step | motions | design | at full speed, at most | slow, one period |',
         '|---|---|---|---|---|',
@@ -231,9 +236,21 @@ def guide_text(study: Study) -> str:
         lines += _console([run_command(study, motion) for motion in study.of_step(step)])
         lines += ['', *_console(_evaluation(study, step))] if _evaluation(study, step) else []
         if step == 'excitation' and _needs_gains(study):
-            lines += ['', GAINS_UNKNOWN]
+            lines += ['', GAINS_UNKNOWN + (RELAUNCH if study.laboratory.source == 'ros' else '')]
         lines += ['', f'Look at: {LOOK[step]}']
     return '\n'.join(lines) + '\n'
+
+
+def _alias(study: Study) -> list[str]:
+    """Return how the command line is found beside ROS."""
+    if study.laboratory.source != 'ros':
+        return []
+    return [
+        'In a colcon workspace the command line is not on the PATH. There, in every terminal:', '',
+        *_console([
+            "alias robot-identification='ros2 run robot_identification robot-identification'",
+        ]), '',
+    ]
 
 
 def _row(study: Study, step: str) -> str:
@@ -281,8 +298,9 @@ def _before(study: Study) -> list[str]:
             'ros2 param set /experiment_runner dry_run true    # then the command, and arm',
             f'ros2 param set /experiment_runner speed {SLOW_SPEED:g}; ros2 param set '
             '/experiment_runner periods 1; ros2 param set /experiment_runner dry_run false',
-            'ros2 param set /experiment_runner speed 1.0; ros2 param set /experiment_runner '
-            'periods 0',
+            f'ros2 param set /experiment_runner slow_speed {SLOW_SPEED:g}; ros2 param set '
+            '/experiment_runner speed 1.0; ros2 param set /experiment_runner periods 0; ros2 '
+            'param set /experiment_runner dry_run false',
         ]), '',
         f'Static poses and strokes are long and move the tool slowly. For them {GENTLE_SPEED:.0%} '
         f'count as slow, as far as the tool keeps {SLOW_TOOL_SPEED:g} m/s; where it does not, '
@@ -292,7 +310,9 @@ def _before(study: Study) -> list[str]:
             f'/experiment_runner speed {GENTLE_SPEED:g}',
         ]), '',
         'A dry run and a slow run are made with `program:=record` and an `output` of their own: a '
-        'slow run is recorded, too.',
+        'slow run is recorded, too. The commands below are at full speed: type the third line of '
+        'the ladder before each.', '',
+        'What the arm carries is part of what a ladder is about: another payload climbs again.',
     ]
 
 

@@ -56,6 +56,8 @@ class Subject:
         Of its description, calibration included.
     serial : str
         Its serial number; empty where it was not stated.
+    payload : tuple of float
+        What it carries: mass [kg], and centre [m] where there is one.
 
     """
 
@@ -63,6 +65,7 @@ class Subject:
     robot: str
     urdf_sha256: str
     serial: str
+    payload: tuple[float, ...] = (0.0,)
 
 
 def rung_of(*, dry_run: bool, speed: float, slow: float) -> str:
@@ -116,7 +119,7 @@ def completed_rungs(trajectory_file: Path, subject: Subject) -> set[str]:
     """
     return {
         run['rung'] for run in _read(record_path(trajectory_file))
-        if all(run[key] == value for key, value in asdict(subject).items())
+        if all(run[key] == value for key, value in _content(subject).items())
     }
 
 
@@ -179,13 +182,17 @@ def note_rung(
     """
     path = record_path(trajectory_file)
     runs = [*_read(path), {
-        **asdict(subject),
+        **_content(subject),
         'rung': rung,
         'speed': speed,
         'periods': periods,
         'worst_tracking_error': round(worst_tracking_error, 6),
     }]
     write_atomically(path, dump_yaml({'schema_version': SCHEMA_VERSION, 'runs': runs}))
+
+
+def _content(subject: Subject) -> dict[str, Any]:
+    return {**asdict(subject), 'payload': list(subject.payload)}
 
 
 def _in_words(rung: str) -> str:

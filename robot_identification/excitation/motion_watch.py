@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import TrajectoryController
 
 FloatArray = NDArray[np.float64]
 
@@ -44,6 +45,8 @@ FASTEST_CLOCK = 20.0
 EFFORT_TIME = 0.1
 # Below it the arm waits for its speed slider.
 STANDSTILL_SCALING = 0.001
+# Where a stop has its knots, as shares of its duration.
+STOP_KNOTS = np.array([0.4, 0.6, 0.8, 1.0])
 REST_SPEED = 0.02
 END_TOLERANCE = 0.01
 # After the end of the reference [s].
@@ -106,6 +109,7 @@ class MotionWatch:
         begun: float = 0.0,
     ) -> None:
         self._joints, self._limits, self._now = joint_names, limits, now
+        self._knots, self._pace = knots, 1.0
         self._times = np.append(0.0, knots.times)
         self._q = np.vstack([q, knots.q])
         self._stamp, self._scaling = stamp, 1.0
@@ -136,7 +140,7 @@ class MotionWatch:
         stamp : float
             Of the joint state [s].
         now : float
-            Our own clock, which no driver sets [s].
+            When it came, by our own clock, which no driver sets [s].
         q : ndarray, shape (n,)
             Measured position [rad].
         effort : ndarray, shape (n,)
@@ -167,6 +171,34 @@ class MotionWatch:
             and np.max(np.abs(q - self._q[-1])) < END_TOLERANCE
         )
 
+    def stop_on_path(self, now: float, duration: float) -> Knots:
+        """
+        Return a stop that stays on the path: its places have been proved, what is beside has not.
+
+        Time on the path is slowed down to rest, from where the controller is by now. A few knots
+        leave it room to blend what it is off that estimate.
+
+        Parameters
+        ----------
+        now : float
+            Our own clock [s]; measurements may have been missing for a while.
+        duration : float
+            Until the arm rests [s].
+
+        """
+        reached = self.progress + self._scaling * self._pace * max(now - self._now, 0.0)
+        u = STOP_KNOTS
+        times = reached + self._scaling * duration * (u - u**3 + 0.5 * u**4)
+        rate = self._scaling * (1.0 - 3.0 * u**2 + 2.0 * u**3)
+        slope = self._scaling * 6.0 * (u**2 - u) / duration
+        path = TrajectoryController(self._q[0])
+        path.follow(self._knots, 0.0)
+        q, dq, ddq = (
+            np.array(column) for column in zip(*map(path.sample, times), strict=True)
+        )
+        rate, slope = rate[:, None], slope[:, None]
+        return Knots(duration * u, q, rate * dq, rate**2 * ddq + slope * dq)
+
     def _advance(self, stamp: float, now: float, scaling: float) -> None:
         step = stamp - self._stamp
         if not 0.0 <= step <= LONGEST_STEP + FASTEST_CLOCK * (now - self._now):
@@ -174,6 +206,8 @@ class MotionWatch:
                 f'the stamps of joint states jump by {step:.3f} s: the clock was set, or the '
                 'driver was started anew'
             )
+        if now > self._now:
+            self._pace = min(max(step / (now - self._now), 0.0), FASTEST_CLOCK)
         changed = SCALING_DOUBT * abs(scaling - self._scaling)
         self._doubt = min(self._doubt + changed, LARGEST_DOUBT)
         self.progress += step * 0.5 * (scaling + self._scaling)

@@ -52,6 +52,8 @@ HEARTBEAT = 0.1
 _LOOK, _REPORT = 5, 10
 # What a topic takes at most, six joints at 500 Hz and more [bytes/s].
 TOPIC_RATE = 250_000
+# Those with every interface of the driver, and with four states of the controller.
+LARGE_TOPICS = {'dynamic_joint_states': 3_000_000, 'controller_state': 800_000}
 MEGABYTE = 1e6
 OPTIONAL_TOPICS = (
     'dynamic_joint_states',
@@ -61,6 +63,9 @@ OPTIONAL_TOPICS = (
     'io_and_status_controller/safety_mode',
     'io_and_status_controller/robot_mode',
     'joint_temperatures',
+    'rtde/joint_temperatures',
+    'rtde/target_moment',
+    'rtde/target_current',
 )
 # Parameters below `start.` that go into the custom data of the bag.
 NOTES = (
@@ -187,6 +192,9 @@ class BagRecorder(Node):
 
     def _metadata(self) -> dict[str, str]:
         notes = {name: str(self.get_parameter(f'start.{name}').value) for name in NOTES}
+        if notes['robot'].endswith(('.yaml', '.yml')):
+            # Commands compare names, and a file has another name than the arm it describes.
+            del notes['robot']
         return {
             **{name: value for name, value in notes.items() if value},
             'recorder': f'robot_identification {robot_identification.__version__}',
@@ -206,17 +214,19 @@ class BagRecorder(Node):
 
         """
         duration = float(self.get_parameter('start.expected_duration').value)
-        topics = len(order.topics) + sum(
-            self.count_publishers(topic) > 0 for topic in order.optional_topics
-        )
-        needed = max(self._minimum_free_space(), 2.0 * duration * topics * TOPIC_RATE)
+        topics = [
+            *order.topics,
+            *(topic for topic in order.optional_topics if self.count_publishers(topic)),
+        ]
+        rate = sum(LARGE_TOPICS.get(topic.rpartition('/')[2], TOPIC_RATE) for topic in topics)
+        needed = max(self._minimum_free_space(), 2.0 * duration * rate)
         free = _free_space(order.output)
         if free < needed:
             raise BagError(
                 f'{order.output.parent} has {free / MEGABYTE:.0f} MB free, and '
                 f'{needed / MEGABYTE:.0f} MB are needed (minimum_free_space, or twice what '
-                f'{topics} topics take in {duration:.0f} s): make room, record fewer topics, or '
-                'lower start.expected_duration'
+                f'{len(topics)} topics take in {duration:.0f} s): make room, record fewer topics, '
+                'or lower start.expected_duration'
             )
 
     def _on_heartbeat(self) -> None:

@@ -64,6 +64,8 @@ SERVICE_QOS = QoSProfile(depth=1000)
 READ_ROOTS = 'allowed_read_roots'
 WRITE_ROOTS = 'allowed_write_roots'
 INTERRUPTED = 130
+# For an ending after an error that nobody expected [s].
+NEED_SECONDS = 6.0
 LONGEST_ERROR = 300
 CLOCK_TIMEOUT = 2.0
 CLOCK_WARNED_EVERY = 30.0
@@ -305,14 +307,32 @@ def run_node(
         # What the threads have already taken ends before its handles are destroyed.
         executor.spin_once(timeout_sec=0.1)
         if instance.refusal:
+            instance.say_last_word()
             raise UsageError(instance.refusal)
         return getattr(node, 'finished', None) or 0
     except IdentificationError as error:
         print(f'error: {error}', file=sys.stderr)
         return error.exit_code
+    except Exception:
+        if node is not None and executor is not None:
+            _close_in_need(node, executor)
+        raise
     finally:
         if executor is not None:
             executor.shutdown()
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _close_in_need(node: Node, executor: Executor) -> None:
+    """Let a node end what it does, a motion above all, though something in it has failed."""
+    close = getattr(node, 'close', lambda: True)
+    deadline = time.monotonic() + NEED_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            if close():
+                return
+            executor.spin_once(timeout_sec=0.05)
+        except Exception as error:
+            print(f'error: {error!r}', file=sys.stderr)

@@ -58,6 +58,8 @@ ARM_TIMEOUT = 10.0
 RUNNER_TIMEOUT = 3.0
 # What the approach and the closing of a bag take beside the motion, for the free space [s].
 BESIDES = 60.0
+# How long the runner may take to answer [s].
+ABORT_TIMEOUT = 2.0
 MOVING = ('APPROACHING', 'EXECUTING', 'STOPPING')
 RUNNER, RECORDER = 'experiment_runner', 'bag_recorder'
 
@@ -134,6 +136,12 @@ class ExperimentCoordinator(Node):
             self._fail(str(error), error.exit_code)
         except OSError as error:
             self._fail(f'{error.strerror}: {error.filename}', UsageError.exit_code)
+        except Exception as error:
+            # A thread that dies in silence would leave the process waiting for ever.
+            self._fail(f'internal error: {error!r}', IdentificationError.exit_code)
+        finally:
+            # One arming may be good for more executions than were needed.
+            self._end_motion()
 
     def _fail(self, reason: str, exit_code: int) -> None:
         self.get_logger().error(reason)
@@ -239,7 +247,7 @@ class ExperimentCoordinator(Node):
             ],
             'start.robot': load_robot(readable_robot(self)).name,
             'start.effort_unit': self.effort_unit(),
-            'start.serial': self.value('serial'),
+            **({'start.serial': self.value('serial')} if self.value('serial') else {}),
             'start.mounting': ' '.join(repr(angle) for angle in self.value('mounting')),
             'start.payload': payload,
             'start.trajectory_sha256': sha256,
@@ -253,6 +261,7 @@ class ExperimentCoordinator(Node):
             self.say(f'executing {path.name}, recording {bag.name}', step='executing')
             self._wait_until_done()
         except IdentificationError:
+            self._end_motion()
             self._try_to_stop_recording()
             raise
         self.say(self._stop_recording(), step='recorded')
@@ -372,6 +381,21 @@ class ExperimentCoordinator(Node):
             raise UnsafeMotionError(
                 f'{RUNNER} is {state}: {self._runner_state.get("reason")}; what was recorded stays'
             )
+
+    def _end_motion(self) -> None:
+        """
+        Have a motion ended that this node began and does not follow any more.
+
+        Ctrl-C where a motion was started stops the arm, and nothing stays armed.
+        """
+        state = self._runner_state
+        armed = state.get('state') in ('ARMED', 'DONE') and state.get('executions_left')
+        if state.get('state') not in MOVING and not armed:
+            return
+        try:
+            self._others.call(f'{RUNNER}/abort', ABORT_TIMEOUT, although_stopping=True)
+        except DataError as error:
+            self.get_logger().error(f'{RUNNER} was not told to stop: {error}')
 
     def _stop_recording(self) -> str:
         try:

@@ -23,12 +23,13 @@ same `simulation_token`, which is the one the same process started.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Sequence
+from dataclasses import replace
 import json
 from pathlib import Path
 import sys
 import time
+import traceback
 
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
@@ -99,6 +100,12 @@ ARMED_SECONDS = 60.0
 # Between two executions that one arming is good for.
 AGAIN_SECONDS = 120.0
 REST_TIMEOUT = 3.0
+# A measurement that a stop may begin from [s], and how far the arm may be from a plan's start.
+FRESH = 0.05
+START_TOLERANCE = 0.01
+# How far ahead of our watch a motion may be for the answer to its goal [s].
+LONGEST_ANSWER = 0.3
+ON_PATH, WHERE_IT_IS, BY_ITSELF = 'on the path', 'where it is', 'by itself'
 # A watch that this machine keeps from looking does not go on for longer [s].
 LONGEST_BLINDNESS = 1.0
 # A robot that stopped by itself rests within this, and what it followed is then taken back.
@@ -136,6 +143,7 @@ class ExperimentRunner(Node):
         self._result: dict = {}
         self._reason = ''
         self._gives_up = False
+        self._pending: tuple[Approach, Knots, float] | None = None
         self._driver = RobotState(
             self, self._robot, self._joint_states, prefix=prefix, simulated=bool(self._token),
             watch_safety=self._value('watch_safety'),
@@ -165,6 +173,7 @@ class ExperimentRunner(Node):
 
     def close(self) -> bool:
         """Bring the arm to rest; return True when that is done."""
+        self._pending = None
         if self._state in (APPROACHING, EXECUTING):
             self.finished = INTERRUPTED
             self._stop('interrupted')
@@ -172,6 +181,10 @@ class ExperimentRunner(Node):
 
     def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         """Keep what was armed as it was armed."""
+        if any(parameter.name == 'robot' for parameter in parameters):
+            return SetParametersResult(
+                successful=False, reason='robot is read once: start the runner with another one'
+            )
         armed = self._executions_left > 0 and time.monotonic() < self._good_until
         if self._state in MOVING or armed:
             return SetParametersResult(
@@ -203,6 +216,9 @@ class ExperimentRunner(Node):
 
     def _refresh(self) -> None:
         self._interface.refresh(connect=self._state not in MOVING)
+        if self._state == ARMED and time.monotonic() > self._good_until:
+            self._disarm()
+            self._set_state(IDLE, f'disarmed: armed more than {ARMED_SECONDS:.0f} s ago')
         values = {
             'reason': self._said,
             'age of joint states [s]': f'{self._driver.age:.3f}',
@@ -220,7 +236,7 @@ class ExperimentRunner(Node):
     # Arming
 
     def _on_arm(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        if self._state in MOVING:
+        if self._state in MOVING or self._pending is not None:
             response.message = f'BUSY: {self._state}'
             return response
         try:
@@ -252,7 +268,8 @@ class ExperimentRunner(Node):
         check_executable(robot, trajectory)
         self._tool_speed = tool_speed(robot, trajectory)
         self._subject = Subject(
-            trajectory.sha256, robot.name, robot.urdf_sha256, self._value('serial')
+            trajectory.sha256, robot.name, robot.urdf_sha256, self._value('serial'),
+            tuple(self._value('payload')),
         )
         if not self._token:
             check_lab_margins(carrying, trajectory)
@@ -287,6 +304,25 @@ class ExperimentRunner(Node):
             )
         center = np.array(payload[1:] or [0.0, 0.0, 0.0])
         return carry(robot, payload[0], center)
+
+    def _bounds(self, knots: Knots) -> np.ndarray:
+        """Return the efforts at which a motion is stopped, (n,); infinite: not watched."""
+        if not self._value('watch_effort'):
+            return np.full(self._robot.n, np.inf)
+        unit = self._value('effort_unit') or self._robot_and_payload.effort_unit
+        return effort_bounds(replace(self._robot_and_payload, effort_unit=unit), knots)
+
+    def _unwatched(self, knots: Knots) -> str:
+        """Return in words whose efforts are not watched, empty where all are."""
+        joints = [
+            joint for joint, bound in zip(
+                self._robot.joint_names, self._bounds(knots), strict=True
+            ) if np.isinf(bound)
+        ]
+        if not joints:
+            return ''
+        which = 'no joint' if len(joints) == self._robot.n else f'all but {", ".join(joints)}'
+        return f'; the effort of {which} is watched: drive gains or effort unit are not known'
 
     def _check_ladder(self, path: Path) -> None:
         if not self._value('ladder'):
@@ -333,7 +369,7 @@ class ExperimentRunner(Node):
     def _on_execute(
         self, request: Trigger.Request, response: Trigger.Response
     ) -> Trigger.Response:
-        if self._state in MOVING:
+        if self._state in MOVING or self._pending is not None:
             response.message = f'BUSY: {self._state}'
             return response
         if self._state not in (ARMED, DONE) or not self._executions_left:
@@ -350,11 +386,32 @@ class ExperimentRunner(Node):
         if self._value('dry_run'):
             response.message = self._end_dry_run(approach, knots)
             return response
+        self._pending = (approach, knots, time.monotonic())
+        response.message = f'approaching the start{self._unwatched(knots)}'
+        return response
+
+    def _begin(self) -> None:
+        """Send what was planned, from the first measurement after that on: proofs take seconds."""
+        assert self._pending is not None
+        approach, knots, planned_at = self._pending
+        if self._driver.received_at <= planned_at:
+            if time.monotonic() - planned_at > STATE_TIMEOUT:
+                self._refuse('no joint state came after the motion was planned')
+            return
+        latest = self._driver.latest
+        moved = float(np.max(np.abs(latest.q - approach.start)))
+        if moved > START_TOLERANCE or np.max(np.abs(latest.dq)) > REST_SPEED:
+            self._refuse(f'the arm moved by {moved:.3f} rad while its motion was planned')
+            return
+        self._pending = None
         self._executions_left -= 1
         self._knots = knots
         self._send(approach.knots, APPROACHING, f'{approach.duration:.1f} s to the start')
-        response.message = 'approaching the start'
-        return response
+
+    def _refuse(self, reason: str) -> None:
+        self._pending = None
+        self._disarm()
+        self._set_state(IDLE, f'not executed: {reason}')
 
     def _plan(self) -> tuple[Approach, Knots]:
         if time.monotonic() > self._good_until:
@@ -379,14 +436,18 @@ class ExperimentRunner(Node):
         return approach, knots
 
     def _end_dry_run(self, approach: Approach, knots: Knots) -> str:
+        noted = ''
         if self._value('ladder'):
-            self._note_rung()
+            try:
+                self._note_rung()
+            except (IdentificationError, OSError) as error:
+                noted = f'; NOT noted: {error}'
         self._disarm()
         reason = (
             f'dry run: nothing was sent; {approach.duration:.1f} s to the start, then '
             f'{knots.times[-1]:.1f} s in {len(knots.times)} knots by {self._interface.way} of '
             f'{self._interface.controller}, tool at most '
-            f'{self._value("speed") * self._tool_speed:.2f} m/s'
+            f'{self._value("speed") * self._tool_speed:.2f} m/s{self._unwatched(knots)}{noted}'
         )
         self._set_state(IDLE, reason)
         return reason
@@ -403,8 +464,11 @@ class ExperimentRunner(Node):
         self._executions_left, self._trajectory = 0, None
 
     def _on_abort(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._pending = None
         if self._state in (APPROACHING, EXECUTING):
             self._stop('aborted by a call')
+        elif self._state in (STOPPING, FAULT) and self._gives_up:
+            self._give_up()
         elif self._state in (ARMED, DONE):
             self._disarm()
             self._set_state(IDLE, 'disarmed')
@@ -412,8 +476,8 @@ class ExperimentRunner(Node):
         return response
 
     def _send(self, knots: Knots, state: str, reason: str) -> None:
-        self._sent_stamp = self._driver.latest.stamp
         self._interface.send(knots)
+        self._sent_stamp = self._driver.latest.stamp
         self._sent, self._motion = knots, None
         self._started_at = self._alive_at = time.monotonic()
         self._set_state(state, f'{reason} by {self._interface.way}')
@@ -421,20 +485,18 @@ class ExperimentRunner(Node):
     def _begin_watch(self, latest: Measurement) -> MotionWatch:
         """Return what follows the motion sent, from the first measurement after it on."""
         assert self._sent is not None
-        effort = (
-            effort_bounds(self._robot_and_payload, self._sent) if self._value('watch_effort')
-            else np.full(self._robot.n, np.inf)
-        )
         limits = WatchLimits(
-            self._value('tracking_tolerance'), self._value('scaling_timeout'), effort
+            self._value('tracking_tolerance'), self._value('scaling_timeout'),
+            self._bounds(self._sent),
         )
         return MotionWatch(
-            self._robot.joint_names, self._sent, latest.q, latest.stamp, time.monotonic(), limits,
+            self._robot.joint_names, self._sent, latest.q, latest.stamp,
+            self._driver.received_at, limits,
             # Between sending and hearing that it was accepted.
-            begun=latest.stamp - self._sent_stamp,
+            begun=min(latest.stamp - self._sent_stamp, LONGEST_ANSWER),
         )
 
-    def _stop(self, reason: str, *, by_itself: bool = False) -> None:
+    def _stop(self, reason: str, how: str = ON_PATH) -> None:
         """
         Bring the arm to rest; FAULT is latched when it is.
 
@@ -442,20 +504,47 @@ class ExperimentRunner(Node):
         ----------
         reason : str
             Why.
-        by_itself : bool
-            Whether the robot stops by itself: nothing is then sent that moves it.
+        how : str
+            ON_PATH: slowed down on the path that was proved. WHERE_IT_IS: from what was measured,
+            as the arm is not on its path. BY_ITSELF: nothing is sent that moves it.
 
         """
-        self._reason, self._gives_up = reason, by_itself
+        self._reason = reason
         self._disarm()
-        latest = self._driver.latest
-        if not by_itself:
-            self._interface.slow_down(latest.q, latest.dq)
+        self._pending = None
+        self._gives_up = how == BY_ITSELF or not self._slow_down(how)
         self._started_at = time.monotonic()
         self._set_state(STOPPING, reason)
 
+    def _slow_down(self, how: str) -> bool:
+        """Send a stop; return whether there was one to send."""
+        if how == ON_PATH and self._motion is not None:
+            self._interface.send(self._motion.stop_on_path(time.monotonic(), STOP_SECONDS))
+            return True
+        if self._driver.age > FRESH:
+            # From an old place the arm would be thrown back.
+            return False
+        latest = self._driver.latest
+        self._interface.slow_down(latest.q, latest.dq)
+        return True
+
     def _watch(self) -> None:
+        """Look after a motion; whatever goes wrong in that ends the motion, not the watch."""
+        try:
+            self._look()
+        except Exception as error:
+            self.get_logger().error(traceback.format_exc())
+            if self._state in (APPROACHING, EXECUTING):
+                self._stop(f'internal error: {error!r}')
+            else:
+                self._set_state(FAULT, f'internal error: {error!r}')
+
+    def _look(self) -> None:
+        if self._pending is not None:
+            self._begin()
         if self._state not in MOVING:
+            if self._state == FAULT and self._gives_up:
+                self._give_up()
             return
         if self._state == STOPPING:
             self._watch_stop()
@@ -466,27 +555,24 @@ class ExperimentRunner(Node):
         paused = now - self._watched_at > 0.5 * STATE_TIMEOUT
         blind = now - self._alive_at > LONGEST_BLINDNESS
         self._watched_at = now
-        for check, by_itself in (
-            (self._driver.check_able, True),
-            (self._interface.check_active, True),
-            (self._interface.check_goal, True),
-            (self._check_company, False),
-            *(() if paused and not blind else ((self._check_signs_of_life, False),)),
-            (self._check_motion, False),
+        for check, how in (
+            (self._driver.check_able, BY_ITSELF),
+            (self._interface.check_listed, ON_PATH),
+            (self._interface.check_active, BY_ITSELF),
+            (self._interface.check_goal, BY_ITSELF),
+            (self._interface.check_answered, BY_ITSELF),
+            (self._check_company, ON_PATH),
+            *(() if paused and not blind else ((self._check_signs_of_life, ON_PATH),)),
+            (self._check_motion, WHERE_IT_IS),
         ):
-            if not self._passes(check, by_itself):
+            try:
+                check()
+            except UnsafeMotionError as error:
+                self._stop(str(error), how)
                 return
         latest = self._driver.latest
         if self._motion is not None and self._motion.has_arrived(latest.q, latest.dq):
             self._arrive()
-
-    def _passes(self, check: Callable[[], object], by_itself: bool) -> bool:
-        try:
-            check()
-        except UnsafeMotionError as error:
-            self._stop(str(error), by_itself=by_itself)
-            return False
-        return True
 
     def _check_company(self) -> None:
         if self._company.age > GRAPH_PERIOD:
@@ -505,7 +591,7 @@ class ExperimentRunner(Node):
                 self._motion = self._begin_watch(latest)
             return
         self._motion.update(
-            latest.stamp, time.monotonic(), latest.q, latest.effort, self._driver.scaling
+            latest.stamp, self._driver.received_at, latest.q, latest.effort, self._driver.scaling
         )
         self._worst_error = max(self._worst_error, self._motion.worst_error)
 
@@ -515,10 +601,14 @@ class ExperimentRunner(Node):
             self._driver.keep()
             self._send(self._knots, EXECUTING, f'{self._knots.times[-1]:.1f} s')
             return
-        self._note_result()
-        if self._value('ladder'):
-            self._note_rung()
         reason = f'executed, worst tracking error {self._worst_error:.4f} rad'
+        try:
+            self._note_result()
+            if self._value('ladder'):
+                self._note_rung()
+        except (IdentificationError, OSError, ValueError) as error:
+            # The arm rests at the end of its motion: what is lost is a note.
+            reason += f'; not noted: {error}'
         if not self._executions_left:
             self._disarm()
         self._good_until = time.monotonic() + AGAIN_SECONDS
@@ -538,17 +628,32 @@ class ExperimentRunner(Node):
 
     def _watch_stop(self) -> None:
         elapsed = time.monotonic() - self._started_at
-        latest = self._driver.latest
         at_rest = (
-            self._driver.age < STATE_TIMEOUT and np.max(np.abs(latest.dq)) < REST_SPEED
+            self._driver.age < STATE_TIMEOUT
+            and np.max(np.abs(self._driver.latest.dq)) < REST_SPEED
         )
+        if not self._gives_up:
+            try:
+                self._interface.check_goal()
+                self._interface.check_answered()
+            except UnsafeMotionError:
+                # The stop itself was not taken.
+                self._gives_up = True
         if self._gives_up and (at_rest or elapsed > GIVE_UP_TIME):
-            self._gives_up = False
-            self._interface.give_up(latest.q)
-        if at_rest and elapsed > STOP_SECONDS:
+            self._give_up()
+        if at_rest and elapsed > STOP_SECONDS and not self._gives_up:
             self._set_state(FAULT, f'at rest after: {self._reason}')
         elif elapsed > REST_TIMEOUT:
-            self._set_state(FAULT, f'NOT verified at rest after: {self._reason}')
+            held = (
+                '; the controller may still hold the motion: stop the program on the pendant '
+                'before you release the arm' if self._gives_up else ''
+            )
+            self._set_state(FAULT, f'NOT verified at rest after: {self._reason}{held}')
+
+    def _give_up(self) -> None:
+        """Take the motion back, again and again until the controller says that it has none."""
+        self._interface.give_up(self._driver.latest.q)
+        self._gives_up = not self._interface.is_released
 
 
 def _finite(criteria: dict[str, float]) -> dict[str, float | None]:

@@ -70,6 +70,15 @@ class Instance:
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', _QOS)
         node.create_subscription(String, TOPIC, self._on_instance, _QOS)
 
+    def say_last_word(self) -> None:
+        """Tell on /diagnostics why this node leaves; after whatever it had to end has ended."""
+        # A listener gets only what is said after it was met.
+        deadline = time.monotonic() + LAST_WORD_SECONDS
+        while not self._diagnostics.get_subscription_count() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self._diagnose(DiagnosticStatus.ERROR, self.refusal)
+        self._diagnostics.wait_for_all_acked(Duration(seconds=LAST_WORD_SECONDS))
+
     def update(self) -> None:
         """Say how old this node is, once a second."""
         now = time.monotonic()
@@ -92,12 +101,6 @@ class Instance:
                 f'another node named {name} is running on this graph, for {age:.0f} s: stop that '
                 'one first, or give this one another name or namespace'
             )
-            # This node goes now: a listener gets only what is said after it was met.
-            deadline = time.monotonic() + LAST_WORD_SECONDS
-            while not self._diagnostics.get_subscription_count() and time.monotonic() < deadline:
-                time.sleep(0.02)
-            self._diagnose(DiagnosticStatus.ERROR, text)
-            self._diagnostics.wait_for_all_acked(Duration(seconds=LAST_WORD_SECONDS))
             self.refusal = text
         else:
             text = f'a second node named {name} was started: it has to leave'

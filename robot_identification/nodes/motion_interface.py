@@ -18,10 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import json
+import os
 import time
 from typing import Any
 
+from action_msgs.msg import GoalInfo
 from action_msgs.msg import GoalStatus
+from action_msgs.srv import CancelGoal
 import numpy as np
 from rclpy.action import ActionClient
 from rclpy.node import Node
@@ -36,6 +39,7 @@ from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.simulation.controller import Knots
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
+from unique_identifier_msgs.msg import UUID
 
 INTERFACES = ('auto', 'action', 'topic')
 LIST_SERVICE = 'controller_manager/list_controllers'
@@ -44,6 +48,8 @@ KIND = 'JointTrajectoryController'
 LIST_TIMEOUT = 2.0
 OWN_PAUSE = 0.5
 ACCEPT_TIMEOUT = 1.0
+# Between two requests to cancel [s].
+CANCEL_PERIOD = 0.1
 STOP_SECONDS = 0.5
 
 
@@ -106,7 +112,11 @@ class MotionInterface:
         self._publisher: Any = None
         self._action: Any = None
         self._by_action = False
-        self._goal: Any = None
+        # Goals of ours that may still be followed, by the identifiers that we gave them.
+        self._goals: dict[bytes, UUID] = {}
+        self._cancel_client: Any = None
+        self._cancelled_at = -np.inf
+        self._holds = False
         self._sent_at = -np.inf
         self._number = 0
         self._accepted = False
@@ -183,6 +193,18 @@ class MotionInterface:
                 f'nobody listens to {self.commands_topic} yet: is the controller running?'
             )
 
+    def check_listed(self) -> None:
+        """
+        Refuse to go on when the controller manager says nothing any more.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If it does not.
+
+        """
+        self._list()
+
     def check_active(self) -> None:
         """
         Refuse to go on when the controller is not active any more.
@@ -210,6 +232,17 @@ class MotionInterface:
         """
         if self._failure:
             raise UnsafeMotionError(self._failure)
+
+    def check_answered(self) -> None:
+        """
+        Refuse to go on when the controller does not answer to a goal.
+
+        Raises
+        ------
+        UnsafeMotionError
+            After a second.
+
+        """
         if not self._accepted and time.monotonic() - self._sent_at > ACCEPT_TIMEOUT:
             raise UnsafeMotionError(
                 f'{self._name} did not answer to the goal within {ACCEPT_TIMEOUT:g} s'
@@ -226,16 +259,22 @@ class MotionInterface:
         message = knots_to_message(self._robot, knots)
         message.joint_names = self._joints
         self._number += 1
-        self._failure, self._goal = '', None
-        self._sent_at = time.monotonic()
+        self._failure, self._holds = '', False
         self._by_action = self._uses_action()
+        self._sent_at = time.monotonic()
         self._accepted = not self._by_action
         if not self._by_action:
             self._publisher.publish(message)
             return
-        number = self._number
-        future = self._action.send_goal_async(FollowJointTrajectory.Goal(trajectory=message))
-        future.add_done_callback(lambda answer: self._on_goal_answer(number, answer.result()))
+        number, name = self._number, os.urandom(16)
+        # An identifier of our own, so that a goal whose answer was lost can be cancelled.
+        self._goals[name] = UUID(uuid=np.frombuffer(name, dtype=np.uint8))
+        future = self._action.send_goal_async(
+            FollowJointTrajectory.Goal(trajectory=message), goal_uuid=self._goals[name]
+        )
+        future.add_done_callback(
+            lambda answer: self._on_goal_answer(number, name, answer.result())
+        )
 
     def slow_down(self, q: np.ndarray, dq: np.ndarray) -> None:
         """Come to rest smoothly from a measured state, (n,) [rad] and [rad/s]."""
@@ -245,7 +284,8 @@ class MotionInterface:
         """
         Take back what the controller follows, without a motion.
 
-        A robot that was stopped by itself would go on with it when it is released.
+        A robot that was stopped by itself would go on with it when it is released. To be called
+        again until `is_released`.
 
         Parameters
         ----------
@@ -254,12 +294,28 @@ class MotionInterface:
 
         """
         if not self._by_action:
-            if self._publisher is not None:
+            if self._publisher is not None and not self._holds:
                 self.send(stop_knots(q, np.zeros_like(q), STOP_SECONDS))
+                self._holds = True
             return
+        if time.monotonic() - self._cancelled_at < CANCEL_PERIOD:
+            return
+        self._cancelled_at = time.monotonic()
         self._number += 1
-        if self._goal is not None:
-            self._goal.cancel_goal_async()
+        for name, identifier in list(self._goals.items()):
+            request = CancelGoal.Request(goal_info=GoalInfo(goal_id=identifier))
+            self._cancel_client.call_async(request).add_done_callback(
+                lambda answer, name=name: self._on_cancelled(name, answer.result())
+            )
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the controller has said that it follows nothing of ours any more."""
+        return self._holds if not self._by_action else not self._goals
+
+    def _on_cancelled(self, name: bytes, answer: Any) -> None:
+        if answer is not None and answer.return_code != CancelGoal.Response.ERROR_REJECTED:
+            self._goals.pop(name, None)
 
     def _uses_action(self) -> bool:
         return (
@@ -317,6 +373,7 @@ class MotionInterface:
             self._node.destroy_publisher(self._publisher)
         if self._action is not None:
             self._action.destroy()
+            self._node.destroy_client(self._cancel_client)
         self._name = name
         self._publisher = self._node.create_publisher(
             JointTrajectory, self.commands_topic, QoSProfile(depth=10)
@@ -325,6 +382,9 @@ class MotionInterface:
         if FollowJointTrajectory is not None:
             self._action = ActionClient(
                 self._node, FollowJointTrajectory, f'{name}/follow_joint_trajectory'
+            )
+            self._cancel_client = self._node.create_client(
+                CancelGoal, f'{name}/follow_joint_trajectory/_action/cancel_goal'
             )
 
     def _on_list(self, message: String) -> None:
@@ -345,25 +405,27 @@ class MotionInterface:
             ]
             self._listed_at = time.monotonic()
 
-    def _on_goal_answer(self, number: int, goal) -> None:
-        if number != self._number:
-            # It was replaced or given up meanwhile, and must not be followed.
-            if goal.accepted:
-                goal.cancel_goal_async()
+    def _on_goal_answer(self, number: int, name: bytes, goal) -> None:
+        if goal is None or not goal.accepted:
+            self._goals.pop(name, None)
+            if number == self._number:
+                self._failure = (
+                    f'{self._name} rejected the goal; its log says why (not active, other joints, '
+                    'or a trajectory that it does not take)'
+                )
             return
-        if not goal.accepted:
-            self._failure = (
-                f'{self._name} rejected the goal; its log says why (not active, other joints, or '
-                'a trajectory that it does not take)'
-            )
-            return
-        self._goal, self._accepted = goal, True
         goal.get_result_async().add_done_callback(
-            lambda answer: self._on_result(number, answer.result())
+            lambda answer: self._on_result(number, name, answer.result())
         )
+        if number == self._number:
+            self._accepted = True
+        else:
+            # It was replaced or given up meanwhile, and must not be followed.
+            goal.cancel_goal_async()
 
-    def _on_result(self, number: int, answer) -> None:
-        if number != self._number:
+    def _on_result(self, number: int, name: bytes, answer) -> None:
+        self._goals.pop(name, None)
+        if number != self._number or answer is None:
             return
         result = answer.result
         if answer.status == GoalStatus.STATUS_CANCELED:

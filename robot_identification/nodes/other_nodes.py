@@ -66,9 +66,20 @@ class Others:
             if not result.successful:
                 raise DataError(f'{node} refuses {name}: {result.reason}')
 
-    def call(self, service: str, timeout: float = SERVICE_TIMEOUT) -> str:
+    def call(
+        self, service: str, timeout: float = SERVICE_TIMEOUT, *, although_stopping: bool = False
+    ) -> str:
         """
         Call a Trigger service; return what it says.
+
+        Parameters
+        ----------
+        service : str
+            Its name.
+        timeout : float
+            For the answer [s].
+        although_stopping : bool
+            Whether it is called, and waited for, even where this process is asked to stop.
 
         Raises
         ------
@@ -76,12 +87,15 @@ class Others:
             If it refuses, or does not answer within `timeout` seconds.
 
         """
-        answer = self._request(Trigger, service, Trigger.Request(), timeout)
+        answer = self._request(Trigger, service, Trigger.Request(), timeout, although_stopping)
         if not answer.success:
             raise DataError(f'{service}: {answer.message}')
         return str(answer.message)
 
-    def wait(self, condition: Callable[[], bool], timeout: float, what: str) -> None:
+    def wait(
+        self, condition: Callable[[], bool], timeout: float, what: str, *,
+        although_stopping: bool = False,
+    ) -> None:
         """
         Wait until something holds.
 
@@ -93,7 +107,8 @@ class Others:
         """
         deadline = time.monotonic() + timeout
         while not condition():
-            self.check_stopping()
+            if not although_stopping:
+                self.check_stopping()
             if time.monotonic() > deadline:
                 raise DataError(f'waited {timeout:.0f} s for {what}')
             self.pause()
@@ -115,12 +130,19 @@ class Others:
         """Let others do their work."""
         time.sleep(PAUSE)
 
-    def _request(self, kind: Any, name: str, request: Any, timeout: float) -> Any:
+    def _request(
+        self, kind: Any, name: str, request: Any, timeout: float, although_stopping: bool = False
+    ) -> Any:
         client = self._node.create_client(kind, name, callback_group=self.group)
         try:
-            self.wait(client.service_is_ready, SERVICE_TIMEOUT, f'the service {name}')
+            self.wait(
+                client.service_is_ready, min(timeout, SERVICE_TIMEOUT), f'the service {name}',
+                although_stopping=although_stopping,
+            )
             future = client.call_async(request)
-            self.wait(future.done, timeout, f'an answer of {name}')
+            self.wait(
+                future.done, timeout, f'an answer of {name}', although_stopping=although_stopping
+            )
             return future.result()
         finally:
             self._node.destroy_client(client)

@@ -77,6 +77,11 @@ def declare_programs(node: Node) -> None:
 
 def excitation(coordinator: ExperimentCoordinator) -> None:
     """Design, execute and record one motion a seed; identify from the first, predict the next."""
+    if not coordinator.simulated:
+        raise UsageError(
+            'program excitation designs new motions as it goes, and on a real arm each of them '
+            'climbs a ladder first: design with `excite`, then use program record'
+        )
     output = coordinator.output
     for number, seed in enumerate(coordinator.value('seeds'), start=1):
         trajectory = coordinator.design(output / f'trajectory_{number}.yaml', seed)

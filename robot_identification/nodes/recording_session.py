@@ -320,8 +320,13 @@ class RecordingSession:
     def _qos(self, name: str) -> QoSProfile:
         """Reliable and latched where every publisher is."""
         offered = [info.qos_profile for info in self._node.get_publishers_info_by_topic(name)]
-        reliable = all(qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered)
-        latched = all(qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered)
+        # Of nobody, who may come back with anything, the least is asked.
+        reliable = bool(offered) and all(
+            qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered
+        )
+        latched = bool(offered) and all(
+            qos.durability == DurabilityPolicy.TRANSIENT_LOCAL for qos in offered
+        )
         return QoSProfile(
             depth=DEPTH,
             reliability=(

@@ -45,9 +45,10 @@ def _declare_motion(node: Node) -> None:
     declare(node, 'approach_speed', 0.3, 'peak joint speed on the way to the start [rad/s]',
             minimum=0.05, maximum=1.0)
     declare(node, 'controller', '',
-            'name of the joint-trajectory controller; empty: the only active one')
+            'name of the joint-trajectory controller; empty: the only active one',
+            read_only=True)
     declare(node, 'interface', 'auto', 'action, topic, or auto: the action where offered',
-            choices=INTERFACES)
+            choices=INTERFACES, read_only=True)
 
 
 def _declare_safety(node: Node) -> None:
@@ -55,13 +56,15 @@ def _declare_safety(node: Node) -> None:
             minimum=0.005, maximum=0.5)
     declare(node, 'scaling_timeout', 30.0,
             'longest time with the speed slider at zero [s]', minimum=0.5, maximum=600.0)
+    declare(node, 'effort_unit', '', "of the driver's effort, A or Nm; empty: the robot's",
+            choices=('', 'A', 'Nm'))
     declare(node, 'watch_effort', True,
             'stop where efforts are far above what the description expects')
     declare(node, 'watch_safety', True,
             "need a UR driver's safety mode, robot mode and program state; false only for "
-            'an arm whose driver has none')
+            'an arm whose driver has none', read_only=True)
     declare(node, 'require_recorder', True, 'move only while the recorder records')
-    declare(node, 'recorder', 'bag_recorder', "name of the recorder's node")
+    declare(node, 'recorder', 'bag_recorder', "name of the recorder's node", read_only=True)
     declare(node, 'ladder', True,
             'a dry run, then a slow run, then full speed; only the simulated robot may go '
             'without')

@@ -119,7 +119,7 @@ def test_the_record_can_be_read_by_a_person(file):
     assert [run['rung'] for run in content['runs']] == [DRY_RUN, SLOW]
     assert content['runs'][1] == {
         'sha256': SUBJECT.sha256, 'robot': 'ur5', 'urdf_sha256': SUBJECT.urdf_sha256,
-        'serial': '20195501234', 'rung': SLOW, 'speed': 0.1, 'periods': 2,
+        'serial': '20195501234', 'payload': [0.0], 'rung': SLOW, 'speed': 0.1, 'periods': 2,
         'worst_tracking_error': 0.012346,
     }
     assert [path.name for path in file.parent.iterdir()] == ['trajectory.yaml.runs']

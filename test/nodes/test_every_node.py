@@ -100,7 +100,10 @@ def test_parameters_are_described_and_ranged(graph, tmp_path, name):
 
     A reason is a line, not a million numbers; SIGTERM ends the node well.
     """
-    parameters = {'output': str(tmp_path)} if name == 'experiment_coordinator' else {}
+    parameters = {}
+    if name == 'experiment_coordinator':
+        # With a token it waits for the other nodes of a simulation.
+        parameters = {'output': str(tmp_path), 'simulation_token': 'of this test'}
     node = graph.start(name, parameters)
     listed = graph.answer(graph.request(
         ListParameters, f'/{name}/list_parameters', ListParameters.Request()

@@ -114,7 +114,7 @@ def test_the_ladder_is_climbed_rung_by_rung(make_desk, ur5, trajectory, own_file
     robot, runner = make_desk(LADDER)
     runner.wait_until_found()
     assert 'dry run' in runner.refused()
-    subject = Subject(trajectory.sha256, ur5.name, ur5.urdf_sha256, '')
+    subject = Subject(trajectory.sha256, ur5.name, ur5.urdf_sha256, '', (-1.0,))
     note_rung(own_file, subject, DRY_RUN, speed=1.0, periods=1, worst_tracking_error=0.0)
     assert 'slow run' in runner.refused()
     # The same of another arm is no rung of this one.
