@@ -218,7 +218,7 @@ class ExperimentRunner(Node):
         self._interface.refresh(connect=self._state not in MOVING)
         if self._state == ARMED and time.monotonic() > self._good_until:
             self._disarm()
-            self._set_state(IDLE, f'disarmed: armed more than {ARMED_SECONDS:.0f} s ago')
+            self._set_state(IDLE, f'armed more than {ARMED_SECONDS:.0f} s ago: arm again')
         values = {
             'reason': self._said,
             'age of joint states [s]': f'{self._driver.age:.3f}',
@@ -373,7 +373,7 @@ class ExperimentRunner(Node):
             response.message = f'BUSY: {self._state}'
             return response
         if self._state not in (ARMED, DONE) or not self._executions_left:
-            response.message = f'not armed: the state is {self._state}'
+            response.message = f'not armed: the state is {self._state}, {self._said}'
             return response
         try:
             approach, knots = self._plan()
