@@ -41,6 +41,8 @@ LARGEST_DOUBT = 1.0
 # Longer steps of the stamps are a jump of the clock [s]; simulated time may be faster than ours.
 LONGEST_STEP = 1.0
 FASTEST_CLOCK = 20.0
+# How long a motion lasts before the pace of its stamps is known [s].
+PACE_TIME = 0.2
 # Shorter bursts of effort are noise [s].
 EFFORT_TIME = 0.1
 # Below it the arm waits for its speed slider.
@@ -109,7 +111,7 @@ class MotionWatch:
         begun: float = 0.0,
     ) -> None:
         self._joints, self._limits, self._now = joint_names, limits, now
-        self._knots, self._pace = knots, 1.0
+        self._knots, self._begin = knots, (stamp, now)
         self._times = np.append(0.0, knots.times)
         self._q = np.vstack([q, knots.q])
         self._stamp, self._scaling = stamp, 1.0
@@ -186,7 +188,7 @@ class MotionWatch:
             Until the arm rests [s].
 
         """
-        reached = self.progress + self._scaling * self._pace * max(now - self._now, 0.0)
+        reached = self.progress + self._scaling * self._pace() * max(now - self._now, 0.0)
         u = STOP_KNOTS
         times = reached + self._scaling * duration * (u - u**3 + 0.5 * u**4)
         rate = self._scaling * (1.0 - 3.0 * u**2 + 2.0 * u**3)
@@ -199,6 +201,14 @@ class MotionWatch:
         rate, slope = rate[:, None], slope[:, None]
         return Knots(duration * u, q, rate * dq, rate**2 * ddq + slope * dq)
 
+    def _pace(self) -> float:
+        """Return how fast stamps go by our own clock: 1, but for a simulation."""
+        stamp, now = self._begin
+        # Over a while only: messages that waited arrive together.
+        if self._now - now < PACE_TIME:
+            return 1.0
+        return min((self._stamp - stamp) / (self._now - now), FASTEST_CLOCK)
+
     def _advance(self, stamp: float, now: float, scaling: float) -> None:
         step = stamp - self._stamp
         if not 0.0 <= step <= LONGEST_STEP + FASTEST_CLOCK * (now - self._now):
@@ -206,8 +216,6 @@ class MotionWatch:
                 f'the stamps of joint states jump by {step:.3f} s: the clock was set, or the '
                 'driver was started anew'
             )
-        if now > self._now:
-            self._pace = min(max(step / (now - self._now), 0.0), FASTEST_CLOCK)
         changed = SCALING_DOUBT * abs(scaling - self._scaling)
         self._doubt = min(self._doubt + changed, LARGEST_DOUBT)
         self.progress += step * 0.5 * (scaling + self._scaling)

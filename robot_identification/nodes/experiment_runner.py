@@ -142,7 +142,7 @@ class ExperimentRunner(Node):
         self._worst_error = 0.0
         self._result: dict = {}
         self._reason = ''
-        self._gives_up = False
+        self._gives_up = self._unsent = False
         self._pending: tuple[Approach, Knots, float] | None = None
         self._driver = RobotState(
             self, self._robot, self._joint_states, prefix=prefix, simulated=bool(self._token),
@@ -260,6 +260,11 @@ class ExperimentRunner(Node):
             raise UnsafeMotionError(
                 f'arm.sha256 is {approved!r}, {path} has {trajectory.sha256}: look at the '
                 'trajectory, then set arm.sha256 to its hash'
+            )
+        if self._gives_up and self._interface.by_action:
+            raise UnsafeMotionError(
+                'the controller has not acknowledged yet that the last motion is cancelled: '
+                'stop the program on the pendant, or switch the controller off and on'
             )
         # Before the proofs, which keep this thread from reading joint states for a while.
         self._check_surroundings()
@@ -467,7 +472,7 @@ class ExperimentRunner(Node):
         self._pending = None
         if self._state in (APPROACHING, EXECUTING):
             self._stop('aborted by a call')
-        elif self._state in (STOPPING, FAULT) and self._gives_up:
+        elif self._state == STOPPING and self._gives_up:
             self._give_up()
         elif self._state in (ARMED, DONE):
             self._disarm()
@@ -512,7 +517,8 @@ class ExperimentRunner(Node):
         self._reason = reason
         self._disarm()
         self._pending = None
-        self._gives_up = how == BY_ITSELF or not self._slow_down(how)
+        self._gives_up = how == BY_ITSELF
+        self._unsent = how != BY_ITSELF and not self._slow_down(how)
         self._started_at = time.monotonic()
         self._set_state(STOPPING, reason)
 
@@ -534,16 +540,25 @@ class ExperimentRunner(Node):
             self._look()
         except Exception as error:
             self.get_logger().error(traceback.format_exc())
+            self._stop_in_need(f'internal error: {error!r}')
+
+    def _stop_in_need(self, reason: str) -> None:
+        """Stop as far as that is possible after an error that nobody expected."""
+        try:
             if self._state in (APPROACHING, EXECUTING):
-                self._stop(f'internal error: {error!r}')
-            else:
-                self._set_state(FAULT, f'internal error: {error!r}')
+                self._stop(reason)
+                return
+        except Exception:
+            self.get_logger().error(traceback.format_exc())
+        self._gives_up = True
+        self._set_state(FAULT, f'NOT verified at rest after: {reason}')
 
     def _look(self) -> None:
         if self._pending is not None:
             self._begin()
         if self._state not in MOVING:
-            if self._state == FAULT and self._gives_up:
+            if self._state == FAULT and self._gives_up and self._interface.by_action:
+                # Goals are cancelled until that is acknowledged; nothing is commanded any more.
                 self._give_up()
             return
         if self._state == STOPPING:
@@ -632,7 +647,11 @@ class ExperimentRunner(Node):
             self._driver.age < STATE_TIMEOUT
             and np.max(np.abs(self._driver.latest.dq)) < REST_SPEED
         )
-        if not self._gives_up:
+        if self._unsent:
+            # As soon as it is known where the arm is.
+            self._unsent = not self._slow_down(WHERE_IT_IS)
+            self._gives_up = self._unsent and elapsed > GIVE_UP_TIME
+        elif not self._gives_up:
             try:
                 self._interface.check_goal()
                 self._interface.check_answered()
@@ -641,7 +660,7 @@ class ExperimentRunner(Node):
                 self._gives_up = True
         if self._gives_up and (at_rest or elapsed > GIVE_UP_TIME):
             self._give_up()
-        if at_rest and elapsed > STOP_SECONDS and not self._gives_up:
+        if at_rest and elapsed > STOP_SECONDS and not (self._gives_up or self._unsent):
             self._set_state(FAULT, f'at rest after: {self._reason}')
         elif elapsed > REST_TIMEOUT:
             held = (
@@ -652,8 +671,10 @@ class ExperimentRunner(Node):
 
     def _give_up(self) -> None:
         """Take the motion back, again and again until the controller says that it has none."""
-        self._interface.give_up(self._driver.latest.q)
-        self._gives_up = not self._interface.is_released
+        if self._interface.by_action or self._driver.age <= FRESH:
+            # By topic the arm is held where it is, which must be known.
+            self._interface.give_up(self._driver.latest.q)
+            self._gives_up = not self._interface.is_released
 
 
 def _finite(criteria: dict[str, float]) -> dict[str, float | None]:

@@ -140,6 +140,11 @@ class MotionInterface:
         return 'action' if self._uses_action() else 'topic'
 
     @property
+    def by_action(self) -> bool:
+        """Whether what was sent last was sent as a goal."""
+        return self._by_action
+
+    @property
     def commands_topic(self) -> str:
         """Where the controller listens for trajectories; empty before one was found."""
         return f'{self._name}/joint_trajectory' if self._name else ''

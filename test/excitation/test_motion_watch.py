@@ -325,3 +325,71 @@ def test_a_slider_that_comes_back_begins_the_wait_anew():
         for _ in range(45):
             follower.step(position(0.0), 0.0)
         follower.step(position(0.0), 0.01)
+
+
+# --- a stop on the path ----------------------------------------------------------------------
+
+STOP_TIME = 0.5
+
+
+def knots_with_rates(duration=DURATION):
+    """Return the motion as it is sent: positions, velocities, accelerations."""
+    times = np.arange(1, round(duration / 0.02) + 1) * 0.02
+    rate = 2.0 * np.pi / DURATION
+    ddq = rate**2 * np.array([
+        [0.4 * np.cos(rate * t), -1.2 * np.cos(2.0 * rate * t), 0.0] for t in times
+    ])
+    dq = np.array([speed(t) for t in times])
+    return Knots(times, np.array([position(t) for t in times]), dq, ddq)
+
+
+def watch_until(time, scaling=1.0, late=0.0):
+    """Return a watch of a perfect robot, some time after the start; the last came in a burst."""
+    watch = MotionWatch(
+        JOINTS, knots_with_rates(), position(0.0), FIRST_STAMP, FIRST_NOW,
+        WatchLimits(0.1, 30.0, FREE),
+    )
+    for k in range(1, round(time / CYCLE) + 1):
+        watch.update(
+            FIRST_STAMP + k * CYCLE, FIRST_NOW + k * CYCLE, position(k * CYCLE), NO_EFFORT, 1.0
+        )
+    for k in (1, 2):
+        watch.update(
+            FIRST_STAMP + time + k * CYCLE, FIRST_NOW + time + 2 * CYCLE - (2 - k) * 1e-4,
+            position(time + k * CYCLE), NO_EFFORT, scaling,
+        )
+    return watch, FIRST_NOW + time + 2 * CYCLE + late
+
+
+@settings(max_examples=25)
+@given(time=st.floats(0.4, 6.0), late=st.floats(0.0, 1.0))
+def test_a_stop_stays_on_the_path_and_ends_at_rest(time, late):
+    """Also where nothing was measured for a while: it begins where the controller is by then."""
+    time = round(time / CYCLE) * CYCLE
+    watch, now = watch_until(time, late=late)
+    stop = watch.stop_on_path(now, STOP_TIME)
+    stop.check(len(JOINTS))
+    assert stop.times[-1] == STOP_TIME
+    assert not np.any(stop.dq[-1])
+    reached = time + 2 * CYCLE + late
+    u = stop.times / STOP_TIME
+    # From full speed to none on average half of it: half of the time on the path.
+    expected = reached + STOP_TIME * (u - u**3 + 0.5 * u**4)
+    # A burst of the last message leaves 5 ms of doubt about the pace of a second's silence.
+    tolerance = 0.03 * (late + 0.1)
+    for q, t in zip(stop.q, expected, strict=True):
+        assert np.max(np.abs(q - position(t))) < tolerance
+    rate = 1.0 - 3.0 * u**2 + 2.0 * u**3
+    for dq, t, share in zip(stop.dq, expected, rate, strict=True):
+        assert np.max(np.abs(dq - share * speed(t))) < tolerance
+
+
+def test_a_stop_at_a_slower_slider_is_shorter_on_the_path():
+    """The arm moves at a fifth of its speed, and goes a fifth as far until it rests."""
+    far, now = watch_until(1.0)
+    near, _ = watch_until(1.0, scaling=0.2)
+    ways = [
+        np.linalg.norm(watch.stop_on_path(now, STOP_TIME).q[-1] - position(1.0 + 2 * CYCLE))
+        for watch in (far, near)
+    ]
+    assert ways[1] < 0.35 * ways[0]
