@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
 from dataclasses import replace
 from typing import Any
 
@@ -73,11 +74,10 @@ class MotionLimits:
     velocity: FloatArray
     acceleration: FloatArray
     torque: FloatArray
-    jerk: FloatArray = None  # type: ignore[assignment]  # an array once it is made
+    jerk: FloatArray = field(default_factory=lambda: np.array(np.inf))
 
     def __post_init__(self) -> None:
-        if self.jerk is None:
-            object.__setattr__(self, 'jerk', np.full_like(self.velocity, np.inf))
+        object.__setattr__(self, 'jerk', np.broadcast_to(self.jerk, self.velocity.shape))
 
     @property
     def limits_jerk(self) -> bool:

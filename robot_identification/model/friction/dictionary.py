@@ -104,12 +104,12 @@ class DictionaryFriction(FrictionLaw):
         return tuple((f.name, value) for f in fields(self) for value in getattr(self, f.name))
 
     @property
-    def symbols(self) -> tuple[str, ...]:  # type: ignore[override]
+    def symbols(self) -> tuple[str, ...]:
         """See `FrictionLaw`."""
         return tuple(f'{kind}[{value:g}]' for kind, value in self.terms)
 
     @property
-    def units(self) -> tuple[str, ...]:  # type: ignore[override]
+    def units(self) -> tuple[str, ...]:
         """See `FrictionLaw`."""
         return tuple(
             'N m s/rad' if kind == 'viscous' else '1' if kind.startswith('load') else 'N m'

@@ -139,14 +139,23 @@ class FrictionLaw(ABC):
     """
 
     name: ClassVar[str]
-    symbols: ClassVar[tuple[str, ...]]
-    units: ClassVar[tuple[str, ...]]
     shape: ClassVar[tuple[str, ...]] = ()
     needs_temperature: ClassVar[bool] = False
     needs_rigid_torque: ClassVar[bool] = False
     is_structural: ClassVar[bool] = True
     signed: ClassVar[tuple[str, ...]] = ()
     excludes: ClassVar[tuple[str, ...]] = ()
+
+    # Of most laws these are constants of the class.
+    @property
+    @abstractmethod
+    def symbols(self) -> tuple[str, ...]:
+        """Symbols of the coefficients, length k."""
+
+    @property
+    @abstractmethod
+    def units(self) -> tuple[str, ...]:
+        """Units of the coefficients, length k."""
 
     def initial_state(self) -> FloatArray:
         """Return the state before the first sample, shape (s,)."""
