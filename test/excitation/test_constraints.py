@@ -269,7 +269,7 @@ def random_series(data):
     limits = MotionLimits(
         lower=rng.uniform(-4.0, -1.0, 2), upper=rng.uniform(1.0, 4.0, 2),
         velocity=rng.uniform(1.0, 9.0, 2), acceleration=np.array([5.0, INF]),
-        torque=np.full(2, INF), jerk=np.array([INF, 20.0]) if rng.integers(2) else None,
+        torque=np.full(2, INF), jerk=np.array([INF, 20.0]) if rng.integers(2) else INF,
     )
     return form, coefficients, limits
 
