@@ -30,7 +30,7 @@ from robot_identification.model.regressor import block_slices
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
-import scipy.linalg
+import scipy
 
 FloatArray = NDArray[np.float64]
 

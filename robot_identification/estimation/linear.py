@@ -22,7 +22,7 @@ from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.problem import PriorTerm
-import scipy.linalg
+import scipy
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]

@@ -71,7 +71,7 @@ from robot_identification.model.regressor import initial_friction_states
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.processing.dataset import Dataset
-from scipy.linalg import solve_triangular
+import scipy
 
 # What may differ from the model's runs, and the unknowns of one joint in one run that this takes.
 CHANGES = {'none': 0, 'offset': 1, 'friction': 3}
@@ -599,7 +599,8 @@ def _whitened(theta: FloatArray, covariance: Covariance) -> tuple[FloatArray, Fl
         LEAST_ERROR * np.maximum(np.abs(theta), LEAST_ERROR * float(theta[0])),
     )
     scaled = covariance.matrix / errors / errors[:, None] + LEAST_ERROR * np.eye(len(theta))
-    R = solve_triangular(np.linalg.cholesky(scaled), np.eye(len(theta)), lower=True) / errors
+    lower = np.linalg.cholesky(scaled)
+    R = scipy.linalg.solve_triangular(lower, np.eye(len(theta)), lower=True) / errors
     return R, R @ theta
 
 

@@ -28,7 +28,7 @@ from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.regressor import rigid_torque
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
-from scipy.linalg import solve_triangular
+import scipy
 
 # A joint whose rigid torque explains less than this share of what friction, rotor and bias leave
 # of its effort says nothing of the CAD.
@@ -80,7 +80,9 @@ class CadPrior:
         K = reduction.K[rows]
         # K S K' = L L' by QR of its root, transposed.
         lower = triangle_of((K * deviation).T).T
-        whitened = solve_triangular(lower, np.eye(len(rows)), lower=True) * np.sqrt(weight)
+        whitened = np.sqrt(weight) * scipy.linalg.solve_triangular(
+            lower, np.eye(len(rows)), lower=True
+        )
         matrix = np.zeros((len(rows), size))
         matrix[:, rows] = whitened
         return PriorTerm(matrix, whitened @ (K @ mean))

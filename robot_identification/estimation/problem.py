@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import DataError
 from robot_identification.model.base_parameters import BaseReduction
-from scipy.linalg.lapack import dgeqrf
+import scipy
 
 if TYPE_CHECKING:
     from robot_identification.estimation.observations import Observations
@@ -99,7 +99,8 @@ def triangle_of(rows: FloatArray) -> FloatArray:
     m, k = rows.shape
     triangle = np.zeros((k, k))
     if m:
-        triangle[: min(m, k)] = dgeqrf(rows, lwork=BLOCK_COLUMNS * k, overwrite_a=1)[0][:k]
+        factored = scipy.linalg.lapack.dgeqrf(rows, lwork=BLOCK_COLUMNS * k, overwrite_a=1)[0]
+        triangle[: min(m, k)] = factored[:k]
     # What lies below are the reflections.
     triangle *= _upper(k)
     return triangle

@@ -51,8 +51,7 @@ from robot_identification.estimation.uncertainty.scatter import choose_lag
 from robot_identification.estimation.uncertainty.scatter import moving_sums
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.law import JointMotion
-import scipy.linalg
-from scipy.optimize import least_squares
+import scipy
 
 # Constants that are searched as they are, between these; all others are velocities, positive, and
 # searched by their logarithm. At either end the law turns into another one.
@@ -349,7 +348,7 @@ class _Search:
             return np.zeros(0)
         bounds = np.array([self.limits(place) for place in places]).T
         found = [
-            least_squares(
+            scipy.optimize.least_squares(
                 self.residual, point, self.jacobian, (bounds[0], bounds[1]), method='trf',
                 ftol=COST_TOLERANCE, xtol=STEP_TOLERANCE, gtol=COST_TOLERANCE,
                 max_nfev=MOST_EVALUATIONS, args=(places,),

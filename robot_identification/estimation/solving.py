@@ -32,7 +32,7 @@ from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.problem import triangle_of
-from scipy.linalg import solve_triangular
+import scipy
 
 # A residual smaller than this part of the largest torque is rounding: a joint without residual
 # (simulated without noise) must not get all the weight.
@@ -69,7 +69,7 @@ def least_squares(R: FloatArray, z: FloatArray) -> FloatArray:
     triangle = triangle_of(np.column_stack([R / scale, z]))[:-1]
     if np.min(np.abs(np.diag(triangle)), initial=1.0) < RANK_TOLERANCE:
         raise np.linalg.LinAlgError('columns are dependent')
-    x: FloatArray = solve_triangular(triangle[:, :-1], triangle[:, -1]) / scale
+    x: FloatArray = scipy.linalg.solve_triangular(triangle[:, :-1], triangle[:, -1]) / scale
     return x
 
 
@@ -122,7 +122,7 @@ def propagate(R: FloatArray, spread: FloatArray) -> FloatArray:
     """
     scale = np.linalg.norm(R, axis=0)
     orthogonal, triangle = np.linalg.qr(R / scale)
-    G = solve_triangular(triangle, orthogonal.T) / scale[:, None]
+    G = scipy.linalg.solve_triangular(triangle, orthogonal.T) / scale[:, None]
     covariance: FloatArray = (G * spread**2) @ G.T
     return covariance
 

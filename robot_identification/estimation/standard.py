@@ -28,7 +28,7 @@ from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import RobotModel
-from scipy.sparse import csc_matrix
+import scipy
 
 # How far the prior may be wrong, per link: 30 % of its mass, its centre 15 cm, 30 % of its
 # largest principal inertia. Floors keep massless links finite.
@@ -188,7 +188,8 @@ def _nearest_program(
         clarabel.NonnegativeConeT(len(rotors)),
         *(clarabel.PSDTriangleConeT(4) for _ in range(n)),
     ]
-    return csc_matrix(np.eye(p)), np.zeros(p), csc_matrix(A * deviation), b - A @ prior, cones
+    P, A_scaled = map(scipy.sparse.csc_matrix, (np.eye(p), A * deviation))
+    return P, np.zeros(p), A_scaled, b - A @ prior, cones
 
 
 def consistent_standard_parameters(

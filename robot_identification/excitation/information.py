@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import DescriptionError
-import scipy.optimize
+import scipy
 
 FloatArray = NDArray[np.float64]
 

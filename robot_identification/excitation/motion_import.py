@@ -42,7 +42,7 @@ from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import check_keys
 from robot_identification.files import parse_yaml
 from robot_identification.files import read_text
-from scipy.interpolate import make_interp_spline
+import scipy
 
 FloatArray = NDArray[np.float64]
 
@@ -125,12 +125,12 @@ def _complete(
     q = columns['q']
     if 'dq' not in columns:
         rest = [(1, np.zeros(q.shape[1])), (2, np.zeros(q.shape[1]))]
-        spline = make_interp_spline(times, q, k=5, bc_type=(rest, rest))
+        spline = scipy.interpolate.make_interp_spline(times, q, k=5, bc_type=(rest, rest))
         return q, spline(times, nu=1), spline(times, nu=2)
     dq = columns['dq']
     if 'ddq' not in columns:
         rest = [(1, np.zeros(q.shape[1]))]
-        spline = make_interp_spline(times, dq, k=3, bc_type=(rest, rest))
+        spline = scipy.interpolate.make_interp_spline(times, dq, k=3, bc_type=(rest, rest))
         return q, dq, spline(times, nu=1)
     return q, dq, columns['ddq']
 

@@ -52,7 +52,7 @@ from robot_identification.model.link_frames import link_frames
 from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
-import scipy.linalg
+import scipy
 
 FloatArray = NDArray[np.float64]
 

@@ -34,7 +34,7 @@ from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.robot_model import workspace
-from scipy.optimize import minimize
+import scipy
 
 # Poses whose regressors are in memory together, and evaluations of the search from the worst one.
 POSES_AT_ONCE = 1000
@@ -190,7 +190,7 @@ def smallest_mass_matrix_eigenvalue(
     ])
     worst = int(np.argmin(found))
     # The eigenvalue has kinks where two are the same: a search without derivatives.
-    near = minimize(
+    near = scipy.optimize.minimize(
         lambda q: float(smallest(q[None])[0]), poses[worst], method='Nelder-Mead',
         bounds=list(zip(lower, upper, strict=True)), options={'maxfev': SEARCHED},
     )

@@ -27,9 +27,7 @@ from robot_identification.model.regressor import continue_torque
 from robot_identification.model.regressor import initial_friction_states
 from robot_identification.model.regressor import Motion
 from robot_identification.processing.loading import uses_rotors
-from scipy.signal import butter
-from scipy.signal import sosfilt
-from scipy.signal import sosfilt_zi
+import scipy
 
 FloatArray = NDArray[np.float64]
 
@@ -94,7 +92,7 @@ class TorquePredictor:
                 'positive numbers'
             )
         limited = min(cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
-        self._sections = butter(ORDER, limited, fs=self.rate, output='sos')
+        self._sections = scipy.signal.butter(ORDER, limited, fs=self.rate, output='sos')
         self._last_stamp = np.nan
         self.restarts = -1
         self._start(np.zeros(model.robot.n))
@@ -108,7 +106,7 @@ class TorquePredictor:
 
     def _start(self, dq: FloatArray) -> None:
         # In the steady state of a constant velocity, so that the first output has no transient.
-        settled: FloatArray = sosfilt_zi(self._sections)
+        settled: FloatArray = scipy.signal.sosfilt_zi(self._sections)
         self._velocity_state = settled[:, :, None] * dq
         self._acceleration_state = settled[:, :, None] * np.zeros_like(dq)
         self._dq = dq.copy()
@@ -141,12 +139,12 @@ class TorquePredictor:
         if not 0.0 < elapsed <= GAP_PERIODS / self.rate:
             self._start(dq)
         self._last_stamp = stamp
-        smooth, self._velocity_state = sosfilt(
+        smooth, self._velocity_state = scipy.signal.sosfilt(
             self._sections, dq[None], axis=0, zi=self._velocity_state
         )
         difference = (smooth[0] - self._dq) * self.rate
         self._dq = smooth[0]
-        ddq, self._acceleration_state = sosfilt(
+        ddq, self._acceleration_state = scipy.signal.sosfilt(
             self._sections, difference[None], axis=0, zi=self._acceleration_state
         )
         model = self._model

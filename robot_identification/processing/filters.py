@@ -19,9 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from robot_identification.model.kinematic_filter import KinematicFilter
-from scipy.signal import butter
-from scipy.signal import savgol_filter
-from scipy.signal import sosfiltfilt
+import scipy
 
 FloatArray = NDArray[np.float64]
 
@@ -51,10 +49,12 @@ def low_pass(x: FloatArray, rate: float, kinematic_filter: KinematicFilter) -> F
 
     """
     cutoff = _usable_cutoff(rate, kinematic_filter)
-    sections = butter(kinematic_filter.order, cutoff, fs=rate, output='sos')
+    sections = scipy.signal.butter(kinematic_filter.order, cutoff, fs=rate, output='sos')
     # Three time constants of the slowest pole, at most the signal itself.
     padding = min(int(np.ceil(3.0 * rate / cutoff)), len(x) - 1)
-    filtered: FloatArray = sosfiltfilt(sections, x, axis=0, padtype='odd', padlen=padding)
+    filtered: FloatArray = scipy.signal.sosfiltfilt(
+        sections, x, axis=0, padtype='odd', padlen=padding
+    )
     return filtered
 
 
@@ -77,7 +77,7 @@ def low_pass_memory(rate: float, kinematic_filter: KinematicFilter) -> int:
 
     """
     cutoff = _usable_cutoff(rate, kinematic_filter)
-    _, poles, _ = butter(kinematic_filter.order, cutoff, fs=rate, output='zpk')
+    _, poles, _ = scipy.signal.butter(kinematic_filter.order, cutoff, fs=rate, output='zpk')
     return int(np.ceil(np.log(FORGOTTEN) / np.log(np.max(np.abs(poles)))))
 
 
@@ -113,7 +113,7 @@ def local_polynomial(
 
     """
     window = min(window_length(span, rate, degree + 1 + degree % 2), len(x) - 1 + len(x) % 2)
-    smooth: FloatArray = savgol_filter(
+    smooth: FloatArray = scipy.signal.savgol_filter(
         x, window, min(degree, window - 1), deriv=derivative, delta=1.0 / rate, axis=0,
         mode='interp',
     )

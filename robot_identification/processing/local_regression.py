@@ -20,7 +20,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from robot_identification.processing.dataset import FloatArray
 from robot_identification.processing.filters import window_length
-from scipy.ndimage import median_filter
+import scipy
 
 PASSES = 5
 # Residuals beyond this many median absolute deviations of their window do not count.
@@ -126,7 +126,7 @@ def _fit(x: FloatArray, trust: FloatArray, window: int, otherwise: FloatArray) -
 def _trust(residual: FloatArray, window: int) -> FloatArray:
     """Return the bisquare weights of residuals, each by the median one around it."""
     size, half = np.abs(residual), window // 2
-    middle = median_filter(size, window, mode='nearest')
+    middle = scipy.ndimage.median_filter(size, window, mode='nearest')
     # At the ends the windows are those of the fit.
     middle[:half] = np.median(size[:window])
     middle[len(size) - half:] = np.median(size[-window:])

@@ -36,7 +36,7 @@ from robot_identification.processing.filters import low_pass_memory
 from robot_identification.processing.filters import window_length
 from robot_identification.processing.local_regression import rloess
 from robot_identification.processing.local_regression import rloess_memory
-from scipy.interpolate import Akima1DInterpolator
+import scipy
 
 # Kinematics to find first and last motion by are smoothed harder than those that are fitted.
 TRIM_FILTER = KinematicFilter(cutoff=5.0)
@@ -194,7 +194,7 @@ def interpolate(t: FloatArray, times: FloatArray, values: FloatArray) -> FloatAr
     within = np.clip(t, times[0], times[-1])
     if len(times) <= DIFFERENCE_REACH:
         return np.column_stack([np.interp(within, times, column) for column in values.T])
-    found: FloatArray = Akima1DInterpolator(times, values)(within)
+    found: FloatArray = scipy.interpolate.Akima1DInterpolator(times, values)(within)
     return found
 
 

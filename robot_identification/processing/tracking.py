@@ -22,8 +22,7 @@ import numpy as np
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
-from scipy.optimize import minimize_scalar
-from scipy.signal import correlate
+import scipy
 
 # Starts are tried at this distance first [s], and then found between two of them.
 STEP = 0.02
@@ -75,7 +74,7 @@ def track(trajectory: Trajectory, dataset: Dataset) -> Tracking | None:
     if t[-1] - t[0] + SLACK < trajectory.duration:
         return None
     start = _coarse_start(trajectory, t, q)
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         lambda at: float(np.mean(_errors(trajectory, t, q, at) ** 2)),
         bounds=(start - STEP, start + STEP), method='bounded', options={'xatol': 1e-5},
     )
@@ -98,7 +97,7 @@ def _coarse_start(trajectory: Trajectory, t: FloatArray, q: FloatArray) -> float
     squares = np.concatenate([[0.0], np.cumsum(np.sum(recorded**2, axis=1))])
     energy = squares[len(planned):] - squares[: -len(planned)]
     product = sum(
-        correlate(one, other, mode='valid')
+        scipy.signal.correlate(one, other, mode='valid')
         for one, other in zip(recorded.T, planned.T, strict=True)
     )
     return float(grid[int(np.argmin(energy - 2.0 * np.asarray(product)))])

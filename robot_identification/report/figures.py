@@ -25,18 +25,18 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 import io
+from typing import TYPE_CHECKING
 
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.ticker import FormatStrFormatter
-from matplotlib.ticker import LogLocator
-from matplotlib.ticker import NullLocator
 import numpy as np
 from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.canvas import new_figure
 from robot_identification.report.formatting import effort_unit_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's blue and vermilion beside grey: told apart by every kind of colour vision.
 MEASURED, PREDICTED, RESIDUAL = '#767676', '#0072b2', '#d55e00'
@@ -158,14 +158,16 @@ def interval_picture(dataset: Dataset, resolution: float) -> Picture:
 
 def singular_value_picture(singular_values: FloatArray) -> Picture:
     """Draw the singular values of the weighted problem with columns of unit length."""
+    from matplotlib import ticker
+
     figure, (axes,) = _figure(1, 2.6, MAXIMUM_RESOLUTION)
     axes.semilogy(
         np.arange(1, len(singular_values) + 1), singular_values, 'o', color=PREDICTED, markersize=4
     )
     # Plain numbers also where all of them lie within one decade.
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FormatStrFormatter('%g'))
+    axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_minor_locator(ticker.NullLocator())
+    axes.yaxis.set_major_formatter(ticker.FormatStrFormatter('%g'))
     _label(axes, 'singular value', 'number')
     alternative = (
         f'{len(singular_values)} singular values from {singular_values.max():.2g} '
@@ -237,7 +239,7 @@ def _curve(
 
 
 def _figure(panels: int, height: float, resolution: float) -> tuple[Figure, Sequence[Axes]]:
-    figure = Figure(figsize=(WIDTH, height), dpi=resolution, layout='constrained')
+    figure = new_figure(WIDTH, height, resolution)
     axes = figure.subplots(
         panels, 1, squeeze=False, sharex=True, gridspec_kw={'height_ratios': [2, 1][:panels]}
     )
@@ -257,7 +259,6 @@ def _label(axes: Axes, vertical: str, horizontal: str) -> None:
 def _picture(figure: Figure, title: str, alternative: str) -> Picture:
     buffer = io.BytesIO()
     # Without the name of the software, the same data give the same bytes for longer.
-    FigureCanvasAgg(figure)
     figure.savefig(buffer, format='png', metadata={'Software': None})
     encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
     return Picture(f'data:image/png;base64,{encoded}', title, alternative)

@@ -20,9 +20,8 @@ import base64
 from collections.abc import Sequence
 import io
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.canvas import new_figure
 from robot_identification.report.figures import FONT_SIZE
 from robot_identification.report.figures import MAXIMUM_RESOLUTION
 from robot_identification.report.figures import Picture
@@ -59,8 +58,7 @@ def draw_panel(
         Draw curves, not points.
 
     """
-    figure = Figure(figsize=(WIDTH, HEIGHT), dpi=MAXIMUM_RESOLUTION, layout='constrained')
-    FigureCanvasAgg(figure)
+    figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION)
     axes = figure.subplots()
     if line is not None:
         axes.plot(line[0], line[1], color=line[2], linewidth=1.2)

@@ -19,11 +19,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 import io
 from itertools import product
+from typing import TYPE_CHECKING
 
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
@@ -35,7 +32,12 @@ from robot_identification.excitation.tool_path import tool_frame
 from robot_identification.excitation.tool_path import tool_path
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.robot_model import RobotModel
-from scipy.spatial import ConvexHull
+from robot_identification.report.canvas import new_figure
+import scipy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FloatArray = NDArray[np.float64]
 
@@ -78,8 +80,7 @@ def plot_trajectory(robot: RobotModel, trajectory: Trajectory, experiment: Exper
     """
     limits = motion_limits(robot, experiment)
     above = ROW_HEIGHT * robot.n + 0.6
-    figure = Figure(figsize=(WIDTH, above + PATH_HEIGHT), dpi=RESOLUTION, layout='constrained')
-    FigureCanvasAgg(figure)
+    figure = new_figure(WIDTH, above + PATH_HEIGHT, RESOLUTION)
     rows = np.asarray(figure.subfigures(2, 1, height_ratios=[above, PATH_HEIGHT]))
     rows[0].suptitle(
         f'{robot.name}: {trajectory.form.name}, {trajectory.form.duration:g} s, '
@@ -162,10 +163,10 @@ def _draw_path(
         plane = [across, up]
         for obstacle in standing:
             outline = box_corners(obstacle)[:, plane]
-            axes.add_patch(Polygon(
-                outline[ConvexHull(outline).vertices], facecolor=OBSTACLE, edgecolor='#606060',
-                alpha=0.3,
-            ))
+            axes.fill(
+                *outline[scipy.spatial.ConvexHull(outline).vertices].T, facecolor=OBSTACLE,
+                edgecolor='#606060', alpha=0.3,
+            )
         axes.plot(*path[:, plane].T, color=CURVE, linewidth=1.2)
         axes.plot(*path[0, plane], 'o', color=BEGIN, markersize=6)
         axes.plot(0.0, 0.0, 's', color='black', markersize=6)

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2
+import scipy
 
 FloatArray = NDArray[np.float64]
 
@@ -137,4 +137,4 @@ def ljung_box(products: FloatArray, samples: int, lags: int = TESTED_LAGS) -> fl
     statistic = samples * (samples + 2.0) * np.sum(
         correlation**2 / (samples - np.arange(1, lags + 1))
     )
-    return float(chi2.sf(statistic, lags))
+    return float(scipy.stats.chi2.sf(statistic, lags))

@@ -49,7 +49,7 @@ from robot_identification.estimation.uncertainty.intervals import JointTest
 from robot_identification.estimation.uncertainty.scatter import MOST_FREEDOM
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.identified_model import IdentifiedModel
-from scipy.stats import t as t_distribution
+import scipy
 
 # Chance of calling models different that are not, over all groups together.
 LEVEL = 0.05
@@ -102,7 +102,7 @@ class ParameterDifference:
     @property
     def p_value(self) -> float:
         """Probability of a larger difference by chance, of this parameter alone."""
-        return float(2.0 * t_distribution.sf(abs(self.z), self.freedom))
+        return float(2.0 * scipy.stats.t.sf(abs(self.z), self.freedom))
 
 
 @dataclass(frozen=True)

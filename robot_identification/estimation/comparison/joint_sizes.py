@@ -34,7 +34,7 @@ from robot_identification.estimation.comparison.sliding_friction import motor_fr
 from robot_identification.estimation.comparison.sliding_friction import sliding_friction
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.identified_model import IdentifiedModel
-from scipy.stats import chi2
+import scipy
 
 
 @dataclass(frozen=True)
@@ -200,4 +200,4 @@ def _homogeneity(columns: FloatArray) -> float:
     if len(value) < 2:
         return float('nan')
     mean = np.average(value, weights=error**-2.0)
-    return float(chi2.sf(np.sum(((value - mean) / error) ** 2), len(value) - 1))
+    return float(scipy.stats.chi2.sf(np.sum(((value - mean) / error) ** 2), len(value) - 1))

@@ -28,9 +28,7 @@ from robot_identification.estimation.comparison.comparison import LEVEL
 from robot_identification.estimation.comparison.sliding_friction import freedom_of_sums
 from robot_identification.estimation.uncertainty.scatter import MOST_FREEDOM
 from robot_identification.model.friction.law import FloatArray
-from scipy.optimize import minimize_scalar
-from scipy.stats import f as f_distribution
-from scipy.stats import t as t_distribution
+import scipy
 
 # A joint whose temperature varies by less [K] shows no slope.
 LEAST_SPREAD = 2.0
@@ -81,7 +79,7 @@ class TemperatureLine:
         """Probability of a steeper slope by chance where there is none."""
         if not self.slope_error > 0.0:
             return float('nan')
-        return float(2.0 * t_distribution.sf(abs(self.slope) / self.slope_error, self.freedom))
+        return float(2.0 * scipy.stats.t.sf(abs(self.slope) / self.slope_error, self.freedom))
 
     @property
     def intercept(self) -> float:
@@ -110,7 +108,7 @@ class TemperatureLine:
 
     def slope_interval(self, confidence: float = 1.0 - LEVEL) -> tuple[float, float]:
         """Return the ends of the slope's interval."""
-        half = float(t_distribution.ppf(0.5 + 0.5 * confidence, self.freedom)) * self.slope_error
+        half = float(scipy.stats.t.ppf(0.5 + 0.5 * confidence, self.freedom)) * self.slope_error
         return self.slope - half, self.slope + half
 
 
@@ -241,7 +239,7 @@ def fit_temperature_exponential(
         A = np.column_stack([np.ones(m), np.exp(-(T - reference) / decay)])
         return _least_squares(A * weights[:, None], y * weights)
 
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         lambda log_decay: fit(float(np.exp(log_decay)))[1],
         bounds=tuple(np.log(DECAYS)), method='bounded',
     )
@@ -252,7 +250,7 @@ def fit_temperature_exponential(
     )
     gain = max(of_line - misfit, 0.0) / max(misfit / (m - 3), np.finfo(float).tiny)
     return TemperatureExponential(
-        float(base), float(falling), decay, reference, float(f_distribution.sf(gain, 1, m - 3))
+        float(base), float(falling), decay, reference, float(scipy.stats.f.sf(gain, 1, m - 3))
     )
 
 

@@ -28,8 +28,7 @@ import numpy as np
 from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
 from robot_identification.estimation.estimators.consistent_problem import upper_triangle
 from robot_identification.estimation.problem import FloatArray
-from scipy.sparse import csc_matrix
-from scipy.sparse import vstack
+import scipy
 
 # Relative disagreement of primal and dual value, and of the dual equations, up to which a
 # solution is one. The solver aims at a thousandth of it.
@@ -119,7 +118,8 @@ def solve_program(state: Callable[[Any], tuple[Any, ...]]) -> FloatArray | None:
 
 
 def is_optimal(
-    P: csc_matrix, q: FloatArray, A: csc_matrix, b: FloatArray, x: FloatArray, dual: FloatArray
+    P: scipy.sparse.csc_matrix, q: FloatArray, A: scipy.sparse.csc_matrix, b: FloatArray,
+    x: FloatArray, dual: FloatArray,
 ) -> bool:
     """
     Compute again whether primal and dual solution of ``min x'Px/2 + q'x, b - Ax in K`` agree.
@@ -158,7 +158,7 @@ def _conic_program(clarabel: Any, problem: ConsistentProblem, pull: float) -> tu
     light = 1.0 / max(1.0, pull)
     pull *= light
     size = s + m + 14 * problem.links
-    P = csc_matrix(
+    P = scipy.sparse.csc_matrix(
         (np.full(m, light), (np.arange(s, s + m), np.arange(s, s + m))), shape=(size, size)
     )
     q, diagonal = np.zeros(size), upper_triangle(np.eye(4))
@@ -178,16 +178,16 @@ def _conic_program(clarabel: Any, problem: ConsistentProblem, pull: float) -> tu
 
 # The same for all pulls that are tried on a problem, which hashes by identity.
 @lru_cache(maxsize=1)
-def _constraints(problem: ConsistentProblem) -> tuple[csc_matrix, FloatArray]:
+def _constraints(problem: ConsistentProblem) -> tuple[scipy.sparse.csc_matrix, FloatArray]:
     """Return matrix and sides, in the order of the cones in `_conic_program`."""
     R, z, _ = problem.whitened
     m, s = R.shape
     n, size = problem.links, s + m + 14 * problem.links
     held = np.arange(10 * n, s)[problem.not_negative]
-    bounds = csc_matrix(
+    bounds = scipy.sparse.csc_matrix(
         (-np.ones(len(held)), (np.arange(len(held)), held)), shape=(len(held), size)
     )
-    rows = [csc_matrix(np.hstack([R, -np.eye(m), np.zeros((m, 14 * n))])), bounds]
+    rows = [scipy.sparse.csc_matrix(np.hstack([R, -np.eye(m), np.zeros((m, 14 * n))])), bounds]
     sides = [z, np.zeros(len(held))]
     for link in range(n):
         first = s + m + 14 * link
@@ -205,10 +205,12 @@ def _constraints(problem: ConsistentProblem) -> tuple[csc_matrix, FloatArray]:
                 exponential, np.array([first + 10 + k, first + _DIAGONAL_OF_Z[k]]), size
             ))
             sides.append(np.array([0.0, 1.0, 0.0]))
-    return csc_matrix(vstack(rows)), np.concatenate(sides)
+    return scipy.sparse.csc_matrix(scipy.sparse.vstack(rows)), np.concatenate(sides)
 
 
-def _columns_at(matrix: FloatArray, place: Any, size: int) -> csc_matrix:
+def _columns_at(matrix: FloatArray, place: Any, size: int) -> scipy.sparse.csc_matrix:
     """Return a matrix whose columns stand among `size` ones."""
     row, column = np.nonzero(matrix)
-    return csc_matrix((matrix[row, column], (row, place[column])), shape=(len(matrix), size))
+    return scipy.sparse.csc_matrix(
+        (matrix[row, column], (row, place[column])), shape=(len(matrix), size)
+    )

@@ -47,8 +47,7 @@ from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.problem import PriorTerm
 from robot_identification.estimation.problem import triangle_of
-from scipy.linalg import solve_triangular
-from scipy.optimize import nnls
+import scipy
 
 # A column shorter than this part of the weights' length is scaled as if it were as long: a term
 # that hardly acts in the training data must not get a large coefficient.
@@ -296,11 +295,11 @@ def solve_bounded(
         # The factor of the projected columns has at most as many rows as unknowns.
         reduced = triangle_of(np.column_stack([rest, side]))
         count = columns.shape[1]
-        x[bounded] = nnls(
+        x[bounded] = scipy.optimize.nnls(
             np.vstack([reduced[:, :-1], np.sqrt(shrinkage) * np.diag(shortness**2)]),
             np.append(reduced[:, -1], np.zeros(count)),
         )[0]
-    x[~bounded] = solve_triangular(
+    x[~bounded] = scipy.linalg.solve_triangular(
         triangle, orthogonal.T @ (z - columns @ x[bounded])
     ) / lengths
     x[bounded] /= scale

@@ -61,7 +61,7 @@ from robot_identification.estimation.solving import residual_weights
 from robot_identification.estimation.solving import solve_unknowns
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import standard_torque
-from scipy.linalg import solve_triangular
+import scipy
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ class InstrumentRows:
         Z = self._stacked(weights)[:, : self.problem.size]
         scale = np.linalg.norm(Z, axis=0)
         R = triangle_of(np.asfortranarray(Z / scale))
-        C = solve_triangular(R, self._along(weights)[:, :-1]) / scale[:, None]
+        C = scipy.linalg.solve_triangular(R, self._along(weights)[:, :-1]) / scale[:, None]
         whole = [
             triangle_of(np.asfortranarray(np.vstack(parts)))
             for parts in zip(*self.blocks, strict=True)

@@ -63,7 +63,7 @@ from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.processing.fourier import FourierSeries
-from scipy.linalg import solve_triangular
+import scipy
 
 # Samples whose derivatives are computed together.
 BLOCK_SAMPLES = 2048
@@ -529,7 +529,9 @@ def _step(equations: Sequence[_Equations], damping: float) -> _State:
     coefficients = []
     for part in reduced:
         rows, moving = part.of_motion, part.moving
-        own = solve_triangular(rows[:, :moving], rows[:, -1] - rows[:, moving:-1] @ step)
+        own = scipy.linalg.solve_triangular(
+            rows[:, :moving], rows[:, -1] - rows[:, moving:-1] @ step
+        )
         # Joint after joint, as the columns are.
         coefficients.append(own.reshape(part.joints, -1).T)
     return _State(tuple(coefficients), step)
@@ -559,7 +561,7 @@ def _cramer_rao(equations: Sequence[_Equations]) -> FloatArray:
     R = np.vstack([part.of_parameters[:, :-1] for part in equations])
     scale = np.linalg.norm(R, axis=0)
     triangle = triangle_of(np.asfortranarray(R / scale))
-    root = solve_triangular(triangle, np.eye(len(scale))) / scale[:, None]
+    root = scipy.linalg.solve_triangular(triangle, np.eye(len(scale))) / scale[:, None]
     covariance: FloatArray = root @ root.T
     return covariance
 

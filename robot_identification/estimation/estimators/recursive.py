@@ -50,7 +50,7 @@ from robot_identification.estimation.problem import triangle_of
 from robot_identification.estimation.solving import need_observations
 from robot_identification.estimation.solving import renew_weights
 from robot_identification.estimation.solving import solve_unknowns
-from scipy.linalg import solve_triangular
+import scipy
 
 # The memory that tells what is excited, as a part of the memory of the estimate.
 SHORTER_MEMORY = 4
@@ -139,7 +139,7 @@ class RecursiveState:
                 f'the covariance of {len(theta)} parameters to start from is not positive '
                 'definite: leave out the parameters that a bound holds'
             ) from None
-        rows = solve_triangular(root, np.diag(1.0 / deviation), lower=True)
+        rows = scipy.linalg.solve_triangular(root, np.diag(1.0 / deviation), lower=True)
         triangle = np.zeros((len(theta) + 1, len(theta) + 1))
         triangle[:-1] = np.column_stack([rows, rows @ theta])
         return cls(triangle_of(triangle), 0.0, forgetting)
@@ -166,7 +166,9 @@ class RecursiveState:
 
         """
         self._need_determined()
-        theta: FloatArray = solve_triangular(self.triangle[:-1, :-1], self.triangle[:-1, -1])
+        theta: FloatArray = scipy.linalg.solve_triangular(
+            self.triangle[:-1, :-1], self.triangle[:-1, -1]
+        )
         return theta
 
     @property
@@ -183,7 +185,7 @@ class RecursiveState:
 
         """
         self._need_determined()
-        root = solve_triangular(self.triangle[:-1, :-1], np.eye(self.size))
+        root = scipy.linalg.solve_triangular(self.triangle[:-1, :-1], np.eye(self.size))
         covariance: FloatArray = root @ root.T
         return covariance
 
@@ -244,7 +246,7 @@ class RecursiveState:
         share, k = self.forgetting**samples, self.size
         # In coordinates in which all that is known is one in every direction.
         lengths, axes = np.linalg.svd(
-            solve_triangular(self.triangle[:k, :k], self.recent.T, trans='T').T
+            scipy.linalg.solve_triangular(self.triangle[:k, :k], self.recent.T, trans='T').T
         )[1:]
         fading = 1.0 - (1.0 - share) * np.minimum(lengths**2 / LEAST_EXCITATION, 1.0)
         less = self.triangle.copy()

@@ -34,7 +34,7 @@ from robot_identification.experiment.storage import allocate
 from robot_identification.model.regressor import Motion
 from robot_identification.processing.dataset import BoolArray
 from robot_identification.processing.dataset import Dataset
-from scipy.interpolate import make_lsq_spline
+import scipy
 
 # Of the splines: accelerations are smooth.
 DEGREE = 5
@@ -159,7 +159,7 @@ def fit_spline(
     knots = np.concatenate([
         np.full(DEGREE + 1, times[0]), inner, np.full(DEGREE + 1, times[-1])
     ])
-    spline = make_lsq_spline(times, q[first], knots, k=DEGREE)
+    spline = scipy.interpolate.make_lsq_spline(times, q[first], knots, k=DEGREE)
     return spline(t), spline(t, 1), spline(t, 2)
 
 

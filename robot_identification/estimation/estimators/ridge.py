@@ -39,8 +39,7 @@ from robot_identification.estimation.solving import rows_per_joint
 from robot_identification.estimation.standard import prior_deviation
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.regressor import prior_inertial_parameters
-from scipy.linalg import solve_triangular
-from scipy.optimize import minimize_scalar
+import scipy
 
 RULES = ('smallest_eigenvalue', 'cross_validation', 'fixed')
 # Penalties that cross-validation tries, as parts of the smallest and the largest eigenvalue.
@@ -172,7 +171,8 @@ class _Pull:
         """
         K = problem.reduction.K
         triangle = np.linalg.qr((K * self.deviation).T, mode='r')
-        rows = np.sqrt(penalty) * solve_triangular(triangle, np.eye(len(K)), trans='T')
+        inverse = scipy.linalg.solve_triangular(triangle, np.eye(len(K)), trans='T')
+        rows = np.sqrt(penalty) * inverse
         return PriorTerm(
             np.column_stack([rows, np.zeros((len(K), problem.nuisance))]),
             rows @ (K @ self.centre),
@@ -222,7 +222,7 @@ class _Spectrum:
         )
         best = int(np.argmin([self._error(value) for value in candidates]))
         around = candidates[max(best - 1, 0)], candidates[min(best + 1, CANDIDATES - 1)]
-        found = minimize_scalar(self._error, bounds=around, method='bounded')
+        found = scipy.optimize.minimize_scalar(self._error, bounds=around, method='bounded')
         return float(np.exp(found.x))
 
     def _error(self, logarithm: float) -> float:
@@ -267,5 +267,5 @@ def shortest_standard_parameters(reduction: BaseReduction, theta_base: FloatArra
 
     """
     orthogonal, triangle = np.linalg.qr(reduction.K.T)
-    theta: FloatArray = orthogonal @ solve_triangular(triangle, theta_base, trans='T')
+    theta: FloatArray = orthogonal @ scipy.linalg.solve_triangular(triangle, theta_base, trans='T')
     return theta

@@ -41,7 +41,7 @@ from robot_identification.estimation.solving import rows_per_joint
 from robot_identification.estimation.solving import solve_unknowns
 from robot_identification.model.friction.offset import FrictionOffset
 from robot_identification.model.parameters import StandardParameters
-from scipy.linalg import solve_triangular
+import scipy
 
 # Below it, the last component of the singular vector is near zero: the columns would explain the
 # torque with parts ten thousand times as large that cancel.
@@ -280,7 +280,7 @@ def _solve(
     shrunk = singular / (singular**2 - misfit**2)
     gain = np.zeros((len(noisy), len(z)))
     gain[noisy] = scaling @ (right.T * shrunk) @ _without(exact, left).T
-    gain[~noisy] = solve_triangular(
+    gain[~noisy] = scipy.linalg.solve_triangular(
         triangle, exact.T - (exact.T @ R[:, noisy]) @ gain[noisy]
     ) / lengths[~noisy, None]
     return _Solution(gain, misfit / float(singular[-1]))

@@ -33,10 +33,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.uncertainty.covariance import Covariance
-from scipy.linalg import cho_factor
-from scipy.linalg import cho_solve
-from scipy.stats import f as f_distribution
-from scipy.stats import t as t_distribution
+import scipy
 
 CONFIDENCE = 0.95
 # Noise over model variance that makes degrees of freedom as good as infinite.
@@ -135,14 +132,14 @@ def joint_test(
         )
     scaled = difference[at] / errors
     try:
-        factor = cho_factor(matrix / errors / errors[:, None])
+        factor = scipy.linalg.cho_factor(matrix / errors / errors[:, None])
     except np.linalg.LinAlgError as error:
         raise DataError(
             f'the covariance of {q} parameters is singular: test fewer of them'
         ) from error
-    statistic = float(scaled @ cho_solve(factor, scaled)) * second / (freedom * q)
+    statistic = float(scaled @ scipy.linalg.cho_solve(factor, scaled)) * second / (freedom * q)
     return JointTest(
-        statistic, (float(q), second), float(f_distribution.sf(statistic, q, second))
+        statistic, (float(q), second), float(scipy.stats.f.sf(statistic, q, second))
     )
 
 
@@ -233,5 +230,5 @@ def prediction_half_widths(
 def _quantile(confidence: float, freedom: FloatArray) -> FloatArray:
     if not 0.0 < confidence < 1.0:
         raise UsageError(f'confidence is {confidence:g}, it must be between 0 and 1')
-    quantile: FloatArray = t_distribution.ppf(0.5 + 0.5 * confidence, freedom)
+    quantile: FloatArray = scipy.stats.t.ppf(0.5 + 0.5 * confidence, freedom)
     return quantile

@@ -35,7 +35,7 @@ from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import joint_test
 from robot_identification.estimation.uncertainty.intervals import JointTest
-from scipy.stats import f as f_distribution
+import scipy
 
 # Correlation of two estimates above which the data hardly tell them apart.
 STRONG_CORRELATION = 0.95
@@ -190,7 +190,7 @@ def nested_test(
         tuple(problem.reduction.names[i] for i in at),
         JointTest(
             statistic, (float(count), freedom),
-            float(f_distribution.sf(statistic, count, freedom)),
+            float(scipy.stats.f.sf(statistic, count, freedom)),
         ),
         joint_test(estimate.theta, covariance, at.tolist()),
     )

@@ -48,7 +48,7 @@ from robot_identification.estimation.problem import JointFactor
 from robot_identification.estimation.problem import stack_factors
 from robot_identification.validation.whiteness import autocovariance
 from robot_identification.validation.whiteness import correlation_distance
-from scipy.linalg import solve_triangular
+import scipy
 
 # A window as long as this many correlation distances misses a twentieth of the variance.
 DISTANCES_IN_WINDOW = 20.0
@@ -206,7 +206,7 @@ class Coordinates:
                 'needed), so that errors mean nothing: leave out what they do not show'
             )
         self.root: FloatArray = (
-            solve_triangular(triangle, np.eye(len(self.free))) / scale[:, None]
+            scipy.linalg.solve_triangular(triangle, np.eye(len(self.free))) / scale[:, None]
         )
         self.prior: FloatArray = rows[:, self.free] @ self.root
         self.prior_score: FloatArray = (

@@ -31,8 +31,7 @@ from robot_identification.excitation.optimizers.optimizer import Candidate
 from robot_identification.excitation.optimizers.optimizer import ExcitationProblem
 from robot_identification.excitation.optimizers.optimizer import FloatArray
 from robot_identification.excitation.optimizers.optimizer import Outcome
-from scipy.optimize import Bounds
-from scipy.optimize import minimize
+import scipy
 
 # A search that has gone astray is not worth more than a new start.
 MOST_EVALUATIONS = 100
@@ -235,7 +234,7 @@ def polish(problem: ExcitationProblem, start: FloatArray) -> Outcome:
     slope = np.zeros_like(first)
     slope[-1] = 1.0
     try:
-        minimize(
+        scipy.optimize.minimize(
             lambda z: z[-1], first, jac=lambda z: slope, method='SLSQP',
             bounds=_bounds_about(problem, first, problem.first_radius),
             constraints=[*limits.as_constraints(), *ends.as_constraints()],
@@ -339,7 +338,7 @@ def _slsqp(
 
     lifted = problem.lift(x)
     try:
-        result = minimize(
+        result = scipy.optimize.minimize(
             value_and_gradient, lifted, jac=True, method='SLSQP', callback=keep,
             bounds=_bounds_about(problem, lifted, radius), constraints=limits.as_constraints(),
             options={'maxiter': iterations, 'ftol': TOLERANCE},
@@ -350,11 +349,13 @@ def _slsqp(
     return found, float(result.fun), evaluations
 
 
-def _bounds_about(problem: ExcitationProblem, z: FloatArray, radius: float) -> Bounds:
+def _bounds_about(
+    problem: ExcitationProblem, z: FloatArray, radius: float
+) -> scipy.optimize.Bounds:
     """Return bounds of SLSQP's variables: without them some searches never come back."""
     lowest, highest = problem.box()
     x, free = z[:problem.size], np.full(len(z) - problem.size, np.inf)
-    return Bounds(
+    return scipy.optimize.Bounds(
         np.concatenate([np.maximum(lowest, x - radius), -free]),
         np.concatenate([np.minimum(highest, x + radius), free]),
     )

@@ -32,7 +32,7 @@ from robot_identification.excitation.parametrizations.parametrization import che
 from robot_identification.excitation.parametrizations.parametrization import FloatArray
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.parametrizations.parametrization import within_period
-from scipy.interpolate import BSpline
+import scipy
 
 DEGREE = 5
 
@@ -107,6 +107,6 @@ def free_splines(
         np.zeros(DEGREE), np.linspace(0.0, duration, control_points + 2), np.full(DEGREE, duration)
     ])
     # Three control points at each end, for position, velocity and acceleration there, stay zero.
-    spline = BSpline(knots, np.eye(control_points + 6)[:, 3:-3], DEGREE)
+    spline = scipy.interpolate.BSpline(knots, np.eye(control_points + 6)[:, 3:-3], DEGREE)
     t = within_period(t, duration)
     return spline(t), spline(t, nu=1), spline(t, nu=2)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.model.friction.law import FloatArray
-from scipy.special import xlogy
+import scipy
 
 
 def smooth_sign(dq: FloatArray, width: float) -> FloatArray:
@@ -72,7 +72,7 @@ def static_share_by_shape(
     power = ratio**exponent
     share = np.exp(-power)
     # xlogy is zero at rest, where the logarithm alone is not finite.
-    return share * power * exponent / velocity, -share * xlogy(power, ratio)
+    return share * power * exponent / velocity, -share * scipy.special.xlogy(power, ratio)
 
 
 def signed_power(dq: FloatArray, exponent: float) -> FloatArray:
@@ -83,7 +83,7 @@ def signed_power(dq: FloatArray, exponent: float) -> FloatArray:
 def signed_power_by_exponent(dq: FloatArray, exponent: float) -> FloatArray:
     """Return the derivative of `signed_power` by its exponent, shape (N,); zero at rest."""
     speed = np.abs(dq)
-    slope: FloatArray = np.sign(dq) * xlogy(speed**exponent, speed)
+    slope: FloatArray = np.sign(dq) * scipy.special.xlogy(speed**exponent, speed)
     return slope
 
 

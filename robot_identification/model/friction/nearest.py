@@ -20,7 +20,7 @@ import numpy as np
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.friction.law import FrictionLaw
 from robot_identification.model.friction.law import JointMotion
-from scipy.optimize import nnls
+import scipy
 
 # Slower, friction depends on displacement, and on the width of the passage through rest [rad/s].
 SLOWEST_SLIDING = 0.05
@@ -107,5 +107,6 @@ def nearest_plain_friction(
 
     """
     torque = sliding_torque(law, coefficients, speeds, load)
-    (coulomb, viscous), _ = nnls(np.column_stack([np.ones_like(speeds), speeds]), torque)
+    columns = np.column_stack([np.ones_like(speeds), speeds])
+    (coulomb, viscous), _ = scipy.optimize.nnls(columns, torque)
     return float(coulomb), float(viscous)
