@@ -111,6 +111,7 @@ class BagRecorder(Node):
         }
         self._runner: RunnerWatch | None = None
         self._beats = 0
+        self._free = 0.0
         self._counted: dict[str, int] = {}
         self._publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'recording')
@@ -148,14 +149,15 @@ class BagRecorder(Node):
             response.message = f'BUSY: {self._session.order.output} is being recorded'
             return response
         try:
-            response.message = f'recording to {self._start()}'
+            response.message = self._start()
             response.success = True
         except (IdentificationError, OSError) as error:
             self.get_logger().error(str(error))
             response.message = str(error)
         return response
 
-    def _start(self) -> Path:
+    def _start(self) -> str:
+        """Start a recording; return in words where to, and what nobody publishes yet."""
         order = RecordingOrder(
             output=write_path(self, 'start.output'),
             topics=self._topics('start.topics'),
@@ -174,8 +176,10 @@ class BagRecorder(Node):
             if self._session is None:
                 self._forget_runner()
         self._counted = {}
+        missing = [name for name in order.optional_topics if name not in self._session.topics]
         self._enter(RECORDING, '')
-        return order.output
+        yet = f'; recorded as soon as somebody publishes it: {", ".join(missing)}'
+        return f'recording to {order.output}' + (yet if missing else '')
 
     def _topics(self, name: str) -> tuple[str, ...]:
         """
@@ -220,10 +224,10 @@ class BagRecorder(Node):
         ]
         rate = sum(LARGE_TOPICS.get(topic.rpartition('/')[2], TOPIC_RATE) for topic in topics)
         needed = max(self._minimum_free_space(), 2.0 * duration * rate)
-        free = _free_space(order.output)
-        if free < needed:
+        self._free = _free_space(order.output)
+        if self._free < needed:
             raise BagError(
-                f'{order.output.parent} has {free / MEGABYTE:.0f} MB free, and '
+                f'{order.output.parent} has {self._free / MEGABYTE:.0f} MB free, and '
                 f'{needed / MEGABYTE:.0f} MB are needed (minimum_free_space, or twice what '
                 f'{len(topics)} topics take in {duration:.0f} s): make room, record fewer topics, '
                 'or lower start.expected_duration'
@@ -249,11 +253,17 @@ class BagRecorder(Node):
             return IDLE, ended
         if self._beats % _LOOK == 0:
             session.adopt()
-            free, least = _free_space(session.order.output), self._minimum_free_space()
-            if free < least:
+            try:
+                self._free = _free_space(session.order.output)
+            except OSError as error:
                 return FAULT, (
-                    f'{session.order.output} was closed: {free / MEGABYTE:.0f} MB are free, less '
-                    f'than minimum_free_space, {least / MEGABYTE:.0f} MB: make room'
+                    f'{session.order.output} was closed: its disk does not answer ({error})'
+                )
+            least = self._minimum_free_space()
+            if self._free < least:
+                return FAULT, (
+                    f'{session.order.output} was closed: {self._free / MEGABYTE:.0f} MB are free, '
+                    f'less than minimum_free_space, {least / MEGABYTE:.0f} MB: make room'
                 )
         return None
 
@@ -322,7 +332,7 @@ class BagRecorder(Node):
             'state': self._state,
             'path': session.order.output,
             'bytes': session.writer.byte_count,
-            'free [MB]': round(_free_space(session.order.output) / MEGABYTE),
+            'free [MB]': round(self._free / MEGABYTE),
             'lag [s]': f'{session.take_lag():.4f}',
         }
         for name, topic in session.topics.items():

@@ -218,7 +218,8 @@ class RecordingSession:
             try:
                 self._subscribe(name, kind)
                 self._declare(self.topics[name])
-            except BagError as error:
+            except Exception as error:
+                # Whatever somebody publishes there, it must not end the recording.
                 self._refused.add(name)
                 self._drop(name)
                 self._node.get_logger().warning(f'left out: {error}')
