@@ -85,7 +85,7 @@ def generate_launch_description():
         ),
         DeclareLaunchArgument(
             'program',
-            default_value='excitation',
+            default_value='record',
             choices=['excitation', 'record', 'static_poses', 'payload', 'temperature'],
             description='What the coordinator goes through.',
         ),
