@@ -21,6 +21,7 @@ from the file that was approved and the robot's own limits.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import replace
 from typing import Any
@@ -37,8 +38,11 @@ from robot_identification.excitation.constraints import measure_limit_use
 from robot_identification.excitation.design import certificate_times
 from robot_identification.excitation.experiment_file import obstacles_from_content
 from robot_identification.excitation.experiment_limits import extra_limits_from_content
+from robot_identification.excitation.experiment_limits import ExtraLimits
+from robot_identification.excitation.extrema import path_limit_uses
 from robot_identification.excitation.extrema import refine_limit_uses
 from robot_identification.excitation.path_constraints import state_constraints
+from robot_identification.excitation.tool_path import tool_path
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
@@ -52,6 +56,8 @@ QUINTIC_PEAK = 1.875
 SHORTEST_APPROACH = 1.0
 # Motions that end faster than this [rad/s] do not end at rest.
 REST_SPEED = 1.0e-6
+# Of a way, for the speed of the tool: it is smooth, and known to a thousandth then.
+SPEED_SAMPLES = 301
 
 
 def check_executable(robot: RobotModel, trajectory: Trajectory) -> None:
@@ -117,20 +123,36 @@ def _same_gravity(certified: Any, robot: RobotModel) -> bool:
     )
 
 
+def certified_limits(trajectory: Trajectory) -> ExtraLimits:
+    """
+    Return what a trajectory's cell limits beside the hardware, as its certificate says.
+
+    Raises
+    ------
+    DescriptionError
+        If the entry of the certificate is damaged.
+
+    """
+    try:
+        return extra_limits_from_content(
+            trajectory.certificate.get('further_limits', {}), 'the certificate'
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        raise DescriptionError(
+            f'the entry further_limits of its certificate is damaged ({error!r})'
+        ) from error
+
+
 def _broken(robot: RobotModel, trajectory: Trajectory) -> list[str]:
     times = certificate_times(trajectory.form)
     motion = trajectory.sample(times)
     if not all(np.all(np.isfinite(values)) for values in (motion.q, motion.dq, motion.ddq)):
         return ['it is not finite']
     try:
-        extra = extra_limits_from_content(
-            trajectory.certificate.get('further_limits', {}), 'the certificate'
-        )
+        extra = certified_limits(trajectory)
         limits, constraints = hardware_limits(robot, extra), state_constraints(robot, extra)
     except (DescriptionError, UsageError) as error:
         return [str(error)]
-    except (TypeError, ValueError, AttributeError) as error:
-        return [f'the entry further_limits of its certificate is damaged ({error!r})']
     reasons = broken_limits(refine_limit_uses(
         robot, limits, trajectory.form, trajectory.coefficients, times, constraints
     ))
@@ -160,12 +182,17 @@ class Approach:
     knots: Knots
     duration: float
 
+    def sample(self, times: FloatArray) -> Motion:
+        """Return the motion at `times` (N,) [s]."""
+        return _straight_way(self.start, self.knots.q[-1], self.duration, times)
+
 
 def plan_approach(
-    robot: RobotModel, q: FloatArray, target: FloatArray, speed: float, knot_rate: float
+    robot: RobotModel, q: FloatArray, target: FloatArray, speed: float, knot_rate: float, *,
+    tool_speed: float = np.inf, extra: ExtraLimits | None = None,
 ) -> Approach:
     """
-    Plan a quintic from rest to rest.
+    Plan a straight way in joint space, a quintic from rest to rest.
 
     Parameters
     ----------
@@ -177,26 +204,56 @@ def plan_approach(
         Peak speed of the joint that moves farthest [rad/s].
     knot_rate : float
         Knots per second [Hz].
+    tool_speed : float
+        Largest speed of the last link's origin [m/s]; the way takes longer for it.
+    extra : ExtraLimits, optional
+        What the cell limits beside the hardware.
 
     Raises
     ------
     UnsafeMotionError
         If the robot stands outside its limits, or the way breaks them.
+    UsageError
+        If `extra` names what the robot does not have.
 
     """
     distance = float(np.max(np.abs(target - q)))
     duration = max(SHORTEST_APPROACH, QUINTIC_PEAK * distance / speed)
-    rest = np.zeros_like(q)
+
+    def way(times: FloatArray) -> Motion:
+        return _straight_way(q, target, duration, times)
+
+    # Slower, the same way has speeds that are less by the same factor.
+    duration *= max(1.0, _tool_speed(robot, way, duration) / tool_speed)
     times = np.linspace(0.0, duration, max(round(duration * knot_rate), 2) + 1)
-    states = [
-        quintic((q, rest, rest), (target, rest, rest), duration, float(t)) for t in times
-    ]
-    motion = Motion(*(np.array([state[i] for state in states]) for i in range(3)))
-    broken = broken_limits(measure_limit_use(robot, hardware_limits(robot), times, motion))
+    motion = way(times)
+    uses = measure_limit_use(robot, hardware_limits(robot, extra), times, motion)
+    for constraint in state_constraints(robot, extra or ExtraLimits()):
+        uses += path_limit_uses(constraint, times, motion, way)
+    broken = broken_limits(uses)
     if broken:
         raise UnsafeMotionError('the way to the start is refused: ' + '; '.join(broken))
     knots = Knots(times[1:], motion.q[1:], motion.dq[1:], motion.ddq[1:])
     return Approach(q, knots, duration)
+
+
+def _straight_way(
+    start: FloatArray, end: FloatArray, duration: float, times: FloatArray
+) -> Motion:
+    rest = np.zeros_like(start)
+    states = [
+        quintic((start, rest, rest), (end, rest, rest), duration, float(t)) for t in times
+    ]
+    return Motion(*(np.array([state[i] for state in states]) for i in range(3)))
+
+
+def _tool_speed(
+    robot: RobotModel, way: Callable[[FloatArray], Motion], duration: float
+) -> float:
+    """Return the largest speed of the last link's origin on a way [m/s]."""
+    times = np.linspace(0.0, duration, SPEED_SAMPLES)
+    steps = np.linalg.norm(np.diff(tool_path(robot, way(times).q), axis=0), axis=1)
+    return float(np.max(steps) / times[1])
 
 
 def trajectory_knots(

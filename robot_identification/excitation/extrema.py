@@ -39,7 +39,7 @@ from robot_identification.excitation.path_constraints import state_constraints
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import rigid_torque
 from robot_identification.model.robot_model import RobotModel
-from scipy.optimize import minimize_scalar
+import scipy
 
 FloatArray = NDArray[np.float64]
 Course = Callable[[FloatArray], FloatArray]
@@ -112,7 +112,7 @@ def refine_limit_uses(
     )
     uses += joint_limit_uses(robot.joint_names, limits, 'torque', *seen)
     for constraint in constraints:
-        uses += _path_uses(constraint, times, motion, state)
+        uses += path_limit_uses(constraint, times, motion, state)
     return uses
 
 
@@ -144,10 +144,25 @@ def certified_limit_uses(
     return [*bounds, *(use for use in uses if use.kind not in bounded)]
 
 
-def _path_uses(
+def path_limit_uses(
     constraint: PathConstraint, times: FloatArray, motion: Motion,
     state: Callable[[FloatArray], Motion],
 ) -> list[LimitUse]:
+    """
+    Return how much of a path constraint a motion uses, at the extrema themselves.
+
+    Parameters
+    ----------
+    constraint : PathConstraint
+        What is limited.
+    times : ndarray, shape (N,)
+        Even, dense instants [s].
+    motion : Motion
+        N samples, at `times`.
+    state : callable
+        Motion at any instants.
+
+    """
     shares, instants = _peaks(
         times, constraint.shares(motion), np.ones_like(constraint.scale),
         lambda at: constraint.shares(state(at)), two_sided=constraint.two_sided,
@@ -227,7 +242,7 @@ def _peaks(
     )
     for k, column in zip(*np.nonzero(candidates), strict=True):
         sign = -1.0 if two_sided and values[k, column] < 0.0 else 1.0
-        found = minimize_scalar(
+        found = scipy.optimize.minimize_scalar(
             lambda t, sign=sign, column=column: -sign * course(np.array([t]))[0, column],
             bounds=(times[max(k - 1, 0)], times[min(k + 1, last)]), method='bounded',
             options={'xatol': SEARCH_TOLERANCE},

@@ -22,6 +22,8 @@ whatever the experiment said.
 from __future__ import annotations
 
 from dataclasses import replace
+import hashlib
+import json
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +44,6 @@ from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import rigid_torque
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.simulation.controller import Knots
-from robot_identification.simulation.controller import quintic
 
 FloatArray = NDArray[np.float64]
 
@@ -58,6 +59,7 @@ SLOW_TOOL_SPEED = 0.25
 LARGEST_SHIFT = 0.01
 LARGEST_TURN = 0.02
 COMPARED_POSES = 20
+KINEMATICS_DIGITS = 6
 # Drives may ask for this much more than is expected, and friction for this share of the limit.
 EFFORT_RESERVE = 1.2
 DRY_FRICTION_SHARE = 0.15
@@ -165,6 +167,16 @@ def check_same_arm(robot: RobotModel, live: RobotModel) -> None:
                 )
 
 
+def kinematics_sha256(robot: RobotModel) -> str:
+    """Return a hash of where the joints are against each other, to a micrometre and -radian."""
+    placements = np.array([
+        placement.homogeneous[:3] for placement in list(robot.pinocchio.jointPlacements)[2:]
+    ])
+    # A zero has no sign here.
+    rounded = np.round(placements, KINEMATICS_DIGITS) + 0.0
+    return hashlib.sha256(json.dumps([robot.joint_names, rounded.tolist()]).encode()).hexdigest()
+
+
 def _from_first_joint(robot: RobotModel, q: FloatArray) -> list[pin.SE3]:
     """Return the placements of all joints against the fixed place of the first, at `q` (n,)."""
     model = robot.pinocchio
@@ -204,20 +216,11 @@ def prove_approach(robot: RobotModel, trajectory: Trajectory, approach: Approach
     entry = trajectory.certificate['collision']
     if entry == 'off':
         return
-    start, end = approach.start, approach.knots.q[-1]
-    rest = np.zeros_like(start)
-    duration = approach.duration
-
-    def way(times: FloatArray) -> Motion:
-        states = [
-            quintic((start, rest, rest), (end, rest, rest), duration, float(t)) for t in times
-        ]
-        return Motion(*(np.array([state[i] for state in states]) for i in range(3)))
-
-    dense = way(np.append(0.0, approach.knots.times)).dq
+    dense = approach.sample(np.append(0.0, approach.knots.times)).dq
     try:
         CollisionModel(robot, obstacles_from_content(entry['obstacles'], 'the certificate')).prove(
-            lambda times: way(times).q, duration, dense, float(entry['clearance'])
+            lambda times: approach.sample(times).q, approach.duration, dense,
+            float(entry['clearance']),
         )
     except UnsafeMotionError as error:
         raise UnsafeMotionError(

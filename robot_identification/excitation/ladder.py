@@ -53,9 +53,11 @@ class Subject:
     robot : str
         Name of the arm.
     urdf_sha256 : str
-        Of its description, calibration included.
+        Of its description, as the certificate has it.
+    kinematics_sha256 : str
+        Of where its joints are, calibration included, as its driver describes it.
     serial : str
-        Its serial number; empty where it was not stated.
+        Its serial number; empty where nobody stated that of a simulated arm.
     payload : tuple of float
         What it carries: mass [kg], and centre [m] where there is one.
 
@@ -64,6 +66,7 @@ class Subject:
     sha256: str
     robot: str
     urdf_sha256: str
+    kinematics_sha256: str
     serial: str
     payload: tuple[float, ...] = (0.0,)
 

@@ -24,6 +24,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+import hashlib
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -197,6 +199,30 @@ def find_urdf(robot: str) -> Path:
     """Return the description that a known robot or a robot YAML names."""
     path = _robot_yaml(robot)
     return _urdf_path(read_yaml(path, HAND_WRITTEN), path)
+
+
+def configuration_sha256(robot: str) -> str:
+    """
+    Return a hash of all that is configured of an arm: its YAML and the description it names.
+
+    Parameters
+    ----------
+    robot : str
+        A known name or the path of a robot YAML.
+
+    Raises
+    ------
+    UsageError
+        If the robot is not known.
+    DescriptionError
+        If a file cannot be read.
+
+    """
+    path = _robot_yaml(robot)
+    content = read_yaml(path, HAND_WRITTEN)
+    return hashlib.sha256(json.dumps(
+        [content, read_description(_urdf_path(content, path))], sort_keys=True, default=str,
+    ).encode()).hexdigest()
 
 
 def read_description(path: Path, arguments: Mapping[str, str] | None = None) -> str:

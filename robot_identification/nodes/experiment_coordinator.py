@@ -33,6 +33,7 @@ from robot_identification.errors import IdentificationError
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.errors import UsageError
 from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.model.catalogue import configuration_sha256
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.robot_model import EFFORT_UNITS
 from robot_identification.model.robot_model import gravity_of_mounting
@@ -40,16 +41,19 @@ from robot_identification.model.robot_model import RobotModel
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import declare_robot
+from robot_identification.nodes.common import INTERRUPTED
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.other_nodes import LONG_SERVICE_TIMEOUT
 from robot_identification.nodes.other_nodes import Others
 from robot_identification.nodes.other_nodes import SERVICE_TIMEOUT
 from robot_identification.nodes.programs import declare_programs
+from robot_identification.nodes.programs import NO_PAYLOAD
 from robot_identification.nodes.programs import PROGRAMS
 from robot_identification.nodes.roots import read_path
 from robot_identification.nodes.roots import readable_robot
 from robot_identification.nodes.roots import write_path
+from robot_identification.nodes.runner_parameters import NOT_STATED
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -146,7 +150,7 @@ class ExperimentCoordinator(Node):
     def _fail(self, reason: str, exit_code: int) -> None:
         self.get_logger().error(reason)
         self._tell(reason, step='failed')
-        self.finished = exit_code
+        self.finished = INTERRUPTED if self._others.stopping else exit_code
 
     # What programs use
 
@@ -222,7 +226,7 @@ class ExperimentCoordinator(Node):
         executions : int
             How many of it one arming is to be good for.
         payload : str
-            Noted in the bag.
+            Noted in the bag; empty: what was stated to the runner.
         topics : tuple of str
             Recorded where published, beside the others.
 
@@ -248,8 +252,9 @@ class ExperimentCoordinator(Node):
             'start.robot': load_robot(readable_robot(self)).name,
             'start.effort_unit': self.effort_unit(),
             **({'start.serial': self.value('serial')} if self.value('serial') else {}),
+            'start.configuration_hash': configuration_sha256(readable_robot(self)),
             'start.mounting': ' '.join(repr(angle) for angle in self.value('mounting')),
-            'start.payload': payload,
+            'start.payload': payload or self._stated_payload(),
             'start.trajectory_sha256': sha256,
             'start.expected_duration': trajectory.duration + BESIDES,
             # If this node is no more, somebody closes the bag.
@@ -347,6 +352,13 @@ class ExperimentCoordinator(Node):
                 f'{said}. For the motion itself: ros2 param set {runner} dry_run false; the first '
                 f'one is slow (speed), then {how}', 'arm',
             )
+
+    def _stated_payload(self) -> str:
+        """Return what the runner was told that the arm carries, empty where nobody said."""
+        stated = self._runner_state.get('payload') or [NOT_STATED]
+        if stated[0] < 0.0:
+            return ''
+        return ' '.join(repr(number) for number in stated) if stated[0] else NO_PAYLOAD
 
     def _start_motion(self, path: Path, sha256: str, executions: int) -> None:
         """Execute; where an earlier arming is not good any more, arm and try once more."""

@@ -24,6 +24,7 @@ same `simulation_token`, which is the one the same process started.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 import json
 from pathlib import Path
@@ -42,6 +43,7 @@ from robot_identification.errors import IdentificationError
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.executed import compare_execution
 from robot_identification.excitation.execution import Approach
+from robot_identification.excitation.execution import certified_limits
 from robot_identification.excitation.execution import check_executable
 from robot_identification.excitation.execution import plan_approach
 from robot_identification.excitation.execution import trajectory_knots
@@ -49,7 +51,9 @@ from robot_identification.excitation.lab_safety import carry
 from robot_identification.excitation.lab_safety import check_lab_margins
 from robot_identification.excitation.lab_safety import check_same_arm
 from robot_identification.excitation.lab_safety import effort_bounds
+from robot_identification.excitation.lab_safety import kinematics_sha256
 from robot_identification.excitation.lab_safety import prove_approach
+from robot_identification.excitation.lab_safety import SLOW_TOOL_SPEED
 from robot_identification.excitation.lab_safety import tool_speed
 from robot_identification.excitation.ladder import check_rung
 from robot_identification.excitation.ladder import note_rung
@@ -131,7 +135,7 @@ class ExperimentRunner(Node):
         self._file = Path()
         self._executions_left = 0
         self._good_until = -np.inf
-        self._subject = Subject('', '', '', '')
+        self._subject = Subject('', '', '', '', '')
         self._tool_speed = 0.0
         self._started_at = 0.0
         self._sent_stamp = 0.0
@@ -202,6 +206,7 @@ class ExperimentRunner(Node):
             'trajectory': str(self._file) if self._trajectory else self._value('trajectory_file'),
             'sha256': self._subject.sha256,
             'dry_run': self._value('dry_run'),
+            'payload': list(self._value('payload')),
             'executions_left': self._executions_left,
             'controller': self._interface.controller,
             'worst_tracking_error': round(self._worst_error, 6),
@@ -268,34 +273,48 @@ class ExperimentRunner(Node):
             )
         # Before the proofs, which keep this thread from reading joint states for a while.
         self._check_surroundings()
-        robot = self._find_robot(trajectory)
+        robot, live = self._find_robot(trajectory)
         carrying = self._carrying(robot)
         check_executable(robot, trajectory)
         self._tool_speed = tool_speed(robot, trajectory)
         self._subject = Subject(
-            trajectory.sha256, robot.name, robot.urdf_sha256, self._value('serial'),
-            tuple(self._value('payload')),
+            trajectory.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(live),
+            self._serial(), tuple(self._value('payload')),
         )
         if not self._token:
             check_lab_margins(carrying, trajectory)
         self._check_ladder(path)
+        if not self._token:
+            # What was typed is good for this once; what is armed would refuse to be set.
+            self._disarm()
+            self.set_parameters([Parameter('arm.sha256', value='')])
         self._robot, self._trajectory, self._file = robot, trajectory, path
         self._robot_and_payload = carrying
         self._executions_left = self._value('arm.executions')
         self._good_until = time.monotonic() + ARMED_SECONDS
         self._worst_error, self._result = 0.0, {}
 
-    def _find_robot(self, trajectory: Trajectory) -> RobotModel:
-        """Return the arm as the certificate has it, if the live description is of the same arm."""
+    def _find_robot(self, trajectory: Trajectory) -> tuple[RobotModel, RobotModel]:
+        """Return the arm as the certificate has it, and the same as its driver describes it."""
         robot = robot_from_parameters(self)
         description = self._description.latest()
         if description is None:
-            return robot
+            return robot, robot
         live = robot_from_parameters(self, description)
         if trajectory.certificate.get('urdf_sha256') == live.urdf_sha256:
-            return live
+            return live, live
         check_same_arm(robot, live)
-        return robot
+        return robot, live
+
+    def _serial(self) -> str:
+        """Return the serial number, which of a real arm must be said."""
+        serial = str(self._value('serial'))
+        if not (serial or self._token):
+            raise UnsafeMotionError(
+                'serial is empty: set the serial number on the plate of the arm, as every arm '
+                'climbs a ladder of its own'
+            )
+        return serial
 
     def _carrying(self, robot: RobotModel) -> RobotModel:
         """Return the arm with what it is said to carry; of a real arm that must be said."""
@@ -436,6 +455,8 @@ class ExperimentRunner(Node):
         approach = plan_approach(
             self._robot, self._driver.measure().q, self._trajectory.sample(np.zeros(1)).q[0],
             self._value('approach_speed'), self._value('knot_rate'),
+            tool_speed=np.inf if self._token else SLOW_TOOL_SPEED,
+            extra=certified_limits(self._trajectory),
         )
         prove_approach(self._robot, self._trajectory, approach)
         return approach, knots
@@ -484,7 +505,7 @@ class ExperimentRunner(Node):
         self._interface.send(knots)
         self._sent_stamp = self._driver.latest.stamp
         self._sent, self._motion = knots, None
-        self._started_at = self._alive_at = time.monotonic()
+        self._started_at = self._alive_at = self._watched_at = time.monotonic()
         self._set_state(state, f'{reason} by {self._interface.way}')
 
     def _begin_watch(self, latest: Measurement) -> MotionWatch:
@@ -525,6 +546,9 @@ class ExperimentRunner(Node):
     def _slow_down(self, how: str) -> bool:
         """Send a stop; return whether there was one to send."""
         if how == ON_PATH and self._motion is not None:
+            with suppress(UnsafeMotionError):
+                # What came since the last look says better where the controller is.
+                self._follow(self._motion)
             self._interface.send(self._motion.stop_on_path(time.monotonic(), STOP_SECONDS))
             return True
         if self._driver.age > FRESH:
@@ -567,9 +591,13 @@ class ExperimentRunner(Node):
         # When this process itself was not run for a while, messages wait to be read: that is no
         # silence of a topic, unless it goes on.
         now = time.monotonic()
-        paused = now - self._watched_at > 0.5 * STATE_TIMEOUT
+        pause = now - self._watched_at
         blind = now - self._alive_at > LONGEST_BLINDNESS
         self._watched_at = now
+        if pause > LONGEST_BLINDNESS:
+            self._stop(f'no joint state was looked at for {pause:.1f} s: this process did not run')
+            return
+        paused = pause > 0.5 * STATE_TIMEOUT
         for check, how in (
             (self._driver.check_able, BY_ITSELF),
             (self._interface.check_listed, ON_PATH),
@@ -605,10 +633,14 @@ class ExperimentRunner(Node):
             if self._interface.accepted and self._driver.received_at > self._started_at:
                 self._motion = self._begin_watch(latest)
             return
-        self._motion.update(
+        self._follow(self._motion)
+        self._worst_error = max(self._worst_error, self._motion.worst_error)
+
+    def _follow(self, motion: MotionWatch) -> None:
+        latest = self._driver.latest
+        motion.update(
             latest.stamp, self._driver.received_at, latest.q, latest.effort, self._driver.scaling
         )
-        self._worst_error = max(self._worst_error, self._motion.worst_error)
 
     def _arrive(self) -> None:
         if self._state == APPROACHING:

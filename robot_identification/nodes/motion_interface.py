@@ -51,6 +51,10 @@ ACCEPT_TIMEOUT = 1.0
 # Between two requests to cancel [s].
 CANCEL_PERIOD = 0.1
 STOP_SECONDS = 0.5
+# Answers to a request to cancel that say that there is nothing to be cancelled any more.
+NOT_FOLLOWED = (
+    CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID, CancelGoal.Response.ERROR_GOAL_TERMINATED
+)
 
 
 @dataclass(frozen=True)
@@ -319,7 +323,11 @@ class MotionInterface:
         return self._holds if not self._by_action else not self._goals
 
     def _on_cancelled(self, name: bytes, answer: Any) -> None:
-        if answer is not None and answer.return_code != CancelGoal.Response.ERROR_REJECTED:
+        # Servers of rclpy reject with no error and an empty list.
+        if answer is not None and (
+            answer.return_code in NOT_FOLLOWED
+            or name in {bytes(goal.goal_id.uuid) for goal in answer.goals_canceling}
+        ):
             self._goals.pop(name, None)
 
     def _uses_action(self) -> bool:

@@ -33,7 +33,8 @@ def declare_runner(node: Node) -> None:
 
 def _declare_motion(node: Node) -> None:
     declare(node, 'trajectory_file', '', 'certified trajectory to execute')
-    declare(node, 'arm.sha256', '', 'its sha256, typed back by who approves it', longest=64)
+    declare(node, 'arm.sha256', '',
+            'its sha256, typed back by who approves it; of a real arm for each arming', longest=64)
     declare(node, 'arm.executions', 1, 'how many executions one arming is good for',
             minimum=1, maximum=1000)
     declare(node, 'dry_run', True, 'check and plan everything, send nothing')
@@ -71,7 +72,9 @@ def _declare_safety(node: Node) -> None:
     declare(node, 'slow_speed', SLOW_SPEED,
             'share of the planned speed that counts as the slow run; the tool keeps 0.25 m/s '
             'besides', minimum=0.02, maximum=0.5)
-    declare(node, 'serial', '', 'serial number of the arm; the ladder is climbed for each')
+    declare(node, 'serial', '',
+            'serial number of the arm, which climbs a ladder of its own; must be stated for a '
+            'real arm')
     declare(node, 'payload', [NOT_STATED],
             'mass [kg] and centre in the tool frame [m] of what the arm carries, [0.0] for '
             'nothing; must be stated for a real arm',

@@ -21,6 +21,7 @@ import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.execution import certified_limits
 from robot_identification.excitation.execution import check_executable
 from robot_identification.excitation.execution import plan_approach
 from robot_identification.excitation.execution import stop_knots
@@ -29,6 +30,7 @@ from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.parametrizations.sampled import SampledParametrization
+from robot_identification.excitation.tool_path import tool_path
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.catalogue import load_robot
 from robot_identification.simulation.controller import TrajectoryController
@@ -109,6 +111,37 @@ def test_approach_goes_from_here_to_there_at_the_speed_asked(ur5):
 def test_a_short_approach_takes_its_time(ur5):
     approach = plan_approach(ur5, np.zeros(6), np.full(6, 0.001), 1.0, 100.0)
     assert approach.duration == 1.0
+
+
+@pytest.mark.parametrize('limit', [0.25, 0.05])
+def test_the_tool_is_slow_on_the_way_to_the_start(ur5, limit):
+    """The same way takes longer; by differences of 2000 instants."""
+    q, target = np.zeros(6), np.array([1.5, -1.0, 1.0, -0.2, 0.0, 2.0])
+    approach = plan_approach(ur5, q, target, 1.0, 100.0, tool_speed=limit)
+    times = np.linspace(0.0, approach.duration, 2001)
+    places = tool_path(ur5, approach.sample(times).q)
+    speed = np.linalg.norm(np.diff(places, axis=0), axis=1).max() / times[1]
+    # The plan looks at 301 instants.
+    assert speed == pytest.approx(limit, rel=1e-3)
+    free = plan_approach(ur5, q, target, 1.0, 100.0)
+    np.testing.assert_allclose(
+        approach.sample(np.array([0.3 * approach.duration])).q,
+        free.sample(np.array([0.3 * free.duration])).q, atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize(('entry', 'words'), [
+    ({'workspace': {'tool0': {'upper': [None, None, 0.8]}}}, 'workspace'),
+    ({'limits': {'velocity': {'elbow_joint': 0.1}}}, 'velocity of elbow_joint'),
+])
+def test_what_the_cell_limits_holds_on_the_way_to_the_start(ur5, trajectory, entry, words):
+    """Half-way the arm stands upright, 0.9 m high; or the elbow is to be slower."""
+    narrow = trajectory.with_certificate({**trajectory.certificate, 'further_limits': entry})
+    q = np.array([0.0, -0.6, 0.0, 0.0, 0.0, 0.0])
+    target = np.array([0.0, -2.5, 0.5, 0.0, 0.0, 0.0])
+    plan_approach(ur5, q, target, 0.4, 100.0)
+    with pytest.raises(UnsafeMotionError, match=words):
+        plan_approach(ur5, q, target, 0.4, 100.0, extra=certified_limits(narrow))
 
 
 def test_an_approach_outside_the_limits_is_refused(ur5):

@@ -35,6 +35,7 @@ from robot_identification.excitation.lab_safety import carry
 from robot_identification.excitation.lab_safety import check_lab_margins
 from robot_identification.excitation.lab_safety import check_same_arm
 from robot_identification.excitation.lab_safety import effort_bounds
+from robot_identification.excitation.lab_safety import kinematics_sha256
 from robot_identification.excitation.lab_safety import prove_approach
 from robot_identification.excitation.lab_safety import tool_speed
 from robot_identification.excitation.optimizers.optimizer import Budget
@@ -343,6 +344,18 @@ def test_a_calibration_makes_no_other_arm(millimetres, same):
         return
     with pytest.raises(UnsafeMotionError, match=r'elbow_joint 15\.0 mm'):
         check_same_arm(robot, moved(robot, millimetres))
+
+
+def test_each_calibration_climbs_a_ladder_of_its_own():
+    """A hundredth of a millimetre tells two arms apart; another mount in the world does not."""
+    robot = load_robot('ur5e')
+    own = kinematics_sha256(robot)
+    assert kinematics_sha256(load_robot('ur5e')) == own
+    assert kinematics_sha256(moved(robot, 0.01)) != own
+    assert kinematics_sha256(load_robot('ur5')) != own
+    model = robot.pinocchio.copy()
+    model.jointPlacements[1].translation[2] += 0.8
+    assert kinematics_sha256(replace(robot, pinocchio=model)) == own
 
 
 @pytest.mark.parametrize('other', ['ur5', 'ur3e', 'ur10e'])

@@ -35,11 +35,12 @@ from robot_identification.excitation.ladder import Subject
 from robot_identification.files import dump_yaml
 from robot_identification.files import read_yaml
 
-SUBJECT = Subject('a' * 64, 'ur5', 'b' * 64, '20195501234')
+SUBJECT = Subject('a' * 64, 'ur5', 'b' * 64, 'c' * 64, '20195501234')
 OTHERS = {
-    'another trajectory': {'sha256': 'c' * 64},
+    'another trajectory': {'sha256': 'e' * 64},
     'another robot': {'robot': 'ur5e'},
     'another description': {'urdf_sha256': 'd' * 64},
+    'another calibration': {'kinematics_sha256': 'd' * 64},
     'another serial number': {'serial': '20195509999'},
     'no serial number': {'serial': ''},
 }
@@ -119,6 +120,7 @@ def test_the_record_can_be_read_by_a_person(file):
     assert [run['rung'] for run in content['runs']] == [DRY_RUN, SLOW]
     assert content['runs'][1] == {
         'sha256': SUBJECT.sha256, 'robot': 'ur5', 'urdf_sha256': SUBJECT.urdf_sha256,
+        'kinematics_sha256': SUBJECT.kinematics_sha256,
         'serial': '20195501234', 'payload': [0.0], 'rung': SLOW, 'speed': 0.1, 'periods': 2,
         'worst_tracking_error': 0.012346,
     }

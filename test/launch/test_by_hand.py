@@ -16,6 +16,7 @@
 
 from long_tests import long_test
 import pytest
+from robot_identification.excitation.lab_safety import kinematics_sha256
 from robot_identification.excitation.ladder import completed_rungs
 from robot_identification.excitation.ladder import RUNGS
 from robot_identification.excitation.ladder import Subject
@@ -47,5 +48,7 @@ def test_a_person_climbs_the_ladder(tmp_path):
     robot, designed = load_robot('ur5'), load_trajectory(trajectory)
     # Servo and steps of the comparison; a pose that was missed is far off.
     assert largest_deviation(bag, robot, designed) < 0.1
-    subject = Subject(designed.sha256, robot.name, robot.urdf_sha256, '')
+    subject = Subject(
+        designed.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(robot), '',
+    )
     assert completed_rungs(trajectory, subject) == set(RUNGS)

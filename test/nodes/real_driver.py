@@ -75,6 +75,7 @@ class RealDriver:
         self.factor, self.scaling, self.safety = 10.0, 1.0, SafetyMode.NORMAL
         self.now = self.progress = 0.0
         self.goal, self.ended, self.rejects = None, None, False
+        self.ignored_cancels = 0
         self.told, self.due = 0, []
         self.watched = None
         self.tick = Future()
@@ -155,6 +156,10 @@ class RealDriver:
         """Reject every goal, or none."""
         self.rejects = rejects
 
+    def set_ignored_cancels(self, number):
+        """Reject so many requests to cancel."""
+        self.ignored_cancels = number
+
     def place(self, q):
         """Stand elsewhere, at rest."""
         self.controller = TrajectoryController(np.array(q))
@@ -190,8 +195,7 @@ class RealDriver:
         return response
 
     def note(self, what, trajectory):
-        """Note a trajectory, and count it."""
-        self.told += 1
+        """Note a trajectory."""
         last = trajectory.points[-1]
         self.say(
             what, joints=list(trajectory.joint_names), knots=len(trajectory.points),
@@ -201,7 +205,8 @@ class RealDriver:
         )
 
     def follow(self, trajectory):
-        """Follow a trajectory from now on."""
+        """Follow a trajectory from now on, and count it."""
+        self.told += 1
         order = [trajectory.joint_names.index(joint) for joint in self.joints]
         columns = [
             np.array([getattr(point, field) for point in trajectory.points])[:, order]
@@ -230,6 +235,9 @@ class RealDriver:
     def on_cancel(self, goal):
         """Let a goal be cancelled."""
         self.say('cancel')
+        if self.ignored_cancels:
+            self.ignored_cancels -= 1
+            return CancelResponse.REJECT
         return CancelResponse.ACCEPT
 
     async def execute(self, goal):

@@ -20,6 +20,8 @@ What it decides is tried with a runner and a recorder of the test's own; the rea
 
 import json
 import shutil
+import signal
+import time
 
 from long_tests import long_test
 import numpy as np
@@ -29,6 +31,7 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import parameter_value_to_python
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.experiment.bag import read_recording
+from robot_identification.model.catalogue import configuration_sha256
 from ros_helpers import LATCHED
 from ros_helpers import wait_until
 from std_msgs.msg import String
@@ -74,21 +77,27 @@ class Runner(Fake):
     def __init__(self, graph):
         super().__init__(graph, 'experiment_runner')
         self.left, self.sha256, self.dry_run, self.fault = 0, '', False, ''
+        self.lasts, self.payload = False, [0.0]
         self.serve('arm', self._refuse_to_be_armed)
         self.serve('execute', self._execute)
+        self.serve('abort', self._abort)
         self.say('IDLE')
 
     def say(self, state, reason=''):
         """Publish a state."""
         self.tell(
             state=state, reason=reason, sha256=self.sha256, dry_run=self.dry_run,
-            executions_left=self.left,
+            executions_left=self.left, payload=self.payload,
         )
 
     def arm(self, sha256, executions=1):
         """Be armed by a person."""
         self.left, self.sha256 = executions, sha256
         self.say('ARMED')
+
+    def _abort(self):
+        self.say('FAULT', 'at rest after: aborted by a call')
+        return True, 'STOPPING'
 
     def _refuse_to_be_armed(self):
         return False, 'only a person arms here'
@@ -104,6 +113,8 @@ class Runner(Fake):
         self.left -= 1
         self.say('APPROACHING')
         self.say('EXECUTING')
+        if self.lasts:
+            return True, 'approaching the start'
         self.say(*(('FAULT', self.fault) if self.fault else ('DONE', '')))
         return True, 'approaching the start'
 
@@ -223,13 +234,14 @@ def test_a_payload_is_mounted_by_a_person_and_noted(lab):
         assert (noted['start.robot'], noted['start.effort_unit']) == ('ur5', 'A')
         assert (noted['start.serial'], noted['start.mounting']) == ('20215', '0.0 0.0 0.5')
         assert noted['start.until_runner_ends']
+        assert noted['start.configuration_hash'] == configuration_sha256('ur5')
     assert (lab.output / 'bare_bag').is_dir()
     assert (lab.output / 'loaded_bag').is_dir()
 
 
 def test_a_dry_run_is_gone_along_with(lab):
     """It moves nothing and records nothing; the person is asked for the motion itself."""
-    lab.runner.dry_run = True
+    lab.runner.dry_run, lab.runner.payload = True, [1.5, 0.0, 0.0, 0.08]
     lab.start('record')
     lab.waits_for('arm')
     lab.runner.arm(lab.sha256)
@@ -241,6 +253,8 @@ def test_a_dry_run_is_gone_along_with(lab):
     assert lab.end() == 0
     assert (lab.output / 'bag').is_dir()
     assert lab.runner.called == ['execute', 'execute']
+    # What the runner's proofs counted on is noted in the bag.
+    assert lab.recorder.noted[0]['start.payload'] == '1.5 0.0 0.0 0.08'
 
 
 def test_a_fault_ends_the_program_and_keeps_the_bag(lab):
@@ -256,6 +270,20 @@ def test_a_fault_ends_the_program_and_keeps_the_bag(lab):
     assert lab.recorder.called == ['start', 'stop']
     assert (lab.output / 'bag_001').is_dir()
     assert lab.runner.called == ['execute']
+
+
+def test_interrupted_in_motion_it_ends_the_motion(lab):
+    """Ctrl-C while the arm moves: the runner is told to stop within a second."""
+    lab.runner.lasts = True
+    lab.start('record')
+    lab.waits_for('arm')
+    lab.runner.arm(lab.sha256)
+    wait_until(lambda: lab.state.get('step') == 'executing', 'the motion')
+    asked = time.monotonic()
+    lab.process.process.send_signal(signal.SIGINT)
+    wait_until(lambda: 'abort' in lab.runner.called, 'the runner to be told')
+    assert time.monotonic() - asked < 1.0
+    assert lab.end() == 130
 
 
 def test_static_poses_say_what_drive_gains_says(lab, ur5):

@@ -15,6 +15,7 @@
 """What the runner asks for before it moves anything, and what ends a motion."""
 
 import json
+import signal
 import time
 
 from nodes.ideal_robot import IdealRobot
@@ -22,6 +23,7 @@ from nodes.ideal_robot import Runner
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
+from robot_identification.excitation.lab_safety import kinematics_sha256
 from robot_identification.excitation.ladder import DRY_RUN
 from robot_identification.excitation.ladder import note_rung
 from robot_identification.excitation.ladder import record_path
@@ -114,11 +116,12 @@ def test_the_ladder_is_climbed_rung_by_rung(make_desk, ur5, trajectory, own_file
     robot, runner = make_desk(LADDER)
     runner.wait_until_found()
     assert 'dry run' in runner.refused()
-    subject = Subject(trajectory.sha256, ur5.name, ur5.urdf_sha256, '', (-1.0,))
+    of_arm = trajectory.sha256, ur5.name, ur5.urdf_sha256, kinematics_sha256(ur5)
+    subject = Subject(*of_arm, '', (-1.0,))
     note_rung(own_file, subject, DRY_RUN, speed=1.0, periods=1, worst_tracking_error=0.0)
     assert 'slow run' in runner.refused()
     # The same of another arm is no rung of this one.
-    other = Subject(trajectory.sha256, ur5.name, ur5.urdf_sha256, 'another serial number')
+    other = Subject(*of_arm, 'another serial number', (-1.0,))
     note_rung(own_file, other, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
     assert 'slow run' in runner.refused()
     note_rung(own_file, subject, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
@@ -274,6 +277,19 @@ def test_a_slider_that_stays_at_zero_is(make_desk):
     assert 'slider' in runner.wait_for('STOPPING')
     assert robot.now - stopped < 4.0 + 2.0
     runner.wait_for('FAULT')
+    rests_after(robot, runner, told)
+
+
+def test_a_runner_that_did_not_run_ends_the_motion(make_desk):
+    """Its process is stopped for 1.5 s and goes on: what happened meanwhile, nobody watched."""
+    robot, runner = make_desk({'speed': 0.2})
+    runner.execute()
+    robot.wait(1.0)
+    told = len(robot.commands)
+    runner.process.process.send_signal(signal.SIGSTOP)
+    robot.wait(6.0)
+    runner.process.process.send_signal(signal.SIGCONT)
+    assert 'did not run' in runner.wait_for('FAULT')
     rests_after(robot, runner, told)
 
 
