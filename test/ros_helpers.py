@@ -24,12 +24,15 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 import signal
 import threading
 import time
 from typing import Any
 
+from forked_nodes import Forker
+from forked_nodes import NODES
 import pytest
 
 try:
@@ -78,6 +81,11 @@ QUICK_REPAIR = """
 """
 
 
+# Those of the tests that run now, for whoever explains a failure.
+OPEN_GRAPHS: list[Graph] = []
+LAST_WORDS = 3000
+
+
 def seconds(stamp) -> float:
     """Return a time or duration message in seconds."""
     return stamp.sec + stamp.nanosec * 1e-9
@@ -105,6 +113,19 @@ def wait_until(condition: Callable[[], Any], what: str, deadline: float = DEADLI
         time.sleep(POLL)
 
 
+class ForkedNode(NodeProcess):
+    """A node that need not import anything any more."""
+
+    def _start(self, arguments: list[str], environment: dict[str, str]) -> Any:
+        return forker().start(self.name, arguments, environment, self.log)
+
+
+@cache
+def forker() -> Forker:
+    """Return the process that forks nodes for the tests here."""
+    return Forker()
+
+
 class Graph:
     """
     Nodes of ours as processes and clients in this process, on one private domain.
@@ -123,7 +144,7 @@ class Graph:
     """
 
     def __init__(self, domain: int, folder: Path, environment: Mapping[str, str]) -> None:
-        self.folder, self.environment = folder, dict(environment)
+        self.domain, self.folder, self.environment = domain, folder, dict(environment)
         self.processes: list[NodeProcess] = []
         self._killed: set[NodeProcess] = set()
         self._context = rclpy.Context()
@@ -175,7 +196,8 @@ class Graph:
         It may read and write everywhere, unless `parameters` say otherwise.
         """
         log = self.folder / f'{name}_{len(self.processes)}.log'
-        process = NodeProcess(
+        kind = ForkedNode if environment is None and name in NODES else NodeProcess
+        process = kind(
             name, {**ANYWHERE, **(parameters or {})},
             {**self.environment, **(environment or {})}, log,
         )
@@ -204,6 +226,14 @@ class Graph:
             assert process.exit_code != -signal.SIGKILL, f'{process.name} did not hear SIGINT'
             said = process.log.read_text(errors='replace')
             assert 'Traceback' not in said, f'{process.name} shows a traceback:\n{said}'
+
+    def describe(self) -> str:
+        """Return how all processes are, with their last words."""
+        return '\n'.join(
+            f'--- {process.name}: exit code {process.exit_code}, domain {self.domain}\n'
+            + process.log.read_text(errors='replace')[-LAST_WORDS:]
+            for process in self.processes
+        )
 
     def hear(self, kind: type, topic: str, qos: QoSProfile = RELIABLE) -> list:
         """Return a list that grows with every message of a topic."""
@@ -285,9 +315,11 @@ def own_graph(folder: Path) -> Iterator[Graph]:
         for name, value in environment.items():
             patch.setenv(name, str(profile) if name in PROFILE_VARIABLES else value)
         graph = Graph(domain, folder, environment)
+        OPEN_GRAPHS.append(graph)
         try:
             with running(graph.processes):
                 yield graph
         finally:
+            OPEN_GRAPHS.remove(graph)
             graph.close()
         graph.check_endings()

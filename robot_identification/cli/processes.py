@@ -134,10 +134,16 @@ class NodeProcess:
         self._stream: IO[bytes] = log.open('wb')
         self._parameters = log.with_suffix('.yaml')
         self._parameters.write_text(dump_yaml({'/**': {'ros__parameters': dict(parameters)}}))
-        self.process = subprocess.Popen(
-            [sys.executable, '-m', f'robot_identification.nodes.{name}', '--ros-args',
-             '--params-file', str(self._parameters)],
-            env=dict(environment), stdout=self._stream, stderr=subprocess.STDOUT,
+        self.process = self._start(
+            ['--ros-args', '--params-file', str(self._parameters)], dict(environment)
+        )
+
+    def _start(
+        self, arguments: list[str], environment: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, '-m', f'robot_identification.nodes.{self.name}', *arguments],
+            env=environment, stdout=self._stream, stderr=subprocess.STDOUT,
             # Ctrl-C reaches us alone; we stop the nodes in order.
             start_new_session=True,
         )

@@ -14,6 +14,8 @@
 
 """What the tests of the nodes share: a graph each, a short certified motion, a bag and a model."""
 
+import sys
+
 import pytest
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.design import design_excitation
@@ -28,6 +30,16 @@ from robot_identification.pipeline import identify
 from robot_identification.report.save import save_identification
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Say with a failure how the nodes are, whose own words come too late otherwise."""
+    outcome = yield
+    report = outcome.get_result()
+    helpers = sys.modules.get('ros_helpers')
+    if report.failed and helpers is not None:
+        report.sections += [('nodes', graph.describe()) for graph in helpers.OPEN_GRAPHS]
 
 
 @pytest.fixture
