@@ -205,6 +205,7 @@ def generate_launch_description():
             # It has no modes, and carries nothing.
             watch_safety='false',
             payload='[0.0]',
+            serial='gazebo',
             **passed_on(
                 'ur_type', 'mounting', 'tf_prefix', 'experiment', 'output', 'trajectory_file',
                 'program', 'launch_coordinator', 'dry_run', 'ladder', 'periods', 'speed',

@@ -159,6 +159,7 @@ def generate_launch_description():
             # No robot: it has no modes, and carries nothing.
             watch_safety='false',
             payload='[0.0]',
+            serial='mock_hardware',
             **passed_on(
                 'initial_joint_controller', 'ur_type', 'mounting', 'tf_prefix', 'experiment',
                 'output', 'trajectory_file', 'program', 'launch_coordinator', 'dry_run',

@@ -94,6 +94,7 @@ def start_nodes(event, context):
             launch_driver='true',
             headless_mode='true',
             payload='[0.0]',
+            serial='ursim',
             **passed_on(
                 'initial_joint_controller', 'ur_type', 'mounting', 'tf_prefix', 'experiment',
                 'output', 'trajectory_file', 'program', 'launch_coordinator', 'dry_run',
