@@ -33,9 +33,10 @@ REQUIREMENTS := $(VENV)/.requirements-installed
 PACKAGE := $(VENV)/.package-installed
 # Tests of nodes keep time, so they run after all the others, two files at a time: each test has a
 # ROS graph of its own, and much of it waits. Where a machine stalls for a second, an arm that is
-# watched has stopped: what fails is tried once more, and the summary names it.
+# watched has stopped: what fails is tried once more, and the summary names it. In the order of the
+# files: that with the fewest tests, which would be last, takes longest.
 NODE_TESTS := test/nodes test/launch
-NODE_OPTIONS := -n 2 --dist loadfile --reruns 1 -r sfER
+NODE_OPTIONS := -n 2 --dist loadfile --no-loadscope-reorder --reruns 1 -r sfER
 TESTS := echo 'test: all but the nodes' && \
   $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
   rest=$$?; echo 'test: the nodes'; $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) && \

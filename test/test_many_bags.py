@@ -117,7 +117,7 @@ def local():
     # A Dask cluster names its own.
     ours = [child for child in left if child.name.startswith('SpawnProcess')]
     for child in ours:
-        child.join(5.0)
+        child.join(30.0)
     assert not [child for child in ours if child.is_alive()]
 
 
