@@ -278,11 +278,11 @@ def _before(study: Study) -> list[str]:
     return [
         '## Before', '',
         'Somebody holds the emergency stop. The runner is no safety function. Start it beside the '
-        'running driver, in this folder:', '',
+        'running driver, in this folder, with the number on the plate of the arm for SERIAL:', '',
         *_console([
             f'ros2 launch robot_identification ur_robot.launch.py ur_type:='
             f'{shlex.quote(study.robot_name)} effort_unit:={study.laboratory.effort_unit}'
-            + _launch_mounting(study),
+            + _launch_mounting(study) + ' serial:=SERIAL',
             # The tool is in the description of the arm.
             'ros2 param set /experiment_runner payload "[0.0]"',
         ]), '',

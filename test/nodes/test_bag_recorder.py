@@ -106,13 +106,14 @@ class Recorder:
         )
 
     def start(self, *, publish=True):
-        """Start recording; return when the recorder listens."""
+        """Start recording; return what is said to that when the recorder listens."""
         if publish:
             assert self.publisher
         answer = self.graph.call(START)
         assert answer.success, answer.message
         if publish:
             wait_until(self.publisher.get_subscription_count, 'the recorder to listen')
+        return answer.message
 
     def refusal(self):
         """Call ~/start; return why it is refused."""
@@ -361,7 +362,7 @@ def test_optional_topics_are_recorded_when_they_come(recorder):
     """One that is published later is taken in, with its latched value; one that never is, not."""
     node = recorder.graph.node
     recorder.configure(optional_topics=['late', 'never'])
-    recorder.start()
+    assert recorder.start().endswith('publishes it: /late, /never')
     late = node.create_publisher(String, '/late', LATCHED)
     late.publish(String(data='said before anybody listened'))
     wait_until(late.get_subscription_count, 'the recorder to listen to /late')
