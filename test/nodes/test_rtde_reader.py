@@ -1,0 +1,386 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The RTDE reader: what a robot tells is on topics, and what is wrong is on /diagnostics."""
+
+import json
+from pathlib import Path
+import re
+import signal
+from xml.etree import ElementTree
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticStatus
+from fake_rtde_server import Behaviour
+from fake_rtde_server import FakeRtdeServer
+from fake_rtde_server import FIELDS
+from fake_rtde_server import text
+from fake_rtde_server import value
+import numpy as np
+import pytest
+from rclpy.serialization import serialize_message
+from robot_identification.experiment.bag import BagWriter
+from robot_identification.experiment.bag import read_recording
+from robot_identification.experiment.bag import RosbagsBackend
+from robot_identification.experiment.rtde import TYPES
+from robot_identification.experiment.rtde_stream import Arrivals
+from robot_identification.experiment.rtde_stream import CONNECTING
+from robot_identification.experiment.rtde_stream import RECEIVING
+from robot_identification.experiment.rtde_stream import REFUSED
+from robot_identification.experiment.rtde_stream import StreamStatus
+from robot_identification.nodes.recording_types import definitions_of
+from robot_identification.nodes.rtde_reader import judge
+from robot_identification.nodes.rtde_reader import KEYS
+from robot_identification.nodes.rtde_reader import MESSAGES
+from robot_identification.nodes.rtde_reader import robot_time
+from ros_helpers import own_graph
+from ros_helpers import seconds
+from ros_helpers import wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+CONFIG = Path(__file__).resolve().parents[2] / 'config'
+RATE = 50.0
+OK, WARN, ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+ALL_KEYS = [key for key in FIELDS if key != 'timestamp']
+JOINTS = [f'joint_{k}' for k in range(6)]
+# Fields of the messages in which ur_rtde_publisher sends vectors.
+EXAMPLE_INTERFACES = {
+    'Float64MultiArray': 'MultiArrayLayout layout\nfloat64[] data\n',
+    'MultiArrayLayout': 'MultiArrayDimension[] dim\nuint32 data_offset\n',
+    'MultiArrayDimension': 'string label\nuint32 size\nuint32 stride\n',
+}
+
+
+class Reader:
+    """The node, the robot that it reads, and what is heard of both."""
+
+    def __init__(self, graph, server):
+        self.graph, self.server = graph, server
+        self.statuses = graph.hear(DiagnosticArray, '/diagnostics')
+        self.temperatures = graph.hear(Float64MultiArray, '/rtde/joint_temperatures')
+        self.node = graph.start('rtde_reader', {
+            'robot_ip': '127.0.0.1', 'port': server.port, 'keys': ALL_KEYS, 'frequency': RATE,
+            'reconnect_period': 0.05, 'longest_reconnect_period': 0.1, 'timeout': 1.0,
+            # A busy machine must not drop what is not late.
+            'longest_delay': 10.0,
+        })
+
+    def told(self):
+        """Return what it told, oldest first: level, message and values."""
+        return [
+            (status.level, status.message, {pair.key: pair.value for pair in status.values})
+            for message in list(self.statuses) for status in message.status
+            if status.name == 'rtde_reader: reading'
+        ]
+
+    def wait_for(self, level, words):
+        """Wait until it says something new of a level; return message and values."""
+        first = len(self.told())
+
+        def found():
+            return next(
+                ((message, values) for said, message, values in self.told()[first:]
+                 if said == level and re.search(words, message)), None,
+            )
+
+        return wait_until(found, f'diagnostics of {words!r}; the last are {self.told()[-3:]}')
+
+    def become(self, **behaviour):
+        """Let the robot be another one from the next connection on, which is now."""
+        self.server.behaviour = Behaviour(**behaviour)
+        self.server.cut()
+
+    def numbers(self):
+        """Return the numbers of the samples whose temperatures were heard, in their order."""
+        first = value('joint_temperatures', 0)[0]
+        return [round((message.data[0] - first) / 1e-4) for message in list(self.temperatures)]
+
+
+@pytest.fixture(scope='module')
+def shared(tmp_path_factory):
+    """Return a reader that many tests use one after the other."""
+    with FakeRtdeServer() as server, own_graph(tmp_path_factory.mktemp('rtde')) as graph:
+        yield Reader(graph, server)
+        # Whatever happened, the robot was asked to tell, and nothing of it was set.
+        assert {letter for asked in server.requests for letter in asked} <= {*'VvOSP'}
+
+
+@pytest.fixture
+def reader(shared):
+    """Return the reader as it reads a robot with which nothing is wrong."""
+    another = shared.server.behaviour != Behaviour()
+    if another:
+        shared.become()
+    if another or not shared.told():
+        shared.wait_for(OK, 'receiving')
+    return shared
+
+
+def test_each_field_is_a_topic_of_its_type(reader):
+    """With the values that the robot sent, in kinematic order, and the robot's own time."""
+    times = reader.graph.hear(Time, '/rtde/timestamp')
+    currents = reader.graph.hear(Float64MultiArray, '/rtde/target_current')
+    wait_until(lambda: len(times) > 20 and len(currents) > 20, 'samples')
+    kinds = dict(reader.graph.node.get_topic_names_and_types())
+    for key in ALL_KEYS:
+        message = MESSAGES[FIELDS[key]][0]
+        assert kinds[f'/rtde/{key}'] == [f'std_msgs/msg/{message.__name__}']
+    assert kinds['/rtde/timestamp'] == ['builtin_interfaces/msg/Time']
+    for heard, key in (
+        (reader.temperatures, 'joint_temperatures'), (currents, 'target_current'),
+    ):
+        first = value(key, 0)[0]
+        for message in list(heard):
+            number = round((message.data[0] - first) / 1e-4)
+            assert tuple(message.data) == value(key, number)
+    # The robot's time, whatever that of this computer is: no interval but the period.
+    stamps = np.array([seconds(stamp) for stamp in list(times)])
+    assert 100.0 < stamps[0] < 10_000.0
+    assert np.diff(stamps)[:20] == pytest.approx(1.0 / RATE, abs=1e-6)
+
+
+def test_what_it_tells_of_a_good_connection(reader):
+    _, values = reader.wait_for(OK, '^receiving 50 Hz$')
+    assert values['state'] == RECEIVING
+    assert values['controller software'] == '5.13.1.10'
+    assert values['published'] == ', '.join(ALL_KEYS)
+    assert values['missing samples of the last second'] == '0'
+    # By the robot's stamps, however busy this computer is.
+    assert float(values['rate [Hz]']) == pytest.approx(RATE, abs=0.01)
+    assert float(values['longest gap of the last second [s]']) == pytest.approx(0.02, abs=1e-4)
+    assert int(values['samples']) > 0
+
+
+def test_after_a_cut_nothing_stale_is_published(reader):
+    """It says so, asks again, and every sample that is published is a new one."""
+    wait_until(lambda: reader.temperatures, 'samples')
+    reader.server.behaviour = Behaviour(answers={'V': b''})
+    reader.server.cut()
+    _, values = reader.wait_for(WARN, 'connecting, next attempt .* after the last')
+    silent_since = len(reader.temperatures)
+    reader.wait_for(WARN, 'nothing whole for 1 s')
+    assert len(reader.temperatures) == silent_since
+    assert int(values['connections']) < int(reader.told()[-1][2]['attempts'])
+    reader.become()
+    reader.wait_for(OK, 'receiving')
+    wait_until(lambda: len(reader.temperatures) > silent_since, 'new samples')
+    numbers = reader.numbers()
+    assert len(numbers) == len(set(numbers))
+    assert numbers == sorted(numbers)
+
+
+def test_another_version_of_the_protocol_is_an_error(reader):
+    """The node goes on, in case the robot is updated, and its topics are silent."""
+    reader.become(versions=(1,), before=text('you are too new'))
+    message, values = reader.wait_for(ERROR, '^refused, next attempt 0.1 s after the last')
+    assert 'does not speak version 2 of the RTDE protocol' in message
+    assert values['state'] == REFUSED
+    assert reader.node.exit_code is None
+
+
+def test_garbage_is_an_error(reader):
+    reader.become(before=b'SSH-2.0-OpenSSH_9.6\r\n')
+    _, values = reader.wait_for(ERROR, 'is this the RTDE interface of a Universal Robot')
+    assert values['state'] == REFUSED
+
+
+def test_a_missing_field_is_named_and_the_others_come(reader):
+    reader.become(fields={key: kind for key, kind in FIELDS.items() if key != 'target_moment'})
+    _, values = reader.wait_for(WARN, r'does not give target_moment \(NOT_FOUND\)')
+    assert values['not given by the robot'] == 'target_moment'
+    heard = len(reader.temperatures)
+    wait_until(lambda: len(reader.temperatures) > heard, 'temperatures')
+
+
+def test_a_field_of_another_type_is_refused(reader):
+    """A topic has one type as long as the node lives."""
+    reader.become(fields={**FIELDS, 'safety_mode': 'UINT32'})
+    reader.wait_for(ERROR, 'gives safety_mode as UINT32, before it was INT32')
+
+
+def test_a_slow_robot_is_told(reader):
+    """By its own stamps, 20 instead of the 50 samples a second that it was asked for."""
+    reader.become(fastest=20.0)
+    _, values = reader.wait_for(WARN, '20.0 Hz instead of the 50 Hz')
+    assert float(values['rate [Hz]']) == pytest.approx(20.0, abs=0.05)
+    assert values['asked for [Hz]'] == '50'
+
+
+def test_gaps_are_told(reader):
+    """Three of 25 samples are left out, by the robot, or by what is between."""
+    reader.become(skipped=frozenset(k for k in range(10**5) if k % 25 < 3))
+    # In the first second what was lost with the connection before is missing, too.
+    words = r'but (3|6|9) samples of the last second are missing, in gaps of up to 0\.080 s'
+    _, values = reader.wait_for(WARN, words)
+    assert float(values['longest gap of the last second [s]']) == pytest.approx(0.08, abs=1e-4)
+
+
+def test_what_is_not_finite_is_not_published(reader):
+    reader.become(not_finite=('joint_temperatures',))
+    wait_until(lambda: int(reader.told()[-1][2]['not finite']) > 0, 'values that are not finite')
+    assert all(np.all(np.isfinite(message.data)) for message in list(reader.temperatures))
+
+
+def test_a_recording_holds_what_identification_reads(reader, tmp_path):
+    """Recorder and reader beside a driver: temperatures, targets and currents of the bag."""
+    output = tmp_path / 'bag'
+    graph = reader.graph
+    graph.start('bag_recorder', {
+        'start.output': str(output), 'minimum_free_space': 1.0,
+        'start.optional_topics': [f'rtde/{key}' for key in (*KEYS, 'timestamp', 'speed_scaling')],
+    })
+    publisher = graph.node.create_publisher(JointState, '/joint_states', 10)
+    answer = graph.call('/bag_recorder/start')
+    assert answer.success, answer.message
+    wait_until(publisher.get_subscription_count, 'the recorder')
+    heard = len(reader.temperatures)
+    number = 0
+    while len(reader.temperatures) < heard + 60:
+        message = JointState(name=JOINTS, position=[0.01 * number] * 6, velocity=[0.0] * 6,
+                             effort=[1.0] * 6)
+        message.header.stamp = graph.node.get_clock().now().to_msg()
+        publisher.publish(message)
+        before, number = len(reader.temperatures), number + 1
+        wait_until(lambda n=before: len(reader.temperatures) > n, 'temperatures')
+    answer = graph.call('/bag_recorder/stop')
+    assert answer.success, answer.message
+    recording = read_recording(output, JOINTS)
+    keys = {'temperature': 'joint_temperatures', 'target_current': 'target_current',
+            'target_torque': 'target_moment', 'actual_current': 'actual_current'}
+    assert set(recording.channels) == {*keys, 'speed_scaling'}
+    for channel, key in keys.items():
+        rows = recording.channels[channel].values
+        numbers = np.round((rows[:, 0] - value(key, 0)[0]) / 1e-4).astype(int)
+        np.testing.assert_array_equal(rows, [value(key, k) for k in numbers])
+        assert np.all(np.diff(numbers) > 0)
+    topics = RosbagsBackend().topics(output)
+    assert topics['/rtde/timestamp'][0] == 'builtin_interfaces/msg/Time'
+    # The recorder looks for optional topics twice a second: half of them are there at least.
+    assert min(topics[f'/rtde/{key}'][1] for key in (*KEYS, 'timestamp')) >= 30
+
+
+def test_topics_of_the_rtde_publisher_are_recorded_as_they_are(tmp_path, monkeypatch):
+    """Its arrays are of example_interfaces, whose definition comes from where it is installed."""
+    pytest.importorskip('ament_index_python', reason='needs ROS 2')
+    index = tmp_path / 'share' / 'ament_index' / 'resource_index' / 'packages'
+    index.mkdir(parents=True)
+    (index / 'example_interfaces').touch()
+    folder = tmp_path / 'share' / 'example_interfaces' / 'msg'
+    folder.mkdir(parents=True)
+    for name, fields in EXAMPLE_INTERFACES.items():
+        (folder / f'{name}.msg').write_text(fields)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    kind = 'example_interfaces/msg/Float64MultiArray'
+    definitions = definitions_of(kind)
+    assert set(definitions) == {f'example_interfaces/msg/{name}' for name in EXAMPLE_INTERFACES}
+    writer = BagWriter(tmp_path / 'bag', {})
+    writer.add_topic('/joint_states', 'sensor_msgs/msg/JointState')
+    rows = 20.0 + 0.1 * np.arange(60.0).reshape(10, 6)
+    channels = {'temperature': 'joint_temperatures', 'target_torque': 'target_moment'}
+    for key in channels.values():
+        writer.add_topic(f'/rtde/{key}', kind, definitions=definitions)
+    for k, row in enumerate(rows):
+        time = 10**9 + k * 2_000_000
+        message = JointState(name=JOINTS, position=row, velocity=row, effort=row)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(time, 10**9)
+        writer.write('/joint_states', time, serialize_message(message))
+        for key in channels.values():
+            # The same fields in the same order: the same bytes.
+            data = serialize_message(Float64MultiArray(data=row))
+            writer.write(f'/rtde/{key}', time, data)
+    writer.close()
+    recording = read_recording(tmp_path / 'bag', JOINTS)
+    assert set(recording.channels) == set(channels)
+    for channel in recording.channels.values():
+        np.testing.assert_array_equal(channel.values, rows)
+        # On the clock of the joint states, which is that of the recorder here.
+        np.testing.assert_allclose(channel.stamps, 0.002 * np.arange(10), atol=1e-9)
+
+
+def test_a_signal_ends_it_while_it_waits_for_an_answer(graph):
+    with FakeRtdeServer(Behaviour(answers={'V': b''})) as server:
+        node = graph.start('rtde_reader', {
+            'robot_ip': '127.0.0.1', 'port': server.port, 'timeout': 60.0,
+        })
+        wait_until(lambda: server.requests and server.requests[0], 'a request')
+        node.process.send_signal(signal.SIGTERM)
+        assert graph.exit_code(node) == 0
+
+
+@pytest.mark.parametrize(('parameters', 'words'), [
+    ({'robot_ip': 'not an address'}, 'is no address of a robot'),
+    ({'robot_ip': '127.0.0.1', 'required_keys': ['target_q']}, 'target_q is required'),
+])
+def test_wrong_parameters_end_it_in_words(graph, parameters, words):
+    node = graph.start('rtde_reader', parameters)
+    assert graph.exit_code(node) == 2
+    assert words in node.log.read_text()
+
+
+GOOD = StreamStatus(state=RECEIVING, frequency=125.0, missing={})
+STEADY = Arrivals(125, 125.0, 0, 0.008)
+
+
+@pytest.mark.parametrize(('status', 'arrivals', 'age', 'late', 'level', 'words'), [
+    (GOOD, STEADY, 0.001, 0, OK, r'^receiving 125 Hz$'),
+    (GOOD, STEADY, 0.001, 3, WARN, r'3 samples came too late'),
+    (GOOD, Arrivals(0, 0.0, 0, 0.0), 0.5, 0, WARN, r'no sample came for 0.5 s'),
+    (GOOD, Arrivals(60, 62.5, 0, 0.016), 0.001, 0, WARN, r'62.5 Hz instead of the 125 Hz'),
+    (GOOD, Arrivals(120, 125.0, 5, 0.048), 0.001, 0, WARN, r'5 samples .* up to 0.048 s'),
+    (StreamStatus(state=RECEIVING, frequency=1.0, missing={}), Arrivals(0, 0.0, 0, 0.0), 0.9, 0,
+     OK, r'^receiving 1 Hz$'),
+    (StreamStatus(), Arrivals(0, 0.0, 0, 0.0), np.nan, 0, WARN, r'^connecting$'),
+    (StreamStatus(state=CONNECTING, reason='cut', pause=4.0), STEADY, 9.0, 0, WARN,
+     r'connecting, next attempt 4 s after the last: cut'),
+    (StreamStatus(state=REFUSED, reason='old', pause=30.0), STEADY, 9.0, 0, ERROR,
+     r'refused, next attempt 30 s after the last: old'),
+])
+def test_levels(status, arrivals, age, late, level, words):
+    """What is worst comes first, each with its figure."""
+    found, message = judge(status, arrivals, age, late)
+    assert found == level
+    assert re.search(words, message)
+
+
+def test_every_type_has_its_message():
+    """Of std_msgs, with values that it takes."""
+    assert set(MESSAGES) == set(TYPES)
+    for key, kind in FIELDS.items():
+        message, convert = MESSAGES[kind]
+        sent = value(key, 3)
+        found = message(data=convert(sent)).data
+        assert (tuple(found) if isinstance(sent, tuple) else found) == sent
+
+
+@pytest.mark.parametrize('stamp', [0.0, 0.008, 1.0, 123456.789, 2.0**31 - 1.0])
+def test_the_time_of_the_robot_survives(stamp):
+    """To a nanosecond, or to the last bit of what the robot sends (2e-7 s at 2^31 s)."""
+    assert seconds(robot_time(stamp)) == pytest.approx(stamp, rel=1e-15, abs=1e-9)
+
+
+def test_the_layouts_show_what_is_published():
+    """Those of PlotJuggler and Foxglove: six joints of each of the keys that are published."""
+    names = [
+        curve.get('name')
+        for curve in ElementTree.parse(CONFIG / 'plotjuggler' / 'rtde.xml').iter('curve')
+    ]
+    panels = json.loads((CONFIG / 'foxglove' / 'rtde.json').read_text())
+    paths = [
+        path['value'] for panel in panels['configById'].values() for path in panel['paths']
+    ]
+    assert sorted(names) == sorted(f'/rtde/{key}/data[{k}]' for key in KEYS for k in range(6))
+    assert sorted(paths) == sorted(f'/rtde/{key}.data[{k}]' for key in KEYS for k in range(6))
+    assert str(panels['layout']).count('Plot!') == len(panels['configById']) == len(KEYS)
