@@ -37,6 +37,7 @@ from . import optimizers
 from . import reading
 from . import recorder
 from . import regressor
+from . import tracking
 from . import whole
 from .figures import Figure
 from .figures import machine
@@ -53,6 +54,7 @@ BENCHMARKS = {
     'optimizers': optimizers,
     'whole': whole,
     'many_bags': many_bags,
+    'tracking': tracking,
 }
 
 

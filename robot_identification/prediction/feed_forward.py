@@ -1,0 +1,338 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Torque that a controller adds beforehand: gravity, friction, and what is left of both.
+
+Friction has the direction of the wanted motion. The sign of a measured velocity is that of its
+noise where a joint rests, and a torque that follows it makes a joint chatter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.prediction.friction_table import no_friction
+from robot_identification.prediction.friction_table import tabulate_friction
+from robot_identification.prediction.rigid_torque import RigidTorque
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+FRICTION = ('none', 'kinetic', 'break_away')
+# After a longer pause, or a clock that goes back, everything starts anew [s].
+LONGEST_PAUSE = 0.1
+# A joint that is meant to rest and is slower does rest, but for noise [rad/s].
+RESTING = 0.02
+# A wanted motion ends below this share of the velocity that it begins at.
+RELEASE = 0.5
+
+
+@dataclass(frozen=True)
+class FeedForwardOptions:
+    """
+    What is fed forward.
+
+    Attributes
+    ----------
+    gravity : bool
+        Whether the torque that holds the arm is.
+    friction : {'none', 'kinetic', 'break_away'}
+        'kinetic' is the model's friction at the wanted velocity; 'break_away' is it, too, but for
+        slow motion, where it is the torque that starts a joint.
+    observer_bandwidth : float, optional
+        Of the first-order observer of what the model lacks [Hz]; by default there is none.
+    observer_share : float
+        The most that the observer may add, as a share of the effort limit.
+    effort_share : float
+        The most that is fed forward altogether, as a share of the effort limit.
+    moving_velocity : float
+        Wanted velocity at which a motion begins [rad/s]; it ends at half of that.
+    slow_velocity : float
+        Wanted velocity from which on a joint slides for certain [rad/s].
+    transition_time : float
+        In which friction comes and goes [s].
+
+    Raises
+    ------
+    UsageError
+        If one of them is out of its range.
+
+    """
+
+    gravity: bool = True
+    friction: str = 'break_away'
+    observer_bandwidth: float | None = None
+    observer_share: float = 0.2
+    effort_share: float = 1.0
+    moving_velocity: float = 0.002
+    slow_velocity: float = 0.05
+    transition_time: float = 0.02
+
+    def __post_init__(self) -> None:
+        if self.friction not in FRICTION:
+            raise UsageError(
+                f'feed-forward: friction is {self.friction!r}, known are {", ".join(FRICTION)}'
+            )
+        for name in ('moving_velocity', 'slow_velocity', 'transition_time'):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise UsageError(f'feed-forward: {name} is {value!r}, it must be positive')
+        for name in ('observer_share', 'effort_share'):
+            value = getattr(self, name)
+            if not 0.0 < value <= 1.0:
+                raise UsageError(f'feed-forward: {name} is {value!r}, it must be above 0, up to 1')
+        bandwidth = self.observer_bandwidth
+        if bandwidth is not None and not (np.isfinite(bandwidth) and bandwidth > 0.0):
+            raise UsageError(
+                f'feed-forward: observer_bandwidth is {bandwidth!r}, it must be positive [Hz]'
+            )
+
+
+class FeedForward:
+    r"""
+    Makes a torque of every joint state and the velocity that is wanted.
+
+    The torque is :math:`g(q) + b + s F(|\dot q_w|) + \hat d`, within the effort limit: gravity;
+    the bias of friction; the direction s of the wanted motion, from -1 to 1, times the model's
+    friction F in steady sliding; and the observer's share. With break-away, F at a slow velocity
+    is the largest one from there up to `slow_velocity`, so that it does not fall to zero with the
+    velocity as smooth laws do. What a measured break-away torque has more or less than that is
+    added times :math:`\exp(-(2 \dot q_w / v_{slow})^2)`.
+
+    s follows the wanted velocity with hysteresis and at a limited rate, so that noise of the
+    velocity about zero makes nothing of it. The observer is a low-pass of first order on what
+    acted on the arm and is neither in the model nor in the friction that was fed forward [1]_; a
+    joint that is meant to rest and does rest keeps it, since there any torque below break-away
+    is friction.
+
+    Parameters
+    ----------
+    model : IdentifiedModel or RobotModel
+        The arm. A description knows no friction.
+    options : FeedForwardOptions
+        What is fed forward.
+    break_away : ndarray, shape (n,), optional
+        Measured torques that start the joints without load [N m]; by default those of the model.
+    temperature : ndarray, shape (n,), optional
+        Of the joints [deg C], see `tabulate_friction`.
+
+    Attributes
+    ----------
+    valid : bool
+        Whether the last sample could be used.
+    limited : ndarray, shape (n,)
+        Joints whose last torque the limit cut.
+    gravity, friction, disturbance : ndarray, shape (n,)
+        The parts of the last torque before the limit [N m].
+
+    Raises
+    ------
+    UsageError
+        If drive gains were unknown, `break_away` is not a torque for every joint, or the
+        observer's limit is unknown.
+
+    References
+    ----------
+    .. [1] W.-H. Chen, D. J. Ballance, P. J. Gawthrop and J. O'Reilly, "A nonlinear disturbance
+       observer for robotic manipulators", IEEE Transactions on Industrial Electronics 47(4),
+       2000.
+
+    """
+
+    def __init__(
+        self,
+        model: IdentifiedModel | RobotModel,
+        options: FeedForwardOptions | None = None,
+        *,
+        break_away: FloatArray | None = None,
+        temperature: FloatArray | None = None,
+    ) -> None:
+        if isinstance(model, IdentifiedModel) and model.relative_scale:
+            raise UsageError(
+                f'the model of {model.robot.name} has torques of an unknown scale: identify the '
+                'arm with its drive gains before its torques are fed forward'
+            )
+        self.options = options or FeedForwardOptions()
+        self._rigid = RigidTorque(model)
+        robot = self._rigid.robot
+        self._table = (
+            tabulate_friction(model, temperature) if isinstance(model, IdentifiedModel)
+            else no_friction(robot.n)
+        )
+        if self.options.friction == 'break_away':
+            self._table = self._table.with_break_away(self.options.slow_velocity)
+        self._excess = np.zeros(robot.n)
+        if break_away is not None:
+            given = np.asarray(break_away, dtype=float)
+            if given.shape != (robot.n,) or not np.all(np.isfinite(given) & (given >= 0.0)):
+                raise UsageError(
+                    f'break-away torques {given.tolist()} are not {robot.n} numbers of at least '
+                    '0 N m, one for every joint in kinematic order'
+                )
+            self._excess = given - self._table.resistance[:, 0]
+        self.limit: FloatArray = self.options.effort_share * robot.limits.effort
+        self._observer_limit = self._find_observer_limit(robot)
+        self._stamp = np.nan
+        self._start()
+        self._keep(True, *(np.zeros(robot.n) for _ in range(3)))
+
+    def _find_observer_limit(self, robot: RobotModel) -> FloatArray:
+        limit: FloatArray = self.options.observer_share * robot.limits.effort
+        if self.options.observer_bandwidth is not None and not np.all(np.isfinite(limit)):
+            unknown = np.array(robot.joint_names)[~np.isfinite(limit)]
+            raise UsageError(
+                f'the effort limit of {", ".join(unknown)} is unknown, and what the observer adds '
+                'is a share of it: state it in the robot YAML, or leave the observer out'
+            )
+        return limit
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self._rigid.robot.n
+
+    def _start(self) -> None:
+        """Forget what was before."""
+        self._heading = np.zeros(self.n)
+        self._direction = np.zeros(self.n)
+        self._observed = np.zeros(self.n)
+        self._before: tuple[FloatArray, FloatArray, FloatArray] | None = None
+
+    def _keep(
+        self, valid: bool, gravity: FloatArray, friction: FloatArray, disturbance: FloatArray
+    ) -> FloatArray:
+        """Keep the parts and return the torque."""
+        total = gravity + friction + disturbance
+        self.valid = valid
+        self.gravity, self.friction, self.disturbance = gravity, friction, disturbance
+        self.limited: BoolArray = np.abs(total) > self.limit
+        torque: FloatArray = np.clip(total, -self.limit, self.limit)
+        return torque
+
+    def _refuse(self) -> FloatArray:
+        """Return nothing for a sample that cannot be used, and trust nothing from before it."""
+        self._stamp = np.nan
+        self._start()
+        return self._keep(False, *(np.zeros(self.n) for _ in range(3)))
+
+    def step(
+        self,
+        stamp: float,
+        q: FloatArray,
+        dq: FloatArray,
+        dq_wanted: FloatArray,
+        tau: FloatArray | None = None,
+    ) -> FloatArray:
+        """
+        Return the torque to add to a controller's at one joint state.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp [s]. After a pause, or where the clock goes back, what was known of the
+            past is forgotten.
+        q, dq : ndarray, shape (n,)
+            Measured position [rad] and velocity [rad/s].
+        dq_wanted : ndarray, shape (n,)
+            Velocity of the wanted motion [rad/s].
+        tau : ndarray, shape (n,), optional
+            Torque of the drives since the joint state before [N m], for the observer; without
+            it, the observer stays as it is.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Joint torque [N m], never beyond the limit; zeros, and `valid` false, where something
+            given is not finite.
+
+        Raises
+        ------
+        UsageError
+            If an array has not one number for every joint.
+
+        """
+        given = [q, dq, dq_wanted] if tau is None else [q, dq, dq_wanted, tau]
+        if any(np.shape(values) != (self.n,) for values in given):
+            raise UsageError(
+                f'feed-forward takes {self.n} numbers of each kind, got arrays of shapes '
+                f'{[np.shape(values) for values in given]}'
+            )
+        if not (np.isfinite(stamp) and all(np.all(np.isfinite(values)) for values in given)):
+            return self._refuse()
+        elapsed = stamp - self._stamp
+        if not 0.0 <= elapsed <= LONGEST_PAUSE:
+            self._start()
+            elapsed = 0.0
+        # Numbers that are too large for a square are looked for at the end.
+        with np.errstate(over='ignore', invalid='ignore'):
+            self._observe(elapsed, q, dq, tau)
+            self._turn(elapsed, dq_wanted)
+            gravity = self._rigid.gravity(q)
+            friction = self._friction_torque(dq_wanted, np.abs(gravity))
+        if not self.options.gravity:
+            gravity = np.zeros(self.n)
+        if not all(np.all(np.isfinite(part)) for part in (gravity, friction, self._observed)):
+            return self._refuse()
+        self._stamp = stamp
+        if elapsed > 0.0 or self._before is None:
+            self._before = q.copy(), dq.copy(), friction
+        return self._keep(True, gravity, friction, self._observed.copy())
+
+    def _turn(self, elapsed: float, dq_wanted: FloatArray) -> None:
+        """Let the directions follow the wanted velocity."""
+        begins, speed = self.options.moving_velocity, np.abs(dq_wanted)
+        ends = (speed <= RELEASE * begins) | (np.sign(dq_wanted) != self._heading)
+        kept = np.where(ends, 0.0, self._heading)
+        self._heading = np.where(speed >= begins, np.sign(dq_wanted), kept)
+        reach = elapsed / self.options.transition_time
+        self._direction = self._direction + np.clip(
+            self._heading - self._direction, -reach, reach
+        )
+
+    def _friction_torque(self, dq_wanted: FloatArray, load: FloatArray) -> FloatArray:
+        """Return what makes up for friction [N m], shape (n,)."""
+        if self.options.friction == 'none':
+            return np.zeros(self.n)
+        level, bias = self._table.at(np.abs(dq_wanted), load)
+        if self.options.friction == 'break_away':
+            near = np.exp(-(2.0 * dq_wanted / self.options.slow_velocity) ** 2)
+            level = np.maximum(level + near * self._excess, 0.0)
+        torque: FloatArray = bias + self._direction * level
+        return torque
+
+    def _observe(
+        self, elapsed: float, q: FloatArray, dq: FloatArray, tau: FloatArray | None
+    ) -> None:
+        """Take what acted since the sample before and was not expected."""
+        bandwidth = self.options.observer_bandwidth
+        if bandwidth is None or tau is None or self._before is None or elapsed == 0.0:
+            return
+        q_before, dq_before, fed = self._before
+        # A difference of velocities is noise; through the low-pass it is that of a momentum.
+        expected = self._rigid(
+            0.5 * (q + q_before), 0.5 * (dq + dq_before), (dq - dq_before) / elapsed
+        )
+        share = 1.0 - np.exp(-2.0 * np.pi * bandwidth * elapsed)
+        followed = self._observed + share * (tau - expected - fed - self._observed)
+        rests = (self._heading == 0.0) & (np.abs(dq) < RESTING)
+        self._observed = np.where(
+            rests, self._observed,
+            np.clip(followed, -self._observer_limit, self._observer_limit),
+        )

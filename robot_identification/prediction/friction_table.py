@@ -1,0 +1,186 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Friction of an identified model in steady sliding, tabulated over velocity.
+
+Laws are evaluated once. A control loop then looks their torque up, whatever the laws are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.identified_model import IdentifiedModel
+
+SPEEDS = 400
+# Slower than any motion that matters, and where a joint's velocity limit is unknown [rad/s].
+SLOWEST, FASTEST = 1.0e-4, 10.0
+# Further than any stop is wide [rad].
+FAR = 1.0e3
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionTable:
+    """
+    Friction of every joint that slides steadily, linear in the torque it transmits.
+
+    Attributes
+    ----------
+    speeds : ndarray, shape (n, m)
+        Ascending from 0 to the joint's velocity limit [rad/s].
+    resistance, resistance_per_load : ndarray, shape (n, m)
+        Torque against the motion, the mean of both directions [N m], [1]; not negative.
+    bias, bias_per_load : ndarray, shape (n, m)
+        What both directions have in common [N m], [1], such as an offset.
+
+    """
+
+    speeds: FloatArray
+    resistance: FloatArray
+    resistance_per_load: FloatArray
+    bias: FloatArray
+    bias_per_load: FloatArray
+
+    def at(self, speed: FloatArray, load: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """
+        Return resistance and bias; beyond the table they are those of its fastest speed.
+
+        Parameters
+        ----------
+        speed : ndarray, shape (n,)
+            Not negative [rad/s].
+        load : ndarray, shape (n,)
+            Size of the torque that each joint transmits [N m].
+
+        Returns
+        -------
+        resistance, bias : ndarray, shape (n,)
+            Joint torques [N m]; in motion friction is ``bias + sign(dq) resistance``.
+
+        """
+        columns = self.resistance, self.resistance_per_load, self.bias, self.bias_per_load
+        found = np.array([
+            [np.interp(v, known, column[joint]) for column in columns]
+            for joint, (v, known) in enumerate(zip(speed, self.speeds, strict=True))
+        ])
+        resistance: FloatArray = found[:, 0] + load * found[:, 1]
+        bias: FloatArray = found[:, 2] + load * found[:, 3]
+        return resistance, bias
+
+    def with_break_away(self, slow: float) -> FrictionTable:
+        """
+        Return the table without the passage through rest.
+
+        A smooth law goes to zero with the velocity, where a joint that is started needs the most.
+        Slower than `slow`, the resistance is here the largest one from that speed up to `slow`.
+
+        Parameters
+        ----------
+        slow : float
+            Above the passage through rest, below what matters of viscous friction [rad/s].
+
+        """
+        def held(resistance: FloatArray) -> FloatArray:
+            low = np.where(self.speeds <= slow, resistance, 0.0)
+            largest: FloatArray = np.maximum.accumulate(low[:, ::-1], axis=1)[:, ::-1]
+            return np.where(self.speeds <= slow, largest, resistance)
+
+        return replace(
+            self, resistance=held(self.resistance),
+            resistance_per_load=held(self.resistance_per_load),
+        )
+
+
+def no_friction(n: int) -> FrictionTable:
+    """Return the table of n joints that nothing is known of."""
+    zeros = np.zeros((n, 2))
+    return FrictionTable(np.tile([0.0, 1.0], (n, 1)), zeros, zeros, zeros, zeros)
+
+
+def tabulate_friction(
+    model: IdentifiedModel, temperature: FloatArray | None = None
+) -> FrictionTable:
+    """
+    Return a model's friction in steady sliding.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        With any friction laws. What they remember is that of a long way in one direction.
+    temperature : ndarray, shape (n,), optional
+        Of the joints [deg C]; by default that of the training data, else the one that each law
+        refers to.
+
+    Raises
+    ------
+    DataError
+        If a law gives no number.
+
+    """
+    robot, n = model.robot, model.robot.n
+    temperature = model.temperature if temperature is None else temperature
+    fastest = np.where(np.isfinite(robot.limits.velocity), robot.limits.velocity, FASTEST)
+    speeds = np.array([
+        np.append(0.0, np.geomspace(min(SLOWEST, 0.5 * top), top, SPEEDS - 1)) for top in fastest
+    ])
+    # Of both directions, without load and per load.
+    torque = np.zeros((2, 2, n, SPEEDS))
+    theta = model.theta_lifted
+    for term, columns in zip(
+        model.parameters.friction, model.parameters.friction_slices, strict=True
+    ):
+        joint = term.joint
+        warmth = float(term.law.constants().get('reference', np.nan))
+        if temperature is not None and np.isfinite(temperature[joint]):
+            warmth = float(temperature[joint])
+        for side, sign in enumerate((1.0, -1.0)):
+            free, loaded = (
+                _steady_torque(term.law, theta[columns], sign * speeds[joint], sign, load, warmth)
+                for load in (0.0, 1.0)
+            )
+            torque[side, 0, joint] += free
+            torque[side, 1, joint] += loaded - free
+        if not np.all(np.isfinite(torque[:, :, joint])):
+            raise DataError(
+                f'{robot.joint_names[joint]}: friction law {term.law.name} gives no number (joint '
+                f'at {warmth:g} deg C): give the temperature of the joint if the law needs one, '
+                'or identify the arm anew'
+            )
+    forth, back = torque
+    resistance, bias = 0.5 * (forth - back), 0.5 * (forth + back)
+    # Friction that is negative in the model would push; there is none to make up for.
+    return FrictionTable(
+        speeds, np.maximum(resistance[0], 0.0), np.maximum(resistance[1], 0.0), *bias
+    )
+
+
+def _steady_torque(
+    law: FrictionLaw, coefficients: FloatArray, dq: FloatArray, sign: float, load: float,
+    warmth: float,
+) -> FloatArray:
+    """Return the torque of a law at velocities of one sign, each after a long way, shape (m,)."""
+    # The first sample only says where the way begins.
+    velocity = np.append(dq[:1], dq)
+    N = velocity.size
+    motion = JointMotion(
+        sign * FAR * np.arange(float(N)), velocity, np.full(N, load), np.full(N, warmth)
+    )
+    return law.evaluate(motion, coefficients, law.initial_state())[0][1:]

@@ -1,0 +1,84 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The torque of bodies and rotors at one instant, of an identified model or of a description."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import RobotModel
+
+FloatArray = NDArray[np.float64]
+
+
+class RigidTorque:
+    """
+    Inverse dynamics of a known arm, without friction, fast enough for a control loop.
+
+    Parameters
+    ----------
+    model : IdentifiedModel or RobotModel
+        The identified arm; or a description, whose inertial parameters are then taken as they
+        are, with the rotor inertias that the robot's YAML states.
+
+    """
+
+    def __init__(self, model: IdentifiedModel | RobotModel) -> None:
+        if isinstance(model, IdentifiedModel):
+            self.robot, theta, parameters = model.robot, model.theta_lifted, model.parameters
+            rotors = np.zeros(self.robot.n)
+            if parameters.reflected_inertia:
+                rotors = theta[parameters.reflected_inertia_slice]
+        else:
+            self.robot, theta = model, prior_inertial_parameters(model)
+            known = model.drives.reflected_inertia
+            rotors = np.where(np.isfinite(known), known, 0.0)
+        self._theta = theta[: 10 * self.robot.n].copy()
+        self._rotors = rotors.copy()
+        self._data = self.robot.pinocchio.createData()
+        self._rest = np.zeros(self.robot.n)
+
+    def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """
+        Return the joint torques of a state and an acceleration.
+
+        Parameters
+        ----------
+        q, dq, ddq : ndarray, shape (n,)
+            Position [rad], velocity [rad/s], acceleration [rad/s^2].
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            ``M(q) ddq + C(q, dq) dq + g(q) + Ia ddq`` [N m].
+
+        """
+        # Of parameters, not of bodies: what base parameters leave open need not be a body.
+        Y = pin.computeJointTorqueRegressor(self.robot.pinocchio, self._data, q, dq, ddq)
+        torque: FloatArray = Y @ self._theta + self._rotors * ddq
+        return torque
+
+    def gravity(self, q: FloatArray) -> FloatArray:
+        """Return the joint torques [N m] that hold the arm at rest at `q` (n,) [rad]."""
+        return self(q, self._rest, self._rest)
+
+    def inertia(self, q: FloatArray) -> FloatArray:
+        """Return the mass matrix with rotors [kg m^2] at `q` (n,) [rad], shape (n, n)."""
+        gravity = self.gravity(q)
+        unit = np.eye(self.robot.n)
+        return np.column_stack([self(q, self._rest, ddq) - gravity for ddq in unit])

@@ -1,0 +1,361 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A simulated arm with an effort interface, and controllers that track a motion with it.
+
+MuJoCo moves the arm, with friction that sticks; a controller knows only what is measured, and the
+model it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.twin import Twin
+
+FloatArray = NDArray[np.float64]
+
+CONTROL_RATE = 500.0
+# Position [rad], velocity [rad/s] and acceleration [rad/s^2] to torque [N m], shape (n,) each.
+InverseDynamics = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+
+
+class ControlledArm(Twin):
+    """
+    A simulated arm that takes torques.
+
+    Drives make currents of torques by the gains that the robot's YAML states, and motors torques
+    of currents by the true ones; where none are stated, torques are true.
+
+    Parameters
+    ----------
+    robot, truth, sensors, q, seed, temperature
+        As for `Twin`; joints are rigid.
+
+    Raises
+    ------
+    UsageError
+        If joints are elastic.
+
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        truth: Truth,
+        sensors: Sensors,
+        q: FloatArray,
+        seed: int = 0,
+        *,
+        temperature: FloatArray | None = None,
+    ) -> None:
+        if truth.stiffness is not None:
+            raise UsageError(
+                'a torque-controlled simulated arm has rigid joints: leave out the stiffness'
+            )
+        gains = robot.drives.drive_gain
+        self._true_per_commanded = np.where(np.isfinite(gains), truth.drive_gain / gains, 1.0)
+        super().__init__(robot, truth, sensors, q, seed, temperature=temperature)
+
+    @property
+    def limit(self) -> FloatArray:
+        """Largest torques of the motors [N m], shape (n,)."""
+        return self._limit.copy()
+
+    def push(self, torque: FloatArray, duration: float) -> None:
+        """
+        Hold a torque for some time.
+
+        Parameters
+        ----------
+        torque : ndarray, shape (n,)
+            What is commanded [N m]; motors give no more than the effort limit.
+        duration : float
+            How long [s], a multiple of the physics step.
+
+        Raises
+        ------
+        UsageError
+            If a torque is not finite.
+
+        """
+        if not np.all(np.isfinite(torque)):
+            raise UsageError(f'a torque is commanded that is not finite: {torque.tolist()}')
+        mujoco, model, data = self._mujoco, self._model, self._data
+        self._torque = np.clip(self._true_per_commanded * torque, -self._limit, self._limit)
+        heat = np.zeros_like(self._torque)
+        steps = max(round(duration / PHYSICS_STEP), 1)
+        for _ in range(steps):
+            mujoco.mj_step1(model, data)
+            friction = self._friction(data.qvel)
+            heat += friction * data.qvel
+            data.qfrc_applied[:] = self._torque - friction
+            mujoco.mj_step2(model, data)
+            self._joint_torque = data.qfrc_applied - model.dof_armature * data.qacc
+        self._warm(heat / steps, steps * PHYSICS_STEP)
+
+
+@dataclass(frozen=True)
+class PositionLoop:
+    """
+    How stiffly a controller holds a motion.
+
+    Attributes
+    ----------
+    frequency : float
+        Of the closed loop without damping [Hz].
+    damping : float
+        Over the critical one.
+
+    Raises
+    ------
+    UsageError
+        If one is not positive.
+
+    """
+
+    frequency: float = 4.0
+    damping: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ('frequency', 'damping'):
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value > 0.0):
+                raise UsageError(f'position loop: {name} is {value!r}, it must be positive')
+
+    @property
+    def stiffness(self) -> float:
+        """Acceleration per position error [1/s^2]."""
+        return (2.0 * np.pi * self.frequency) ** 2
+
+    @property
+    def damping_rate(self) -> float:
+        """Acceleration per velocity error [1/s]."""
+        return 4.0 * np.pi * self.frequency * self.damping
+
+
+@dataclass(frozen=True, eq=False)
+class ControlState:
+    """
+    What a controller knows at one instant.
+
+    Attributes
+    ----------
+    stamp : float
+        Time [s].
+    q, dq : ndarray, shape (n,)
+        Measured position [rad] and velocity [rad/s].
+    tau : ndarray, shape (n,)
+        Commanded torque that acted since the state before, within the limit [N m].
+
+    """
+
+    stamp: float
+    q: FloatArray
+    dq: FloatArray
+    tau: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """
+    What is wanted at one instant.
+
+    Attributes
+    ----------
+    q, dq, ddq : ndarray, shape (n,)
+        Position [rad], velocity [rad/s], acceleration [rad/s^2].
+
+    """
+
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+
+
+class Addition(Protocol):
+    """What is added to a controller's torque, such as `prediction.feed_forward.FeedForward`."""
+
+    def step(
+        self, stamp: float, q: FloatArray, dq: FloatArray, dq_wanted: FloatArray,
+        tau: FloatArray | None = None,
+    ) -> FloatArray:
+        """Return joint torques [N m], shape (n,)."""
+
+
+Controller = Callable[[ControlState, Reference], FloatArray]
+
+
+def _added(addition: Addition | None, state: ControlState, wanted: Reference) -> FloatArray:
+    if addition is None:
+        return np.zeros_like(state.q)
+    return addition.step(state.stamp, state.q, state.dq, wanted.dq, state.tau)
+
+
+@dataclass(frozen=True, eq=False)
+class PdControl:
+    """
+    Every joint by itself: ``tau = I (k (q_w - q) + d (dq_w - dq)) + addition``.
+
+    Attributes
+    ----------
+    inertia : ndarray, shape (n,)
+        What the position loop takes each joint for [kg m^2].
+    loop : PositionLoop
+        Stiffness and damping.
+    addition : Addition, optional
+        Such as gravity and friction.
+
+    """
+
+    inertia: FloatArray
+    loop: PositionLoop
+    addition: Addition | None = None
+
+    def __call__(self, state: ControlState, wanted: Reference) -> FloatArray:
+        """Return the torque to command [N m], shape (n,)."""
+        pull = self.loop.stiffness * (wanted.q - state.q) \
+            + self.loop.damping_rate * (wanted.dq - state.dq)
+        return self.inertia * pull + _added(self.addition, state, wanted)
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedTorque:
+    """
+    Inverse dynamics: ``tau = M(q) (ddq_w + d (dq_w - dq) + k (q_w - q)) + C dq + g + addition``.
+
+    Attributes
+    ----------
+    inverse_dynamics : callable
+        Of the model, gravity included.
+    loop : PositionLoop
+        Stiffness and damping.
+    addition : Addition, optional
+        Such as friction.
+
+    """
+
+    inverse_dynamics: InverseDynamics
+    loop: PositionLoop
+    addition: Addition | None = None
+
+    def __call__(self, state: ControlState, wanted: Reference) -> FloatArray:
+        """Return the torque to command [N m], shape (n,)."""
+        ddq = wanted.ddq + self.loop.damping_rate * (wanted.dq - state.dq) \
+            + self.loop.stiffness * (wanted.q - state.q)
+        return self.inverse_dynamics(state.q, state.dq, ddq) + _added(
+            self.addition, state, wanted
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tracking:
+    """
+    How a motion was tracked.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (N,)
+        Times [s].
+    error : ndarray, shape (N, n)
+        True position less the wanted one [rad].
+    dq : ndarray, shape (N, n)
+        True velocity [rad/s].
+    torque : ndarray, shape (N, n)
+        Commanded torque that acts from each instant on, within the limit [N m].
+
+    """
+
+    stamps: FloatArray
+    error: FloatArray
+    dq: FloatArray
+    torque: FloatArray
+
+    @property
+    def rms(self) -> FloatArray:
+        """Root mean square of the error [rad], shape (n,)."""
+        found: FloatArray = np.sqrt(np.mean(self.error**2, axis=0))
+        return found
+
+    @property
+    def worst(self) -> FloatArray:
+        """Largest size of the error [rad], shape (n,)."""
+        found: FloatArray = np.abs(self.error).max(axis=0)
+        return found
+
+
+def track(
+    arm: ControlledArm,
+    reference: Motion,
+    controller: Controller,
+    rate: float = CONTROL_RATE,
+    delay: int = 1,
+) -> Tracking:
+    """
+    Let a controller track a motion with a simulated arm.
+
+    Parameters
+    ----------
+    arm : ControlledArm
+        Near the start of the motion.
+    reference : Motion
+        N samples of it at the rate of the controller.
+    controller : callable
+        Makes a torque of state and reference, which is held for one period.
+    rate : float
+        Of the controller [Hz]; its period is a multiple of the physics step.
+    delay : int
+        Periods between a measurement and the torque that is made of it.
+
+    Raises
+    ------
+    UsageError
+        If the period is no multiple of the physics step, or the delay is negative.
+
+    """
+    period = 1.0 / rate
+    steps = period / PHYSICS_STEP
+    if round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps:
+        raise UsageError(
+            f'a controller at {rate:g} Hz has a period of {period:g} s, needed is a multiple of '
+            f'{PHYSICS_STEP:g} s'
+        )
+    if delay < 0:
+        raise UsageError(
+            f'a torque comes {delay} periods after its measurement, needed is 0 or more'
+        )
+    error, dq, acted, commanded = (np.empty_like(reference.q) for _ in range(4))
+    for k in range(len(reference)):
+        measured, true = arm.measure()
+        error[k], dq[k] = true.q - reference.q[k], true.dq
+        wanted = Reference(reference.q[k], reference.dq[k], reference.ddq[k])
+        # What the motors gave before is not known: the arm was at rest.
+        before = acted[k - 1] if k else np.zeros_like(true.q)
+        torque = controller(ControlState(k * period, measured.q, measured.dq, before), wanted)
+        commanded[k] = np.clip(torque, -arm.limit, arm.limit)
+        # Until the first command is due, it acts all the same: nothing else could hold the arm.
+        acted[k] = commanded[max(k - delay, 0)]
+        arm.push(acted[k], period)
+    return Tracking(period * np.arange(float(len(reference))), error, dq, acted)

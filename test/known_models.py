@@ -1,0 +1,64 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Models of known arms whose parameters are set by name, or are those of a simulated truth."""
+
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.robot_model import JointLimits
+from robot_identification.simulation.twin import true_inertial_parameters
+
+
+def limited(robot, effort):
+    """Return an arm whose joints all have the same effort limit [N m]."""
+    old = robot.limits
+    return replace(robot, limits=JointLimits(
+        old.lower, old.upper, old.velocity, old.acceleration, np.full(robot.n, effort)
+    ))
+
+
+def known_model(robot, friction='none', theta_bodies=None, **values):
+    """
+    Return a model with some bodies, none by default, and named parameters; the others are zero.
+
+    Values are those of all joints or of each: `fc=[..]` sets fc1, fc2 and so on.
+    """
+    parameters = make_standard_parameters(
+        robot.n, parse_friction(friction), reflected_inertia=True
+    )
+    reduction = reduce_to_base(robot, parameters)
+    theta = np.zeros(parameters.size)
+    if theta_bodies is not None:
+        theta[: 10 * robot.n] = theta_bodies
+    for symbol, value in values.items():
+        for joint, one in enumerate(np.broadcast_to(value, robot.n)):
+            theta[parameters.names.index(f'{symbol}{joint + 1}')] = one
+    return IdentifiedModel(
+        robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), None, '',
+        SignalSource(), {}, {},
+    )
+
+
+def true_model(robot, truth):
+    """Return the model of a simulated truth, but for what makes its joints stick."""
+    return known_model(
+        robot, 'coulomb,viscous', true_inertial_parameters(robot, truth), fc=truth.coulomb,
+        fv=truth.viscous, Ia=truth.reflected_inertia,
+    )

@@ -1,0 +1,309 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is fed forward follows the wanted motion, within bounds, and never a noise or a NaN."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from known_models import known_model
+from known_models import limited
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.prediction.feed_forward import FeedForward
+from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.rigid_torque import RigidTorque
+
+PERIOD = 0.002
+COULOMB, VISCOUS = np.array([6.0, 5.0, 4.0]), np.array([2.0, 1.5, 1.0])
+LIMIT = 90.0
+KINETIC = FeedForwardOptions(friction='kinetic')
+Q = np.array([0.3, 0.1, -0.4])
+REST = np.zeros(3)
+
+
+@pytest.fixture(scope='module')
+def model(robots):
+    """Return a model of three joints with friction, and effort limits that gravity is below."""
+    robot = limited(robots['mixed'], LIMIT)
+    return known_model(
+        robot, 'coulomb,viscous', prior_inertial_parameters(robot), fc=COULOMB, fv=VISCOUS, Ia=0.5
+    )
+
+
+def friction_of(velocity):
+    """Return the friction of that model's laws [N m]."""
+    return COULOMB * np.tanh(velocity / 0.01) + VISCOUS * velocity
+
+
+def run(feed_forward, wanted, measured=None):
+    """Return the torques of a run with these wanted velocities (N, n), gravity taken off."""
+    measured = np.zeros_like(wanted) if measured is None else measured
+    return np.array([
+        feed_forward.step(k * PERIOD, Q, dq, dq_wanted) - feed_forward.gravity
+        for k, (dq, dq_wanted) in enumerate(zip(measured, wanted, strict=True))
+    ])
+
+
+def test_at_rest_it_is_gravity(model):
+    """Of the identified model, at the measured position."""
+    torque = FeedForward(model).step(0.0, Q, REST, REST)
+    np.testing.assert_allclose(torque, RigidTorque(model).gravity(Q), atol=1e-12)
+    without = FeedForward(model, FeedForwardOptions(gravity=False))
+    np.testing.assert_array_equal(without.step(0.0, Q, REST, REST), REST)
+
+
+@pytest.mark.parametrize('options', [KINETIC, FeedForwardOptions()])
+def test_moving_it_is_the_friction_of_the_wanted_velocity(model, options):
+    """Both variants: 0.5 rad/s is sliding. The table is off by 1e-3 at most."""
+    wanted = np.tile([0.5, -0.5, 0.5], (50, 1))
+    torque = run(FeedForward(model, options), wanted)
+    np.testing.assert_allclose(torque[-1], friction_of(wanted[-1]), rtol=1e-3)
+
+
+def test_near_rest_break_away_is_more_than_a_smooth_law(model):
+    """At 5 mrad/s the law has 46 % of its friction; what starts the joint is the whole."""
+    wanted = np.full((50, 3), 0.005)
+    np.testing.assert_allclose(
+        run(FeedForward(model, KINETIC), wanted)[-1], friction_of(0.005), rtol=5e-3
+    )
+    np.testing.assert_allclose(
+        run(FeedForward(model), wanted)[-1], COULOMB + 0.05 * VISCOUS, rtol=5e-3
+    )
+
+
+def test_a_measured_break_away_torque_is_taken(model):
+    """Near rest; in sliding it is gone."""
+    measured = np.array([9.0, 9.0, 3.0])
+    started = FeedForward(model, break_away=measured)
+    np.testing.assert_allclose(run(started, np.full((50, 3), 0.0025))[-1], measured, rtol=0.02)
+    started = FeedForward(model, break_away=measured)
+    np.testing.assert_allclose(
+        run(started, np.full((50, 3), 0.5))[-1], friction_of(0.5), rtol=1e-3
+    )
+
+
+@given(st.lists(
+    st.floats(-0.00099, 0.00099) | st.sampled_from([1e-16, -1e-16, 5e-324]), min_size=20,
+    max_size=20,
+))
+def test_noise_about_zero_is_no_motion(model, noise):
+    """Whatever its signs: exactly what is fed forward at rest, though sign(1e-16) is 1."""
+    torque = run(FeedForward(model), np.repeat(np.array(noise)[:, None], 3, axis=1))
+    np.testing.assert_array_equal(torque, np.zeros_like(torque))
+
+
+def test_measured_velocity_has_no_say(model, rng):
+    """Noise of a measured velocity, with any sign, changes not a bit."""
+    wanted = 0.02 * np.sin(np.arange(400.0) * PERIOD * 8.0)[:, None] * np.ones(3)
+    noisy = run(FeedForward(model), wanted, 0.1 * rng.normal(size=wanted.shape))
+    np.testing.assert_array_equal(noisy, run(FeedForward(model), wanted))
+
+
+def test_friction_comes_and_goes_without_a_step(model):
+    """
+    From one direction to the other in twice the transition time, never faster.
+
+    A step of time moves the direction by a tenth, and the torque by a tenth of what it is.
+    """
+    wanted = np.repeat([[0.004], [-0.004]], 60, axis=0) * np.ones(3)
+    torque = run(FeedForward(model), wanted)
+    steps = np.abs(np.diff(torque, axis=0))
+    assert np.all(steps <= 1.01 * PERIOD / 0.02 * (COULOMB + 0.05 * VISCOUS))
+    assert np.all(np.diff(torque[60:], axis=0) <= 1e-9), 'and it never turns back'
+    np.testing.assert_allclose(torque[80], -torque[59], rtol=1e-9)
+
+
+def test_a_velocity_that_hovers_about_the_threshold_does_not_chatter(model, rng):
+    """
+    Wanted 2 mrad/s with 0.4 mrad/s of noise: hysteresis holds the direction.
+
+    What is left is the slope of friction itself, which break-away does not have.
+    """
+    wanted = 0.002 + 0.0004 * rng.uniform(-1.0, 1.0, (500, 3))
+    torque = run(FeedForward(model), wanted)[20:]
+    assert np.ptp(torque, axis=0).max() < 1e-9
+
+
+@pytest.mark.parametrize('bad', [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize('which', ['stamp', 'q', 'dq', 'dq_wanted', 'tau'])
+def test_no_number_in_no_torque_out(model, which, bad):
+    """Zeros and a flag, not the torque before; afterwards it begins anew."""
+    feed_forward = FeedForward(model, FeedForwardOptions(observer_bandwidth=2.0))
+    moving = np.full(3, 0.3)
+    sample = {'stamp': 0.0, 'q': Q, 'dq': moving, 'dq_wanted': moving, 'tau': np.full(3, 20.0)}
+    for k in range(20):
+        before = feed_forward.step(**{**sample, 'stamp': k * PERIOD})
+    assert feed_forward.valid
+    assert np.abs(before).min() > 1.0
+    broken = bad if which == 'stamp' else np.array([0.1, bad, 0.1])
+    torque = feed_forward.step(**{**sample, 'stamp': 20 * PERIOD, which: broken})
+    np.testing.assert_array_equal(torque, REST)
+    assert not feed_forward.valid
+    fresh = FeedForward(model, FeedForwardOptions(observer_bandwidth=2.0))
+    for k in range(21, 40):
+        now = {**sample, 'stamp': k * PERIOD}
+        np.testing.assert_array_equal(feed_forward.step(**now), fresh.step(**now))
+        assert feed_forward.valid
+
+
+anything = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=3, max_size=3)
+
+
+@given(st.lists(st.tuples(anything, anything, anything, anything), min_size=3, max_size=3))
+def test_every_torque_is_finite_and_within_the_limit(model, samples):
+    """Whatever finite numbers come; a share of the limit is one, too."""
+    options = FeedForwardOptions(observer_bandwidth=5.0, effort_share=0.5)
+    feed_forward = FeedForward(model, options)
+    for k, sample in enumerate(samples):
+        torque = feed_forward.step(k * PERIOD, *(np.array(part) for part in sample))
+        assert np.all(np.abs(torque) <= 0.5 * LIMIT)
+
+
+def test_what_the_limit_cuts_is_said(model):
+    """The first joint has less effort than it takes to move it."""
+    weak = replace(model, robot=limited(model.robot, 3.0))
+    feed_forward = FeedForward(weak, FeedForwardOptions(gravity=False))
+    torque = run(feed_forward, np.full((50, 3), 0.5))
+    np.testing.assert_array_equal(torque[-1], np.full(3, 3.0))
+    assert feed_forward.limited.all()
+    assert FeedForward(model).limited.tolist() == [False] * 3
+
+
+def observe(model, feed_forward, extra, count):
+    """
+    Return the observer's torque after every sample of a known motion, shape (count, 3).
+
+    What acts in every interval is the model's torque, what was fed forward, and something more.
+    """
+    rigid, fed, found = RigidTorque(model), REST, []
+    t = np.arange(float(count))[:, None] * PERIOD + np.arange(3)
+    q, dq = 0.3 * np.sin(t), 0.3 * np.cos(t)
+    for k in range(count):
+        tau = extra + fed
+        if k:
+            tau = tau + rigid(
+                0.5 * (q[k] + q[k - 1]), 0.5 * (dq[k] + dq[k - 1]), (dq[k] - dq[k - 1]) / PERIOD
+            )
+        feed_forward.step(k * PERIOD, q[k], dq[k], np.full(3, 0.3), tau)
+        fed = feed_forward.friction
+        found.append(feed_forward.disturbance)
+    return np.array(found)
+
+
+@pytest.mark.parametrize('bandwidth', [0.5, 4.0])
+def test_the_observer_is_a_low_pass_of_what_the_model_lacks(model, bandwidth):
+    """
+    After a time constant it has 63 % of a constant torque.
+
+    Exactly so at its samples, because the torque is constant; 1e-6 is for rounding.
+    """
+    extra = np.array([4.0, -3.0, 2.0])
+    feed_forward = FeedForward(model, FeedForwardOptions(observer_bandwidth=bandwidth))
+    constant = 1.0 / (2.0 * np.pi * bandwidth)
+    found = observe(model, feed_forward, extra, 2000)
+    after = round(constant / PERIOD)
+    np.testing.assert_allclose(
+        found[after] / extra, 1.0 - np.exp(-after * PERIOD / constant), rtol=1e-6
+    )
+    np.testing.assert_allclose(found[-1], extra, rtol=1e-2 if bandwidth < 1.0 else 1e-9)
+
+
+def test_the_observer_is_bounded(model):
+    """By its share of the effort limit, whatever acts."""
+    options = FeedForwardOptions(observer_bandwidth=10.0, observer_share=0.1)
+    found = observe(model, FeedForward(model, options), np.full(3, 80.0), 200)
+    assert np.abs(found).max() == pytest.approx(0.1 * LIMIT)
+
+
+def test_a_resting_joint_keeps_what_was_observed(model):
+    """
+    Static friction holds it at any torque below break-away, and that is no disturbance.
+
+    As soon as it moves although it is meant to rest, the observer goes on.
+    """
+    feed_forward = FeedForward(model, FeedForwardOptions(observer_bandwidth=2.0))
+    observe(model, feed_forward, np.full(3, 3.0), 500)
+    start = 500 * PERIOD
+    for k in range(20):
+        feed_forward.step(start + k * PERIOD, Q, REST, REST, np.full(3, 3.0))
+    kept = feed_forward.disturbance
+    for k in range(20, 200):
+        feed_forward.step(start + k * PERIOD, Q, 0.001 * np.ones(3), REST, np.full(3, 50.0))
+    np.testing.assert_array_equal(feed_forward.disturbance, kept)
+    for k in range(200, 220):
+        feed_forward.step(start + k * PERIOD, Q, np.full(3, -0.1), REST, np.full(3, 50.0))
+    assert np.all(feed_forward.disturbance != kept)
+
+
+@pytest.mark.parametrize('stamp', [5.0, -1.0])
+def test_a_pause_and_a_clock_that_goes_back_begin_anew(model, stamp):
+    """What was observed, and the direction, belong to another time."""
+    options = FeedForwardOptions(observer_bandwidth=2.0)
+    feed_forward = FeedForward(model, options)
+    observe(model, feed_forward, np.full(3, 3.0), 500)
+    moving, tau = np.full(3, 0.3), np.full(3, 7.0)
+    np.testing.assert_array_equal(
+        feed_forward.step(stamp, Q, moving, moving, tau),
+        FeedForward(model, options).step(stamp, Q, moving, moving, tau),
+    )
+
+
+def test_a_stamp_that_comes_twice_moves_nothing(model):
+    """The same sample again has the same torque."""
+    feed_forward = FeedForward(model, FeedForwardOptions(observer_bandwidth=2.0))
+    moving = np.full(3, 0.3)
+    for k in range(5):
+        torque = feed_forward.step(k * PERIOD, Q, moving, moving, moving)
+    np.testing.assert_array_equal(feed_forward.step(4 * PERIOD, Q, moving, moving, moving), torque)
+
+
+def test_a_description_has_gravity_alone(robots):
+    """CAD knows no friction."""
+    feed_forward = FeedForward(robots['ur5'])
+    q, wanted = np.linspace(-1.0, 1.0, 6), np.full(6, 0.5)
+    for k in range(30):
+        torque = feed_forward.step(k * PERIOD, q, wanted, wanted)
+    np.testing.assert_allclose(torque, RigidTorque(robots['ur5']).gravity(q), atol=1e-12)
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    ({'friction': 'all'}, r"friction is 'all', known are none, kinetic, break_away"),
+    ({'observer_bandwidth': 0.0}, r'observer_bandwidth is 0\.0'),
+    ({'observer_share': 1.5}, r'observer_share is 1\.5'),
+    ({'effort_share': 0.0}, r'effort_share is 0\.0'),
+    ({'moving_velocity': -1.0}, r'moving_velocity is -1\.0'),
+    ({'slow_velocity': np.inf}, r'slow_velocity is inf'),
+    ({'transition_time': np.nan}, r'transition_time is nan'),
+])
+def test_options_out_of_range_are_refused(options, message):
+    with pytest.raises(UsageError, match=message):
+        FeedForwardOptions(**options)
+
+
+def test_what_cannot_be_fed_forward_is_refused(model, robots):
+    """Torques of unknown scale, torques for other joints, a bound that is not known."""
+    with pytest.raises(UsageError, match=r'torques of an unknown scale'):
+        FeedForward(replace(model, relative_scale=True))
+    for wrong in ([1.0, 2.0], [1.0, np.nan, 2.0], [1.0, -1.0, 2.0]):
+        with pytest.raises(UsageError, match=r'break-away torques .* are not 3 numbers'):
+            FeedForward(model, break_away=np.array(wrong))
+    unknown = replace(model, robot=limited(robots['mixed'], np.inf))
+    with pytest.raises(UsageError, match=r'effort limit of turn, slide, tip is unknown'):
+        FeedForward(unknown, FeedForwardOptions(observer_bandwidth=1.0))
+    with pytest.raises(UsageError, match=r'takes 3 numbers of each kind'):
+        FeedForward(model).step(0.0, Q, REST, np.zeros(2))

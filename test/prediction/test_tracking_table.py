@@ -1,0 +1,118 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The page on feed-forward has the figures of the benchmark, and they show what is promised."""
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from robot_identification.model.catalogue import load_robot
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / 'benchmarks' / 'results' / 'tracking.json'
+# What is compared, from one column of the page to the next.
+PD = 'PD alone'
+GRAVITY = 'PD, gravity'
+KINETIC = 'PD, gravity, kinetic friction'
+BREAK_AWAY = 'PD, gravity, friction with break-away'
+CAD = 'computed torque, CAD model'
+CAD_AND_FRICTION = 'computed torque, CAD bodies, identified friction'
+IDENTIFIED = 'computed torque, identified bodies and friction'
+
+
+@pytest.fixture(scope='module')
+def measured():
+    """Return the median of every figure by its name [mrad]."""
+    if not RESULTS.is_file():
+        pytest.skip(f'no {RESULTS.name}: run `python -m benchmarks tracking`')
+    content = json.loads(RESULTS.read_text(encoding='utf-8'))
+    assert content['repeats'] >= 5
+    return {figure['name']: figure['median'] for figure in content['figures']}
+
+
+def of_joints(measured, name, kind='rms'):
+    """Return the errors of a controller's joints, shape (6,)."""
+    return np.array([measured[f'{name}: joint {joint}, {kind}'] for joint in range(1, 7)])
+
+
+def table():
+    """Return the cells of the page's table, header first."""
+    lines = (ROOT / 'docs' / 'feed_forward.md').read_text(encoding='utf-8').splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith('| controller |'))
+    rows = []
+    for line in lines[first:]:
+        if not line.startswith('|'):
+            break
+        rows.append([cell.strip() for cell in line.strip('|').split('|')])
+    return rows
+
+
+def test_the_page_has_the_figures_of_the_benchmark(measured):
+    """Digit by digit, every controller and nothing else."""
+    header, _, *rows = table()
+    assert header[1:] == [*(f'joint {joint}' for joint in range(1, 7)), 'slow moves']
+    assert [row[0] for row in rows] == list(dict.fromkeys(
+        name.partition(': ')[0] for name in measured
+    ))
+    for name, *cells in rows:
+        rms, worst = (of_joints(measured, name, kind) for kind in ('rms', 'worst'))
+        expected = [f'{a:.2f} / {b:.1f}' for a, b in zip(rms, worst, strict=True)]
+        slow = measured[f'{name}: slow moves, rms of all joints']
+        assert cells == [*expected, f'{slow:.2f}'], name
+
+
+def test_tracking_error_falls_with_what_is_fed_forward(measured):
+    """With gravity, and then with friction; with break-away not more where laws know rest."""
+    errors = [of_joints(measured, name) for name in (PD, GRAVITY, KINETIC, BREAK_AWAY)]
+    assert errors[1].mean() < 0.8 * errors[0].mean()
+    assert np.all(errors[2] < 0.3 * errors[1])
+    assert np.all(errors[3] < 1.02 * errors[2])
+    slow = [
+        measured[f'{name}: slow moves, rms of all joints'] for name in (
+            'PD, gravity, kinetic friction of plain laws',
+            'PD, gravity, plain laws with break-away',
+            'PD, gravity, plain laws with measured break-away',
+        )
+    ]
+    assert slow[2] < 0.8 * slow[1] < 0.8 * slow[0]
+
+
+@pytest.mark.parametrize('kind', ['rms', 'worst'])
+def test_computed_torque_with_the_identified_model_beats_cad(measured, kind):
+    """In every joint; with the same friction beside it, in the first four."""
+    identified = of_joints(measured, IDENTIFIED, kind)
+    assert np.all(identified < 0.1 * of_joints(measured, CAD, kind))
+    assert np.all(identified[:4] < 0.5 * of_joints(measured, CAD_AND_FRICTION, kind)[:4])
+
+
+def test_the_motion_is_one_the_arm_can_make():
+    """Within the limits of the UR5, from rest to rest, and not the recorded one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        benchmark = importlib.import_module('benchmarks.tracking')
+    motion, robot = benchmark.tracked_motion(), load_robot('ur5')
+    limits = robot.limits
+    assert np.all((limits.lower <= motion.q) & (motion.q <= limits.upper))
+    assert np.all(np.abs(motion.dq) <= limits.velocity)
+    assert np.all(np.abs(motion.ddq) <= limits.acceleration)
+    for row in (0, -1):
+        np.testing.assert_allclose(motion.dq[row], 0.0, atol=1e-12)
+    # The last position of a move is that of the rest after it: no step of more than 2 ms takes.
+    steps = np.abs(np.diff(motion.q, axis=0))
+    assert np.all(steps <= 0.0021 * np.abs(motion.dq).max(axis=0))
+    slow = round(benchmark.SLOW * benchmark.CONTROL_RATE)
+    assert np.abs(motion.dq[-slow:]).max() < 0.2
