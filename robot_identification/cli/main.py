@@ -31,6 +31,7 @@ from robot_identification.cli import doctor
 from robot_identification.cli import drive_gains
 from robot_identification.cli import excite
 from robot_identification.cli import export
+from robot_identification.cli import friction_map
 from robot_identification.cli import identify
 from robot_identification.cli import init
 from robot_identification.cli import payload
@@ -44,7 +45,7 @@ from robot_identification.errors import IdentificationError
 
 COMMANDS = (
     demo, robots, base_parameters, urdf, excite, simulate, doctor, identify, validate, predict,
-    export, drive_gains, payload, temperature, compare, init,
+    export, drive_gains, payload, temperature, compare, friction_map, init,
 )
 INTERRUPTED = 130
 
