@@ -1,0 +1,87 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Start a simulated joint or wheel with an effort interface."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+
+def value(name, kind=str):
+    """Return an argument as a parameter of one type, whatever it looks like."""
+    return ParameterValue(LaunchConfiguration(name), value_type=kind)
+
+
+def generate_launch_description():
+    """Return the node and its arguments."""
+    return LaunchDescription([
+        DeclareLaunchArgument(
+            'namespace',
+            default_value='',
+            description='Namespace of the node, so that several can stand side by side.',
+        ),
+        DeclareLaunchArgument(
+            'joint',
+            default_value='wheel_3',
+            description='Name of the joint.',
+        ),
+        DeclareLaunchArgument(
+            'inertia',
+            default_value='0.009',
+            description='Of link and rotor, kg m^2.',
+        ),
+        DeclareLaunchArgument(
+            'static',
+            default_value='0.126',
+            description='Break-away friction, N m.',
+        ),
+        DeclareLaunchArgument(
+            'coulomb',
+            default_value='0.1',
+            description='Kinetic friction, N m.',
+        ),
+        DeclareLaunchArgument(
+            'viscous',
+            default_value='0.01',
+            description='Viscous friction, N m s/rad.',
+        ),
+        DeclareLaunchArgument(
+            'gravity_moment',
+            default_value='0.0',
+            description='Largest moment of gravity, N m.',
+        ),
+        DeclareLaunchArgument(
+            'simulation_token',
+            default_value='',
+            description='Shared with the friction tester that may move it.',
+        ),
+        Node(
+            package='robot_identification',
+            executable='simulated_effort_joint',
+            namespace=LaunchConfiguration('namespace'),
+            output='screen',
+            parameters=[{
+                'joint': value('joint'),
+                'inertia': value('inertia', float),
+                'static': value('static', float),
+                'coulomb': value('coulomb', float),
+                'viscous': value('viscous', float),
+                'gravity_moment': value('gravity_moment', float),
+                'simulation_token': value('simulation_token'),
+            }],
+        ),
+    ])

@@ -1,0 +1,596 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Measures the break-away torque of one joint or wheel through an effort interface.
+
+It sends torques to a forward controller's command topic, for one joint, armed by a human who types
+back what is armed. Nothing is sent in a dry run, which is the default. Whatever goes wrong makes
+the torque zero and latches FAULT. The other joints must be held by something else: they get zero,
+and the test ends when one of them moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import json
+import math
+from pathlib import Path
+import sys
+import time
+import traceback
+
+from diagnostic_msgs.msg import DiagnosticStatus
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import QoSProfile
+from robot_identification.errors import IdentificationError
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.break_away import BreakAway
+from robot_identification.estimation.break_away import BreakAwayRun
+from robot_identification.estimation.break_away import estimate_break_away
+from robot_identification.estimation.break_away import load_break_away
+from robot_identification.excitation.break_away import BreakAwaySettings
+from robot_identification.excitation.break_away import BreakAwayTest
+from robot_identification.excitation.break_away import Phase
+from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import declare_robot
+from robot_identification.nodes.common import INTERRUPTED
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import run_node
+from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.nodes.company import Company
+from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.nodes.robot_state import REST_SPEED
+from robot_identification.nodes.roots import write_path
+from robot_identification.nodes.tested_joint import JointReading
+from robot_identification.nodes.tested_joint import JointUnderTest
+from robot_identification.nodes.tester_parameters import declare_tester
+from robot_identification.nodes.tester_parameters import GRAVITY_FREE
+from robot_identification.nodes.tester_parameters import PRE_TEST
+from robot_identification.nodes.tester_parameters import settings_of
+from robot_identification.report.break_away_report import BREAK_AWAY_FILES
+from robot_identification.report.break_away_report import save_break_away
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+IDLE, ARMED, TESTING, ENDING, DONE, FAULT = (
+    'IDLE', 'ARMED', 'TESTING', 'ENDING', 'DONE', 'FAULT'
+)
+WATCH_PERIOD = 0.02
+REFRESH_PERIOD = 0.5
+GRAPH_PERIOD = 0.25
+ARMED_SECONDS = 60.0
+# Zero is sent again and again for so long [s]: one message may be lost.
+ZERO_SECONDS = 0.5
+# The cap of the test over the largest torque of the pre-test.
+CAP_FACTOR = 1.5
+# Of a joint that is held [rad].
+OTHERS_TRAVEL = 0.05
+# Moment of gravity in a pose said to be free of it, over the cap.
+FREE_SHARE = 0.05
+
+
+class FrictionTester(Node):
+    """Holds the state of one test; the numerics are in `excitation` and `estimation`."""
+
+    def __init__(self) -> None:
+        super().__init__('friction_tester')
+        self.finished: int | None = None
+        declare_robot(self)
+        declare_tester(self)
+        self._prefix = declare(self, 'tf_prefix', '', "before the names of the driver's joints")
+        token = declare(
+            self, 'simulation_token', '', 'shared with the simulated robot that may be moved'
+        )
+        states = declare(self, 'joint_states_topic', 'joint_states', 'measured state')
+        self._commands = declare(
+            self, 'commands_topic', 'forward_effort_controller/commands',
+            'Float64MultiArray of torques [N m] that the controller takes', read_only=True,
+        )
+        declare(
+            self, 'controller_joints', [''],
+            "joints of the controller in its order, as the driver names them; ['']: only the "
+            'joint that is tested', longest=64,
+        )
+        self._robot = robot_from_parameters(self)
+        self._joint = JointUnderTest.find(self._robot, '', self._prefix)
+        self._message: JointState | None = None
+        self._stamp = math.nan
+        self._new_at = self._armed_at = -math.inf
+        self._test: BreakAwayTest | None = None
+        self._mode = self._typed = ''
+        self._others: dict[str, float] = {}
+        # What the last pre-test found: for which joint, and the cap.
+        self._found = ('', 0.0)
+        self._zero_until = -math.inf
+        self._company = Company(self, states, token)
+        self._publisher = self.create_publisher(
+            Float64MultiArray, self._commands, QoSProfile(depth=1)
+        )
+        self.create_subscription(JointState, states, self._on_state, qos_profile_sensor_data)
+        self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
+        self._diagnostics = Diagnostics(self, 'test')
+        for verb in ('arm', 'execute', 'step', 'abort'):
+            self.create_service(
+                Trigger, f'~/{verb}', getattr(self, f'_on_{verb}'), qos_profile=SERVICE_QOS
+            )
+        # A wall clock of its own: a simulated or stopped /clock must not stop the watch.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(WATCH_PERIOD, self._watch, clock=steady)
+        self.create_timer(REFRESH_PERIOD, self._refresh, clock=steady)
+        self._state, self._said, self._result = '', '', {}
+        self._set_state(IDLE, 'waiting for a joint')
+        self.add_on_set_parameters_callback(self._on_set)
+
+    def _value(self, name: str):
+        return self.get_parameter(name).value
+
+    def close(self) -> bool:
+        """Zero the torque; return True when that has been said often enough."""
+        if self._state == TESTING:
+            self.finished = INTERRUPTED
+            self._fail('interrupted')
+        return self._state not in (TESTING, ENDING) and time.monotonic() > self._zero_until
+
+    def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        """Keep what was armed as it was armed."""
+        if self._state in (ARMED, TESTING, ENDING):
+            return SetParametersResult(
+                successful=False, reason=f'{self._state}: call ~/abort first'
+            )
+        if any(parameter.name in _READ_ONCE for parameter in parameters):
+            return SetParametersResult(
+                successful=False,
+                reason=f'{", ".join(_READ_ONCE)} are read once: start the tester with others',
+            )
+        return SetParametersResult(successful=True)
+
+    # What it says
+
+    def _set_state(self, state: str, reason: str) -> None:
+        self._state, self._said = state, reason
+        self._publish_state()
+        # rclpy insists on one severity for each line that logs.
+        if state == FAULT:
+            self.get_logger().error(f'{state}: {reason}')
+        else:
+            self.get_logger().info(f'{state}: {reason}')
+
+    def _publish_state(self) -> None:
+        test = self._test
+        self._state_publisher.publish(String(data=json.dumps({
+            'state': self._state,
+            'reason': self._said,
+            'joint': self._value('joint'),
+            'mode': self._value('mode'),
+            'dry_run': self._value('dry_run'),
+            'torque_cap': self._value('torque_cap'),
+            'phase': '' if test is None else test.phase.value,
+            'direction': 0 if test is None else test.direction,
+            'repeats': 0 if test is None else len(test.repeats),
+            **self._result,
+        })))
+
+    def _refresh(self) -> None:
+        if self._state == ARMED and time.monotonic() > self._armed_at + ARMED_SECONDS:
+            self._set_state(IDLE, f'armed more than {ARMED_SECONDS:.0f} s ago: arm again')
+        values = {'reason': self._said, 'age of joint states [s]': f'{self._age:.3f}'}
+        if self._test is not None and self._state == TESTING:
+            values |= {
+                'phase': self._test.phase.value,
+                'progress': f'{self._test.progress:.1%}',
+                'torque of the ramp [N m]': f'{self._test.level:.3f}',
+            }
+        self._diagnostics.publish(
+            DiagnosticStatus.ERROR if self._state == FAULT else DiagnosticStatus.OK,
+            self._state, values,
+        )
+
+    # Arming
+
+    def _on_arm(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._state in (TESTING, ENDING):
+            response.message = f'BUSY: {self._state}'
+            return response
+        try:
+            if self._state == ARMED:
+                # What was typed is good for one arming.
+                self._state = IDLE
+            self._joint = JointUnderTest.find(self._robot, self._value('joint'), self._prefix)
+            test = self._prepare()
+            text = self._confirmation(test.settings)
+            typed = self._value('arm.confirmation')
+            if typed != text:
+                raise UnsafeMotionError(
+                    f'arm.confirmation is {typed!r}: look at the joint, then set it to {text!r}'
+                )
+        except (IdentificationError, OSError) as error:
+            response.message = str(error)
+            self._set_state(FAULT if self._state == FAULT else IDLE, f'not armed: {error}')
+            return response
+        # It has to be typed again for the next arming; what is armed would refuse to be set.
+        self._state = IDLE
+        self.set_parameters([Parameter('arm.confirmation', value='')])
+        self._typed, self._armed_at, self._result = text, time.monotonic(), {}
+        self._test = None
+        response.success = True
+        response.message = f'armed for {ARMED_SECONDS:.0f} s: {text}'
+        self._set_state(ARMED, response.message)
+        return response
+
+    def _confirmation(self, settings: BreakAwaySettings) -> str:
+        """Return what a person has to type back."""
+        manual = self._value('mode') == PRE_TEST
+        largest = settings.torque_limit if manual else settings.torque_cap
+        return f'{self._value("mode")} {self._joint.name} {largest:.4g} Nm'
+
+    def _prepare(self) -> BreakAwayTest:
+        """
+        Return the test from where the joint stands, after everything was checked.
+
+        Raises
+        ------
+        IdentificationError
+            With what speaks against it.
+
+        """
+        if not self._joint.name:
+            raise UsageError('the parameter joint of friction_tester is not set')
+        message, reading = self._measure()
+        self._check_surroundings(reading)
+        window = self._value('window')
+        self._joint.check_range(reading.q, window)
+        limit = self._joint.torque_limit(self._value('torque_limit'))
+        gravity = self._joint.gravity(message)
+        subtracted = self._value('pose') != GRAVITY_FREE
+        if subtracted and gravity is None:
+            raise UsageError(
+                f'the robot {self._robot.name} has no joint {self._joint.name}, so that its '
+                'gravity cannot be subtracted: set robot, or choose a gravity_free pose'
+            )
+        moment = 0.0 if gravity is None else gravity(reading.q)
+        manual = self._value('mode') == PRE_TEST
+        cap = limit - abs(moment) if manual else self._value('torque_cap')
+        if cap <= 0.0:
+            raise UnsafeMotionError(
+                f'torque_cap of {self._joint.name} is {cap:.3g} N m: run the mode pre_test '
+                'first, which sets it'
+            )
+        whose, found = self._found
+        if not manual and cap == found and whose != self._joint.name:
+            raise UnsafeMotionError(
+                f'torque_cap {cap:g} N m is that of {whose}: run the mode pre_test of '
+                f'{self._joint.name}, or set torque_cap'
+            )
+        inertia = self._value('inertia') or self._joint.inertia(message)
+        if not inertia > 0.0:
+            raise UsageError(
+                f'the inertia of {self._joint.name} is not known: set inertia [kg m^2], of link '
+                'and rotor'
+            )
+        settings = settings_of(self, cap, limit, inertia)
+        if not subtracted and abs(moment) > FREE_SHARE * cap:
+            raise UnsafeMotionError(
+                f'gravity has a moment of {moment:.3g} N m on {self._joint.name} as it stands, '
+                f'more than {FREE_SHARE:.0%} of the torque_cap {cap:.3g} N m: turn it out of '
+                'gravity, or set pose to gravity_subtracted'
+            )
+        if not manual:
+            self._check_output()
+        return BreakAwayTest(
+            settings, reading.q, gravity if subtracted else None, manual=manual
+        )
+
+    def _measure(self) -> tuple[JointState, JointReading]:
+        """Return the last joint state, which must be new and name the joint."""
+        timeout = self._value('state_timeout')
+        if self._message is None or self._age > timeout:
+            raise UnsafeMotionError(
+                f'no joint state on {self._value("joint_states_topic")} for {self._age:.2f} s, '
+                f'at most {timeout:g} s are accepted'
+            )
+        reading = self._joint.read(self._message)
+        if reading is None:
+            raise UsageError(
+                f'joint is {self._joint.name!r}, joint states name '
+                f'{", ".join(self._message.name)}'
+            )
+        return self._message, reading
+
+    def _check_surroundings(self, reading: JointReading) -> None:
+        """Refuse to move what does not rest, or what others command."""
+        self._company.check_identity()
+        self._company.check(self._commands)
+        if not self.count_subscribers(self._commands):
+            raise UnsafeMotionError(
+                f'nobody listens to {self.resolve_topic_name(self._commands)}: is the effort '
+                'controller active? A UR driver without its forward_effort_controller has no '
+                'effort interface'
+            )
+        listed = [joint for joint in self._value('controller_joints') if joint]
+        if listed and self._joint.name not in listed:
+            raise UsageError(
+                f'controller_joints are {", ".join(listed)}, without {self._joint.name}'
+            )
+        if not (math.isfinite(reading.q) and abs(reading.dq) <= REST_SPEED):
+            raise UnsafeMotionError(
+                f'{self._joint.name} is at {reading.q:.3f} rad and moves at {reading.dq:.3f} '
+                f'rad/s: it must rest, below {REST_SPEED:g} rad/s'
+            )
+        for name, (_, speed) in reading.others.items():
+            if not abs(speed) <= REST_SPEED:
+                raise UnsafeMotionError(
+                    f'{name} moves at {speed:.3f} rad/s: the other joints must be held, below '
+                    f'{REST_SPEED:g} rad/s'
+                )
+
+    def _check_others(self, reading: JointReading) -> None:
+        """Refuse to go on when another joint is not where it was."""
+        for name, (position, _) in reading.others.items():
+            moved = abs(position - self._others.get(name, position))
+            if not moved <= OTHERS_TRAVEL:
+                raise UnsafeMotionError(
+                    f'{name} has moved by {moved:.3f} rad, the limit is {OTHERS_TRAVEL:g} rad: '
+                    'the other joints must be held'
+                )
+
+    # Results
+
+    def _kept(self) -> tuple[Path, list[BreakAway]]:
+        """Return folder and results of other joints that it holds."""
+        folder = write_path(self, 'output')
+        path = folder / BREAK_AWAY_FILES[0]
+        if not path.exists():
+            return folder, []
+        robot, found = load_break_away(path)
+        if robot != self._robot_name:
+            raise UsageError(
+                f'{path} is of the robot {robot!r}, this one is {self._robot_name!r}: name '
+                'another output'
+            )
+        return folder, [joint for joint in found if joint.run.joint != self._joint.name]
+
+    @property
+    def _robot_name(self) -> str:
+        """Name of the robot, empty where the joint is none of its own."""
+        return self._robot.name if self._joint.robot is not None else ''
+
+    def _check_output(self) -> None:
+        folder, others = self._kept()
+        path = folder / BREAK_AWAY_FILES[0]
+        if self._value('overwrite') or not path.exists():
+            return
+        if len(load_break_away(path)[1]) > len(others):
+            raise UsageError(
+                f'{path} holds results of {self._joint.name} already: set overwrite, or name '
+                'another output'
+            )
+
+    def _write(self, test: BreakAwayTest) -> str:
+        """Write what was found; return it in words."""
+        run = BreakAwayRun(
+            self._joint.name, 'free' if self._value('pose') == GRAVITY_FREE else 'subtracted',
+            test.settings, test.repeats, test.reason if test.phase is Phase.ABORTED else '',
+        )
+        found = estimate_break_away(run, correction=self._value('correction'))
+        folder, others = self._kept()
+        save_break_away(folder, self._robot_name, [*others, found], force=True)
+        medians = {
+            'up' if direction > 0 else 'down': round(box.median, 6)
+            for direction, box in found.boxes.items()
+        }
+        self._result = {'medians': medians, 'file': str(folder / BREAK_AWAY_FILES[0])}
+        words = ', '.join(f'{value:.4g} N m {way}' for way, value in medians.items())
+        return f'{self._joint.name} breaks away at {words}: {folder / BREAK_AWAY_FILES[0]}'
+
+    # Executing
+
+    def _on_execute(
+        self, request: Trigger.Request, response: Trigger.Response
+    ) -> Trigger.Response:
+        if self._state in (TESTING, ENDING):
+            response.message = f'BUSY: {self._state}'
+            return response
+        if self._state != ARMED:
+            response.message = f'not armed: the state is {self._state}, {self._said}'
+            return response
+        try:
+            if time.monotonic() > self._armed_at + ARMED_SECONDS:
+                raise UnsafeMotionError(f'armed more than {ARMED_SECONDS:.0f} s ago: arm again')
+            test = self._prepare()
+            if self._confirmation(test.settings) != self._typed:
+                raise UnsafeMotionError(
+                    f'{self._typed} was armed, and {self._confirmation(test.settings)} would be '
+                    'executed: the joint was moved, arm again'
+                )
+        except (IdentificationError, OSError) as error:
+            response.message = str(error)
+            self._set_state(IDLE, f'not executed: {error}')
+            return response
+        response.success = True
+        if self._value('dry_run'):
+            response.message = f'dry run: nothing was sent; {self._plan(test)}'
+            self._set_state(IDLE, response.message)
+            return response
+        _, reading = self._measure()
+        self._others = {name: position for name, (position, _) in reading.others.items()}
+        self._test, self._mode = test, self._value('mode')
+        response.message = self._plan(test)
+        self._set_state(TESTING, response.message)
+        return response
+
+    def _plan(self, test: BreakAwayTest) -> str:
+        settings = test.settings
+        what = (
+            'one ramp in each direction, raised by ~/step' if self._value('mode') == PRE_TEST
+            else f'{settings.repeats} ramps in each direction, {settings.duration / 60.0:.1f} '
+            'minutes at most without the returns'
+        )
+        return (
+            f'{self._joint.name} at {test.start:.3f} rad: {what}, {settings.rate:.3g} N m/s up '
+            f'to {settings.torque_cap:.4g} N m, at most {settings.torque_limit:.4g} N m with '
+            f'gravity'
+        )
+
+    def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        test = self._test
+        if self._state != TESTING or self._mode != PRE_TEST or test is None:
+            response.message = f'no pre-test is running: {self._state}'
+        elif test.raise_torque(self._value('pre_test.step')):
+            response.success = True
+            response.message = f'{test.level:.4g} N m, growing'
+        else:
+            response.message = f'{test.phase.value}: wait for the next ramp'
+        return response
+
+    def _on_abort(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._state == TESTING:
+            self._fail('aborted by a call')
+        elif self._state == ARMED:
+            self._set_state(IDLE, 'disarmed')
+        response.success, response.message = True, self._state
+        return response
+
+    @property
+    def _age(self) -> float:
+        """Time since a joint state with a new stamp came [s]."""
+        return time.monotonic() - self._new_at
+
+    def _on_state(self, message: JointState) -> None:
+        """Answer a joint state with a torque; whatever goes wrong in that makes it zero."""
+        try:
+            self._answer(message)
+        except Exception as error:
+            self.get_logger().error(traceback.format_exc())
+            self._fail(f'internal error: {error!r}')
+
+    def _answer(self, message: JointState) -> None:
+        reading = self._joint.read(message)
+        if self._state == TESTING and reading is None:
+            # Of another broadcaster; if it is the only one, silence ends the test.
+            return
+        self._message = message
+        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        if stamp != self._stamp:
+            self._stamp, self._new_at = stamp, time.monotonic()
+        test = self._test
+        if self._state != TESTING or test is None or reading is None:
+            return
+        try:
+            self._check_others(reading)
+        except UnsafeMotionError as error:
+            self._fail(str(error))
+            return
+        before = test.phase
+        self._send(test.step(reading.stamp, reading.q, reading.dq, reading.effort))
+        if test.phase is Phase.ABORTED:
+            self._fail(test.reason)
+        elif test.phase is Phase.DONE:
+            self._end(test.reason)
+        elif test.phase is not before:
+            self._publish_state()
+
+    def _send(self, torque: float) -> None:
+        """Send the torque of the joint, as the model counts, and zeros for the others."""
+        value = self._joint.sign * torque
+        listed = [joint for joint in self._value('controller_joints') if joint]
+        self._publisher.publish(Float64MultiArray(data=[
+            value if joint == self._joint.name else 0.0 for joint in listed or [self._joint.name]
+        ]))
+
+    def _fail(self, reason: str) -> None:
+        """Zero the torque at once and latch FAULT after that was said often enough."""
+        if self._state != TESTING or self._test is None:
+            # Nothing was sent, and nothing is.
+            self._set_state(FAULT, reason)
+            return
+        self._test.abort(reason)
+        self._end(reason)
+
+    def _end(self, reason: str) -> None:
+        self._send(0.0)
+        self._zero_until = time.monotonic() + ZERO_SECONDS
+        self._set_state(ENDING, f'torque zero: {reason}')
+
+    def _watch(self) -> None:
+        try:
+            self._look()
+        except Exception as error:
+            self.get_logger().error(traceback.format_exc())
+            self._fail(f'internal error: {error!r}')
+
+    def _look(self) -> None:
+        if self._state == ENDING:
+            self._send(0.0)
+            if time.monotonic() > self._zero_until:
+                self._finish()
+            return
+        if self._state != TESTING:
+            return
+        timeout = self._value('state_timeout')
+        if self._age > timeout:
+            self._fail(f'no new joint state for {self._age:.2f} s, at most {timeout:g} s')
+            return
+        if self._company.age > GRAPH_PERIOD:
+            try:
+                self._company.check(self._commands)
+            except UnsafeMotionError as error:
+                self._fail(str(error))
+
+    def _finish(self) -> None:
+        """Keep what was found, and say how it ended."""
+        assert self._test is not None
+        test, reason = self._test, self._test.reason
+        state = self._state = DONE if test.phase is Phase.DONE else FAULT
+        try:
+            if self._mode != PRE_TEST:
+                words = self._write(test)
+                reason = words if state == DONE else f'{reason}; so far {words}'
+            elif state == DONE:
+                reason = self._set_cap(test)
+        except (IdentificationError, OSError) as error:
+            reason += f'; nothing was written: {error}'
+        self._set_state(state, reason)
+
+    def _set_cap(self, test: BreakAwayTest) -> str:
+        """Take the cap of the test from the pre-test; return it in words."""
+        largest = max(repeat.torque for repeat in test.repeats)
+        cap = float(f'{CAP_FACTOR * largest:.4g}')
+        self._found = self._joint.name, cap
+        self.set_parameters([Parameter('torque_cap', value=cap)])
+        return (
+            f'{self._joint.name} moved at {largest:.4g} N m: torque_cap is {cap:.4g} N m, '
+            f'{CAP_FACTOR:g} times that'
+        )
+
+
+_READ_ONCE = ('robot', 'tf_prefix', 'joint_states_topic', 'simulation_token')
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_node(FrictionTester))
+
+
+if __name__ == '__main__':
+    main()

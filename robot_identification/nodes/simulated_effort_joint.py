@@ -1,0 +1,133 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A simulated joint or wheel with an effort interface, to try the friction tester on.
+
+It stands where a driver with a forward effort controller stands: torques in, joint states out, in
+real time. It leaves (exit code 5) as soon as anybody else publishes joint states or listens to
+its commands: it must not share a graph with a real robot.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import run_node
+from robot_identification.nodes.graph import foreign_participants
+from robot_identification.simulation.effort_joint import EffortJoint
+from robot_identification.simulation.effort_joint import EffortJointConstants
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import String
+
+COMMANDS = 'forward_effort_controller/commands'
+FOREIGN_CHECK_PERIOD = 0.5
+# A youBot base wheel of Rajagopal 2017, with the rotor's inertia behind its gear.
+_WHEEL = {
+    'inertia': (0.009, 'of link and rotor [kg m^2]', 1e-4, 1e3),
+    'static': (0.126, 'break-away friction [N m]', 0.0, 1e3),
+    'coulomb': (0.1, 'kinetic friction [N m]', 0.0, 1e3),
+    'viscous': (0.01, 'viscous friction [N m s/rad]', 0.0, 1e3),
+    'stribeck_velocity': (0.03, 'width of the passage between both [rad/s]', 1e-3, 10.0),
+    'gravity_moment': (0.0, 'largest moment of gravity [N m]', -1e3, 1e3),
+}
+
+
+class SimulatedEffortJoint(Node):
+    """Steps the joint in real time and speaks for it."""
+
+    def __init__(self) -> None:
+        super().__init__('simulated_effort_joint')
+        self.finished: int | None = None
+        self._name = declare(self, 'joint', 'wheel_3', 'name of the joint', read_only=True)
+        constants = EffortJointConstants(**{
+            name: declare(
+                self, name, default, description, minimum=minimum, maximum=maximum, read_only=True
+            )
+            for name, (default, description, minimum, maximum) in _WHEEL.items()
+        })
+        start = declare(self, 'initial_position', 0.0, 'where it rests first [rad]',
+                        minimum=-10.0, maximum=10.0, read_only=True)
+        noise = declare(self, 'velocity_noise', 0.003, 'of the measured velocity [rad/s]',
+                        minimum=0.0, maximum=1.0, read_only=True)
+        seed = declare(self, 'noise_seed', 0, 'of the noise', minimum=0, maximum=2**31 - 1,
+                       read_only=True)
+        rate = declare(self, 'rate', 200.0, 'of the joint states [Hz]', minimum=10.0,
+                       maximum=1000.0, read_only=True)
+        self._timeout = declare(
+            self, 'command_timeout', 0.5, 'a torque is held no longer than this [s]',
+            minimum=0.01, maximum=10.0, read_only=True,
+        )
+        token = declare(self, 'simulation_token', '',
+                        'shared with the friction tester that may move it', read_only=True)
+        self._joint = EffortJoint(constants, start, velocity_noise=noise, seed=seed)
+        self._torque, self._commanded_at = 0.0, -math.inf
+        self._stepped_at = time.monotonic()
+        self._states = self.create_publisher(JointState, 'joint_states', QoSProfile(depth=10))
+        self._identity = self.create_publisher(String, 'simulated_robot/identity', LATCHED)
+        self._identity.publish(String(data=json.dumps(
+            {'token': token, 'node': self.get_fully_qualified_name()}
+        )))
+        self.create_subscription(
+            Float64MultiArray, COMMANDS, self._on_command, QoSProfile(depth=1)
+        )
+        self.create_timer(1.0 / rate, self._step)
+        self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
+
+    def _on_command(self, message: Float64MultiArray) -> None:
+        if len(message.data) != 1 or not math.isfinite(message.data[0]):
+            # As the real controller: what does not fit its joints is ignored, with a log line.
+            self.get_logger().error('a command is not one finite torque: ignored')
+            return
+        self._torque, self._commanded_at = float(message.data[0]), time.monotonic()
+
+    def _step(self) -> None:
+        now = time.monotonic()
+        torque = self._torque if now - self._commanded_at < self._timeout else 0.0
+        # After a pause of this process the joint has not been moving for all of it.
+        self._joint.advance(torque, min(now - self._stepped_at, self._timeout))
+        self._stepped_at = now
+        q, dq = self._joint.measure()
+        message = JointState(name=[self._name], position=[q], velocity=[dq], effort=[torque])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._states.publish(message)
+
+    def _check_graph(self) -> None:
+        foreign = foreign_participants(
+            self, self.get_fully_qualified_name(), 'joint_states', COMMANDS
+        )
+        if foreign:
+            self.get_logger().error(
+                f'{"; ".join(foreign)}: a simulated joint does not share a graph with another '
+                'robot; set ROS_DOMAIN_ID to one of its own'
+            )
+            self.finished = UnsafeMotionError.exit_code
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_node(SimulatedEffortJoint))
+
+
+if __name__ == '__main__':
+    main()

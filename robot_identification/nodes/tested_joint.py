@@ -1,0 +1,210 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The joint that the friction tester moves, and what the robot's description says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.lab_safety import TORQUE_SHARE
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.nodes.conversions import joint_values
+from robot_identification.nodes.conversions import to_seconds
+from sensor_msgs.msg import JointState
+
+
+@dataclass(frozen=True)
+class JointReading:
+    """
+    A joint state as far as the test of one joint needs it.
+
+    Attributes
+    ----------
+    stamp : float
+        Of its header [s].
+    q, dq : float
+        Of the tested joint, as the model counts [rad], [rad/s]; NaN where the message has none.
+    effort : float
+        Of the tested joint, in the driver's unit; NaN where the message has none.
+    others : dict of str to tuple of float
+        Positions [rad] and velocities [rad/s] of the other joints, as the driver has them.
+
+    """
+
+    stamp: float
+    q: float
+    dq: float
+    effort: float
+    others: dict[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class JointUnderTest:
+    """
+    One joint of a robot, or a wheel that no description knows.
+
+    Attributes
+    ----------
+    name : str
+        As the driver names it.
+    robot : RobotModel or None
+        The arm that has it, None of a joint that it does not have.
+    index : int
+        Its place in the robot.
+    prefix : str
+        Before the names of the robot's joints.
+
+    """
+
+    name: str
+    robot: RobotModel | None
+    index: int
+    prefix: str
+
+    @classmethod
+    def find(cls, robot: RobotModel, name: str, prefix: str) -> JointUnderTest:
+        """Return a joint by the name that the driver has for it."""
+        names = [prefix + joint for joint in robot.joint_names]
+        if name in names:
+            return cls(name, robot, names.index(name), prefix)
+        return cls(name, None, 0, prefix)
+
+    @property
+    def sign(self) -> float:
+        """1, or -1 where the driver counts against the model's axis."""
+        return 1.0 if self.robot is None else float(self.robot.encoders.sign[self.index])
+
+    def read(self, message: JointState) -> JointReading | None:
+        """Return what a joint state says of the joint, None if it does not name it."""
+        if self.name not in message.name:
+            return None
+        positions, velocities, efforts = (
+            dict(zip(message.name, values, strict=True))
+            if len(values) == len(message.name) else dict.fromkeys(message.name, math.nan)
+            for values in (message.position, message.velocity, message.effort)
+        )
+        q, dq, effort = positions[self.name], velocities[self.name], efforts[self.name]
+        if self.robot is not None:
+            q = self.sign * q - float(self.robot.encoders.zero[self.index])
+            dq *= self.sign
+        others = {
+            name: (positions[name], velocities[name]) for name in positions if name != self.name
+        }
+        return JointReading(to_seconds(message.header.stamp), q, dq, effort, others)
+
+    def gravity(self, message: JointState) -> Callable[[float], float] | None:
+        """
+        Return the torque against gravity over the joint's position, the others as they stand.
+
+        None of a joint that no description knows.
+
+        Raises
+        ------
+        DataError
+            If the message lacks a joint of the robot.
+
+        """
+        if self.robot is None:
+            return None
+        robot, index = self.robot, self.index
+        pose, _, _ = joint_values(
+            message, [self.prefix + joint for joint in robot.joint_names], robot.encoders
+        )
+        rest = np.zeros((1, robot.n))
+
+        def torque(q: float) -> float:
+            at = pose.copy()
+            at[index] = q
+            return float(rigid_torque(robot, Motion(at[None], rest, rest))[0, index])
+
+        return torque
+
+    def inertia(self, message: JointState) -> float:
+        """
+        Return inertia of the links and the rotor about the joint as it stands [kg m^2].
+
+        NaN of a joint that no description knows; a rotor that none knows is left out.
+
+        Raises
+        ------
+        DataError
+            If the message lacks a joint of the robot.
+
+        """
+        if self.robot is None:
+            return math.nan
+        robot, index = self.robot, self.index
+        pose, _, _ = joint_values(
+            message, [self.prefix + joint for joint in robot.joint_names], robot.encoders
+        )
+        rest, turning = np.zeros((2, robot.n)), np.zeros((2, robot.n))
+        turning[1, index] = 1.0
+        still, turned = rigid_torque(robot, Motion(np.vstack([pose, pose]), rest, turning))
+        rotor = float(robot.drives.reflected_inertia[index])
+        return float(turned[index] - still[index]) + (0.0 if math.isnan(rotor) else rotor)
+
+    def torque_limit(self, wanted: float) -> float:
+        """
+        Return the largest torque of the test [N m]; 0.0 wanted: a share of the joint's limit.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If it is not known, or above that share.
+
+        """
+        share = math.inf
+        if self.robot is not None:
+            share = TORQUE_SHARE * float(self.robot.limits.effort[self.index])
+        limit = wanted or share
+        if not math.isfinite(limit):
+            raise UnsafeMotionError(
+                f'no limit of the torque of {self.name} is known: set torque_limit [N m]'
+            )
+        if limit > share:
+            raise UnsafeMotionError(
+                f'torque_limit is {limit:g} N m, {TORQUE_SHARE:.0%} of the limit of {self.name} '
+                f'are {share:.4g} N m'
+            )
+        return limit
+
+    def check_range(self, start: float, window: float) -> None:
+        """
+        Refuse a window that reaches beyond the joint's position limits.
+
+        Raises
+        ------
+        UnsafeMotionError
+            With the limits.
+
+        """
+        if self.robot is None:
+            return
+        lower, upper = (
+            float(values[self.index])
+            for values in (self.robot.limits.lower, self.robot.limits.upper)
+        )
+        if start - window < lower or start + window > upper:
+            raise UnsafeMotionError(
+                f'{self.name} stands at {start:.3f} rad, and its window of {window:g} rad either '
+                f'side reaches beyond its limits {lower:.3f} and {upper:.3f} rad: move it away '
+                'from the limit, or make window smaller'
+            )

@@ -1,0 +1,103 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What the friction tester can be told: joint, mode, motion, arm and result."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+from robot_identification.estimation.break_away import CORRECTIONS
+from robot_identification.excitation.break_away import BreakAwaySettings
+from robot_identification.nodes.common import declare
+
+PRE_TEST, BREAK_AWAY = 'pre_test', 'break_away'
+MODES = (PRE_TEST, BREAK_AWAY)
+GRAVITY_FREE, GRAVITY_SUBTRACTED = 'gravity_free', 'gravity_subtracted'
+POSES = (GRAVITY_FREE, GRAVITY_SUBTRACTED)
+_USUAL = BreakAwaySettings(torque_cap=1.0, torque_limit=1.0, inertia=1.0)
+# Parameters that are settings of the test under the same name, with their bounds.
+_SETTINGS = {
+    'ramp_rate': ('of the torque [N m/s]; 0.0: from zero to the cap in 20 s', 0.0, 100.0),
+    'threshold': ('speed above which the joint has broken away [rad/s]', 0.005, 1.0),
+    'confirming_samples': ('how many samples in a row must be above the threshold', 1, 100),
+    'repeats': ('ramps in each direction', 2, 1000),
+    'window': ('how far the joint may be from where it stood [rad]', 0.02, 3.0),
+    'tolerance': ('how near its start the joint must come to rest [rad]', 0.001, 0.5),
+    'settle_time': ('how long it must rest there before a ramp [s]', 0.0, 30.0),
+    'return_timeout': ('how long a return may take [s]', 1.0, 300.0),
+    'return_speed': ('largest speed of the return [rad/s]', 0.01, 1.0),
+    'speed_limit': ('speed at which the test is aborted [rad/s]', 0.05, 5.0),
+    'position_gain': ('k_P of the return [1/s]', 0.01, 20.0),
+    'integral_gain': ('k_I of the return [1/s^2]', 0.0, 10.0),
+    'onset_travel': (
+        'way after which the onset of motion is seen [rad]; more than the joint yields before it '
+        'breaks away', 1e-6, 0.2,
+    ),
+    'patience': ('how long the pre-test waits for the next ~/step [s]', 1.0, 300.0),
+}
+
+
+def declare_tester(node: Node) -> None:
+    """Declare the parameters of the test; those of robot, topics and roots are elsewhere."""
+    declare(node, 'mode', BREAK_AWAY,
+            'pre_test: by hand, step by step, to find torque_cap; break_away: the test',
+            choices=MODES)
+    declare(node, 'joint', '', 'the joint or wheel to test, as the driver names it')
+    declare(node, 'pose', GRAVITY_FREE,
+            'gravity_free: gravity has no moment on the joint as it stands; gravity_subtracted: '
+            "its moment is subtracted by the robot's description", choices=POSES)
+    declare(node, 'dry_run', True, 'check everything, send nothing')
+    declare(node, 'arm.confirmation', '',
+            'what is armed, typed back for each arming: ~/arm says what to type', longest=200)
+    declare(node, 'torque_cap', 0.0,
+            'largest torque of a ramp, without gravity [N m]; 0.0: the pre-test sets it',
+            minimum=0.0, maximum=1000.0)
+    declare(node, 'torque_limit', 0.0,
+            "largest torque of all [N m]; 0.0: 80 % of the joint's limit in the robot YAML",
+            minimum=0.0, maximum=1000.0)
+    declare(node, 'pre_test.step', 0.1,
+            'by how much a call of ~/step raises the torque of the pre-test [N m]',
+            minimum=0.001, maximum=20.0)
+    declare(node, 'inertia', 0.0,
+            "of link and rotor on the joint's side [kg m^2]; 0.0: by the robot's description",
+            minimum=0.0, maximum=1000.0)
+    declare(node, 'continuous', False, 'whether the position wraps around at a turn')
+    for name, (description, minimum, maximum) in _SETTINGS.items():
+        declare(node, name, getattr(_USUAL, name), description, minimum=minimum, maximum=maximum)
+    declare(node, 'state_timeout', 0.2,
+            'longest silence of the joint states before the torque is zeroed [s], wall time',
+            minimum=0.02, maximum=2.0)
+    declare(node, 'correction', CORRECTIONS[0],
+            'what is taken off the torque at the threshold', choices=CORRECTIONS)
+    declare(node, 'output', '', 'folder of the results, one for all joints of an arm')
+    declare(node, 'overwrite', False, 'replace what the results hold of this joint')
+
+
+def settings_of(
+    node: Node, torque_cap: float, torque_limit: float, inertia: float
+) -> BreakAwaySettings:
+    """
+    Return the settings that the parameters make.
+
+    Raises
+    ------
+    UsageError
+        If they do not go together.
+
+    """
+    values = {name: node.get_parameter(name).value for name in (*_SETTINGS, 'continuous')}
+    return BreakAwaySettings(
+        torque_cap=torque_cap, torque_limit=torque_limit, inertia=inertia,
+        longest_gap=node.get_parameter('state_timeout').value, **values,
+    )

@@ -1,0 +1,206 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Write what break-away tests found: a file for scripts, a text and a page with box plots."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+import io
+from pathlib import Path
+
+import numpy as np
+from robot_identification.estimation.break_away import break_away_content
+from robot_identification.estimation.break_away import BreakAway
+from robot_identification.estimation.break_away import corrected_torque
+from robot_identification.estimation.break_away import CORRECTIONS
+from robot_identification.files import dump_yaml
+from robot_identification.files import to_plain
+from robot_identification.files import write_results
+from robot_identification.report.canvas import new_figure
+from robot_identification.report.figures import FONT_SIZE
+from robot_identification.report.figures import MAXIMUM_RESOLUTION
+from robot_identification.report.figures import MEASURED
+from robot_identification.report.figures import Picture
+from robot_identification.report.figures import PREDICTED
+from robot_identification.report.figures import RESIDUAL
+from robot_identification.report.figures import WIDTH
+from robot_identification.report.formatting import fixed
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import percent
+from robot_identification.report.formatting import text_table
+from robot_identification.report.formatting import wrap
+from robot_identification.report.page import render_page
+
+BREAK_AWAY_FILES = ('break_away.yaml', 'results.txt', 'report.html')
+DIRECTIONS = {1: '+', -1: '-'}
+HEIGHT = 2.8
+# Repeats are drawn beside each other, so that equal ones are seen; of the width of a box.
+SPREAD = 0.35
+TABLE_WORDS = (
+    'Torques are in N m. From, to: the interval of the median, by bootstrap of the repeats, 95 %. '
+    'Outliers are more than 1.5 interquartile ranges beyond the quartiles; the median counts them.'
+)
+_HEADER = (
+    'joint', 'direction', 'repeats', 'median', 'from', 'to', 'Q1', 'Q3', 'IQR / median',
+    'outliers',
+)
+_COMPARED = ('joint', 'direction', *CORRECTIONS)
+
+
+def _rows(found: Sequence[BreakAway]) -> list[list[str]]:
+    """Return a row for each joint and direction."""
+    return [
+        [
+            joint.run.joint, DIRECTIONS[direction], str(box.count), number(box.median, 4),
+            number(box.interval[0], 4), number(box.interval[1], 4),
+            number(box.lower_quartile, 4), number(box.upper_quartile, 4),
+            percent(box.interquartile_range / box.median) if box.median else '',
+            str(len(box.outliers)),
+        ]
+        for joint in found for direction, box in joint.boxes.items()
+    ]
+
+
+def _compared(found: Sequence[BreakAway]) -> list[list[str]]:
+    """Return the medians by every correction, for each joint and direction."""
+    return [
+        [joint.run.joint, DIRECTIONS[direction], *(
+            number(float(np.median([
+                corrected_torque(repeat, joint.run.settings.inertia, correction)
+                for repeat in joint.run.towards(direction)
+            ])), 4) for correction in CORRECTIONS
+        )]
+        for joint in found for direction in joint.boxes
+    ]
+
+
+def _how(joint: BreakAway) -> str:
+    """Say in a sentence how a joint was tested."""
+    settings = joint.run.settings
+    pose = {
+        'free': 'in a gravity-free pose', 'subtracted': 'with the moment of gravity subtracted',
+    }[joint.run.gravity]
+    return (
+        f'{joint.run.joint}: {len(joint.run.repeats)} ramps of {number(settings.rate)} N m/s up '
+        f'to {number(settings.torque_cap)} N m, threshold {number(settings.threshold)} rad/s in '
+        f'{settings.confirming_samples} samples, {pose}; correction {joint.correction}, inertia '
+        f'{number(settings.inertia)} kg m^2'
+    )
+
+
+def break_away_text(robot: str, found: Sequence[BreakAway]) -> str:
+    """Return the results of some joints as plain text; `robot` may be empty."""
+    lines = [
+        *wrap(f'Break-away torque{f" of {robot}" if robot else ""}'),
+        '',
+        *text_table(_HEADER, _rows(found)),
+        '',
+        *wrap(TABLE_WORDS),
+        '',
+        'Medians by correction [N m]:',
+        *text_table(_COMPARED, _compared(found)),
+        '',
+    ]
+    for joint in found:
+        for note in (_how(joint), *(f'{joint.run.joint}: {note}' for note in joint.notes)):
+            lines += wrap(note, first='  - ')
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def render_break_away_report(robot: str, found: Sequence[BreakAway]) -> str:
+    """
+    Return the report, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    robot : str
+        Name of the robot; may be empty.
+    found : sequence of BreakAway
+        One for each joint.
+
+    """
+    return render_page(
+        'break_away.html.j2',
+        robot=robot,
+        header=_HEADER,
+        rows=_rows(found),
+        words=TABLE_WORDS,
+        compared_header=_COMPARED,
+        compared=_compared(found),
+        pictures=[draw_boxes(joint) for joint in found],
+        how=[_how(joint) for joint in found],
+        notes=[f'{joint.run.joint}: {note}' for joint in found for note in joint.notes],
+    )
+
+
+def draw_boxes(joint: BreakAway) -> Picture:
+    """Draw the box of each direction of a joint, with every repeat as a point."""
+    figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION)
+    axes = figure.subplots()
+    for place, (direction, box) in enumerate(joint.boxes.items()):
+        axes.bxp(
+            [{
+                'med': box.median, 'q1': box.lower_quartile, 'q3': box.upper_quartile,
+                'whislo': box.lower_whisker, 'whishi': box.upper_whisker, 'fliers': [],
+            }],
+            positions=[place], widths=0.7, manage_ticks=False,
+            medianprops={'color': RESIDUAL, 'linewidth': 1.6},
+            boxprops={'color': MEASURED}, whiskerprops={'color': MEASURED},
+            capprops={'color': MEASURED},
+        )
+        values = joint.values[direction]
+        beside = place + SPREAD * np.linspace(-0.5, 0.5, len(values))
+        axes.plot(beside, values, 'o', color=PREDICTED, markersize=3)
+    axes.set_xticks(
+        range(len(joint.boxes)), [DIRECTIONS[direction] for direction in joint.boxes]
+    )
+    axes.set_xlim(-0.6, len(joint.boxes) - 0.4)
+    axes.set_xlabel('direction', fontsize=FONT_SIZE)
+    axes.set_ylabel('torque [N m]', fontsize=FONT_SIZE)
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(True, axis='y', color='#e0e0e0', linewidth=0.6)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format='png', metadata={'Software': None})
+    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
+    medians = ' and '.join(
+        f'{fixed(box.median)} N m in direction {DIRECTIONS[direction]}'
+        for direction, box in joint.boxes.items()
+    )
+    return Picture(
+        f'data:image/png;base64,{encoded}', joint.run.joint,
+        f'Box plots of the break-away torque of {joint.run.joint}: medians {medians}',
+    )
+
+
+def save_break_away(
+    directory: Path, robot: str, found: Sequence[BreakAway], *, force: bool
+) -> None:
+    """
+    Write the files of break-away tests into a folder, all of them or none.
+
+    Raises
+    ------
+    UsageError
+        If one of them exists already and `force` is not set.
+
+    """
+    write_results(directory, {
+        'break_away.yaml': dump_yaml(to_plain(break_away_content(robot, found))),
+        'results.txt': break_away_text(robot, found),
+        'report.html': render_break_away_report(robot, found),
+    }, force)

@@ -1,0 +1,173 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+One joint or wheel that takes torques, and sticks exactly.
+
+At rest it does not move by anything before the torque on it exceeds the break-away torque, so that
+what a slow ramp finds is what was set, to the step of the ramp. Nothing of it is shared with the
+friction laws of the model, nor with what tests it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import fields
+import math
+
+import numpy as np
+from robot_identification.errors import UsageError
+
+LARGEST_STEP = 5.0e-4
+
+
+@dataclass(frozen=True)
+class EffortJointConstants:
+    """
+    Constants of a joint, or of a wheel where `gravity_moment` is 0.
+
+    In motion ``inertia ddq = tau - gravity_moment sin(q) - viscous dq - sign(dq) (coulomb +
+    (static - coulomb) exp(-(dq / stribeck_velocity)^2))``; at rest it stays as long as ``|tau -
+    gravity_moment sin(q)| <= static``.
+
+    Attributes
+    ----------
+    inertia : float
+        Of link and rotor, on the joint's side [kg m^2].
+    static, coulomb : float
+        Break-away and kinetic dry friction [N m].
+    viscous : float
+        Viscous friction [N m s/rad].
+    stribeck_velocity : float
+        Width of the passage from static to kinetic friction [rad/s].
+    gravity_moment : float
+        Largest moment of gravity [N m]; q = 0 hangs, or stands where it is negative.
+
+    """
+
+    inertia: float
+    static: float
+    coulomb: float
+    viscous: float = 0.0
+    stribeck_velocity: float = 0.03
+    gravity_moment: float = 0.0
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if not math.isfinite(value):
+                raise UsageError(f'effort joint: {item.name} is {value}, not finite')
+        for name in ('inertia', 'stribeck_velocity'):
+            if getattr(self, name) <= 0.0:
+                raise UsageError(
+                    f'effort joint: {name} is {getattr(self, name):g}, it must be above 0'
+                )
+        for name in ('coulomb', 'viscous'):
+            if getattr(self, name) < 0.0:
+                raise UsageError(f'effort joint: {name} is {getattr(self, name):g}, negative')
+        if self.static < self.coulomb:
+            raise UsageError(
+                f'effort joint: static friction {self.static:g} N m is below the kinetic one, '
+                f'{self.coulomb:g} N m'
+            )
+
+    def gravity(self, q: float) -> float:
+        """Return the torque that holds the joint against gravity [N m]."""
+        return self.gravity_moment * math.sin(q)
+
+    def friction(self, speed: float) -> float:
+        """Return friction at a steady speed >= 0 [rad/s], in N m."""
+        drop = (self.static - self.coulomb) * math.exp(-(speed / self.stribeck_velocity) ** 2)
+        return self.coulomb + drop + self.viscous * speed
+
+
+class EffortJoint:
+    """
+    A joint that is moved by torques.
+
+    Parameters
+    ----------
+    constants : EffortJointConstants
+        Of the joint.
+    q : float
+        Where it rests first [rad].
+    velocity_noise : float
+        Standard deviation of the measured velocity [rad/s].
+    seed : int
+        Of the noise.
+
+    """
+
+    def __init__(
+        self, constants: EffortJointConstants, q: float = 0.0, *,
+        velocity_noise: float = 0.0, seed: int = 0,
+    ) -> None:
+        self.constants = constants
+        self.q, self.dq = float(q), 0.0
+        self._noise = velocity_noise
+        self._rng = np.random.default_rng(seed)
+
+    def measure(self) -> tuple[float, float]:
+        """Return position [rad] and measured velocity [rad/s]."""
+        return self.q, self.dq + self._noise * float(self._rng.standard_normal())
+
+    def advance(self, torque: float, duration: float) -> None:
+        """
+        Apply a constant torque.
+
+        Parameters
+        ----------
+        torque : float
+            Of the drive, on the joint's side [N m].
+        duration : float
+            How long [s].
+
+        """
+        left = duration
+        while left > 0.0:
+            if self.dq == 0.0 and abs(self._drive(torque, self.q)) <= self.constants.static:
+                # It stays: neither torque nor gravity changes.
+                return
+            step = min(left, LARGEST_STEP)
+            left -= self._slide(torque, step)
+
+    def _drive(self, torque: float, q: float) -> float:
+        """Return the torque against which friction stands."""
+        return torque - self.constants.gravity(q)
+
+    def _slide(self, torque: float, step: float) -> float:
+        """Move for a step, or until the joint comes to rest; return how long that was."""
+        constants = self.constants
+        sign = math.copysign(1.0, self.dq if self.dq != 0.0 else self._drive(torque, self.q))
+
+        def acceleration(q: float, dq: float) -> float:
+            # Within a step friction keeps its sign.
+            friction = sign * constants.friction(abs(dq))
+            return (self._drive(torque, q) - friction) / constants.inertia
+
+        first = acceleration(self.q, self.dq)
+        middle = self.dq + 0.5 * step * first
+        half = self.q + 0.25 * step * (self.dq + middle)
+        mean = acceleration(half, max(sign * middle, 0.0) * sign)
+        after = self.dq + step * mean
+        if sign * after > 0.0:
+            self.q += 0.5 * step * (self.dq + after)
+            self.dq = after
+            return step
+        # It turns around, or stops: there friction can hold it. A joint that only just breaks
+        # away does not move within this step.
+        taken = min(-self.dq / mean, step) if self.dq != 0.0 and mean != 0.0 else step
+        self.q += 0.5 * taken * self.dq
+        self.dq = 0.0
+        return taken

@@ -1,0 +1,76 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A robot with an effort interface: one joint of the simulation, and another one that is held."""
+
+import math
+import time
+
+from robot_identification.simulation.effort_joint import EffortJoint
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+COMMANDS = '/forward_effort_controller/commands'
+JOINT, HELD = 'wheel_3', 'wheel_4'
+STEP = 0.004
+# Without a command its time goes on by itself after this [s].
+PATIENCE = 0.02
+
+
+class EffortRobot:
+    """
+    Moves by one step with each command, so that no time passes while a command is on its way.
+
+    Without commands its time goes on slowly. Both joints turn against the model's axis where
+    `sign` is -1.
+    """
+
+    def __init__(self, graph, constants, names=(JOINT, HELD), reading=0.0, sign=1.0):
+        self.joint = EffortJoint(constants)
+        self.commands = []
+        self.silent, self.drift, self.position_lost = False, 0.0, False
+        self._names, self._reading, self._sign = list(names), reading, sign
+        self._time, self._torque = 100.0, 0.0
+        self._published_at = -math.inf
+        self.node = graph.add_node('effort_robot')
+        self._states = self.node.create_publisher(JointState, '/joint_states', 10)
+        self.node.create_subscription(Float64MultiArray, COMMANDS, self._on_command, 10)
+        self.node.create_timer(0.5 * PATIENCE, self._on_timer)
+
+    def _on_command(self, message):
+        self.commands.append(list(message.data))
+        self._torque = self._sign * message.data[0]
+        self._step()
+
+    def _on_timer(self):
+        if time.monotonic() > self._published_at + PATIENCE:
+            self._step()
+
+    def _step(self):
+        if self.silent:
+            return
+        self.joint.advance(self._torque, STEP)
+        self._time += STEP
+        self._published_at = time.monotonic()
+        q, dq = self.joint.measure()
+        position = math.nan if self.position_lost else self._reading + self._sign * q
+        others = [self.drift * self._time] + [0.0] * (len(self._names) - 2)
+        message = JointState(
+            name=self._names, position=[position, *others],
+            velocity=[self._sign * dq, *[0.0] * len(others)],
+            effort=[self._sign * self._torque, *[0.0] * len(others)],
+        )
+        message.header.stamp.sec, nanoseconds = divmod(round(self._time * 1e9), 10**9)
+        message.header.stamp.nanosec = nanoseconds
+        self._states.publish(message)
