@@ -23,17 +23,20 @@ import json
 from pathlib import Path
 import sys
 import time
+from typing import Any
 
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import MissingDependencyError
 from robot_identification.files import write_atomically
 
 from . import consistent
+from . import contact
 from . import coverage
 from . import figaroh
 from . import gradient
 from . import many_bags
 from . import optimizers
+from . import predictor
 from . import reading
 from . import recorder
 from . import regressor
@@ -51,10 +54,12 @@ BENCHMARKS = {
     'coverage': coverage,
     'reading': reading,
     'recorder': recorder,
+    'predictor': predictor,
     'optimizers': optimizers,
     'whole': whole,
     'many_bags': many_bags,
     'tracking': tracking,
+    'contact': contact,
 }
 
 
@@ -66,7 +71,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         '--repeats', type=int, metavar='N', help='by default what suits each benchmark'
     )
     parser.add_argument(
-        '--seconds', type=float, metavar='S', help='length of a recording, for recorder alone'
+        '--seconds', type=float, metavar='S',
+        help='length of a run, for recorder or predictor alone',
+    )
+    parser.add_argument(
+        '--hours', type=float, metavar='H', help='simulated free motion, for contact alone'
     )
     parser.add_argument(
         '--output', type=Path, default=RESULTS, metavar='DIR', help='default: %(default)s'
@@ -77,9 +86,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f'unknown: {", ".join(unknown)}; known are {", ".join(BENCHMARKS)}')
     if args.repeats is not None and args.repeats < 1:
         parser.error('--repeats must be positive')
-    if args.seconds is not None and (args.names != ['recorder'] or args.seconds <= 0.0):
-        parser.error('--seconds must be positive, and is for recorder alone')
-    options = {} if args.seconds is None else {'seconds': args.seconds}
+    timed = args.names in (['recorder'], ['predictor'])
+    if args.seconds is not None and not (timed and args.seconds > 0.0):
+        parser.error('--seconds must be positive, and is for recorder or predictor alone')
+    if args.hours is not None and not (args.names == ['contact'] and args.hours > 0.0):
+        parser.error('--hours must be positive, and is for contact alone')
+    options = {
+        name: value for name, value in (('seconds', args.seconds), ('hours', args.hours))
+        if value is not None
+    }
     for name in args.names or BENCHMARKS:
         try:
             _run(name, args.repeats, args.output, options)
@@ -104,12 +119,19 @@ def _run(name: str, repeats: int | None, output: Path, options: Mapping[str, flo
         'machine': facts,
         'figures': [figure.as_dict() for figure in figures],
     }
-    write_atomically(output / f'{name}.json', json.dumps(content, indent=2) + '\n')
+    write_atomically(output / f'{name}.json', _as_json(content))
     print(_table(figures))
     print(
         f'{facts["processor"]}, {facts["cores"]} cores, load {facts["load_average"][0]:g} before, '
         f'{facts["blas_threads"]} BLAS thread, Python {facts["python"]}, {repeats} repeats\n'
     )
+
+
+def _as_json(content: Mapping[str, Any]) -> str:
+    """Return JSON with a line for each figure."""
+    head = json.dumps({key: content[key] for key in content if key != 'figures'}, indent=2)
+    lines = ',\n'.join(f'    {json.dumps(figure)}' for figure in content['figures'])
+    return f'{head[:-2]},\n  "figures": [\n{lines}\n  ]\n}}\n'
 
 
 def _table(figures: Sequence[Figure]) -> str:

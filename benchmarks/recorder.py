@@ -21,8 +21,6 @@ repeat records twice: on the machine as it is, and with a busy process for every
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 import json
 import os
 from pathlib import Path
@@ -40,6 +38,9 @@ from robot_identification.errors import DataError
 from robot_identification.experiment.bag import RosbagsBackend
 
 from .figures import Figure
+from .processes import busy_cores
+from .processes import cpu_share
+from .processes import resident_memory
 
 REPEATS = 3
 SECONDS = 20.0
@@ -54,7 +55,7 @@ def measure(repeats: int, seconds: float = SECONDS) -> list[Figure]:
     runs: dict[str, list[dict[str, float]]] = {'': [], ', cores busy': []}
     for _ in range(repeats):
         runs[''].append(_run(seconds))
-        with _busy_cores():
+        with busy_cores():
             runs[', cores busy'].append(_run(seconds))
     messages = round(RATE * seconds)
     figures = []
@@ -72,21 +73,6 @@ def measure(repeats: int, seconds: float = SECONDS) -> list[Figure]:
             values = tuple(result[key] for result in results)
             figures.append(Figure(name + condition, unit, values))
     return figures
-
-
-@contextmanager
-def _busy_cores() -> Iterator[None]:
-    """Keep every core busy with a process of the same priority."""
-    busy = [
-        subprocess.Popen([sys.executable, '-c', 'while True: pass'])
-        for _ in range(os.cpu_count() or 1)
-    ]
-    try:
-        yield
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
 
 
 def _run(seconds: float) -> dict[str, float]:
@@ -153,9 +139,9 @@ def drive(recorder: int, messages: int) -> dict[str, float]:
             sys.exit('the recorder does not listen')
         time.sleep(0.01)
     message = JointState(name=JOINTS)
-    start = _memory(recorder, 'VmRSS')
+    start = resident_memory(recorder, 'VmRSS')
     latest = 0.0
-    with _cpu(recorder) as recorder_cpu, _cpu(os.getpid()) as publisher_cpu:
+    with cpu_share(recorder) as recorder_cpu, cpu_share(os.getpid()) as publisher_cpu:
         started = time.monotonic()
         for number in range(messages):
             due = started + number / RATE
@@ -168,9 +154,9 @@ def drive(recorder: int, messages: int) -> dict[str, float]:
             message.effort = [-0.001 * number] * 6
             publisher.publish(message)
     publisher.wait_for_all_acked(Duration(seconds=DEADLINE))
-    end = _memory(recorder, 'VmRSS')
+    end = resident_memory(recorder, 'VmRSS')
     call('stop')
-    most = _memory(recorder, 'VmHWM')
+    most = resident_memory(recorder, 'VmHWM')
     node.destroy_node()
     rclpy.shutdown()
     return {
@@ -181,30 +167,6 @@ def drive(recorder: int, messages: int) -> dict[str, float]:
         'memory_most': most,
         'latest': 1e3 * latest,
     }
-
-
-@contextmanager
-def _cpu(process: int):
-    """Yield a list that holds the CPU time of a process over the block, in % of one core."""
-    result: list[float] = []
-    started, used = time.monotonic(), _cpu_seconds(process)
-    yield result
-    result.append(
-        100.0 * (_cpu_seconds(process) - used) / (time.monotonic() - started)
-    )
-
-
-def _cpu_seconds(process: int) -> float:
-    # After the name in parentheses, fields 14 and 15 are user and system time.
-    fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
-
-
-def _memory(process: int, key: str) -> float:
-    for line in Path(f'/proc/{process}/status').read_text().splitlines():
-        if line.startswith(key):
-            return int(line.split()[1]) / 1e3
-    raise DataError(f'/proc/{process}/status has no {key}')
 
 
 if __name__ == '__main__':

@@ -25,6 +25,7 @@ import sys
 
 import robot_identification
 from robot_identification.cli import base_parameters
+from robot_identification.cli import collision
 from robot_identification.cli import compare
 from robot_identification.cli import demo
 from robot_identification.cli import doctor
@@ -45,7 +46,7 @@ from robot_identification.errors import IdentificationError
 
 COMMANDS = (
     demo, robots, base_parameters, urdf, excite, simulate, doctor, identify, validate, predict,
-    export, drive_gains, payload, temperature, compare, friction_map, init,
+    export, drive_gains, payload, temperature, compare, friction_map, collision, init,
 )
 INTERRUPTED = 130
 

@@ -37,6 +37,7 @@ from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.prediction.comparison import compare_effort
 from robot_identification.prediction.comparison import EffortComparison
+from robot_identification.processing.dataset import FloatArray
 
 
 def add_parser(subparsers: Any) -> None:
@@ -67,22 +68,42 @@ def run(args: argparse.Namespace) -> int:
         write_comparison_mcap(args.output, model, comparison)
     for note in notes:
         warn(note)
-    residual = np.ma.masked_invalid(comparison.measured - comparison.predicted)
-    rmse = np.sqrt((residual**2).mean(axis=0)).filled(np.nan)
+    rmse = _rms(comparison.measured - comparison.predicted)
+    content: dict[str, Any] = {
+        'output': args.output,
+        'unit': model.effort_unit,
+        'joints': model.robot.joint_names,
+        'samples': len(comparison.stamps),
+        'rmse': rmse,
+    }
+    if args.causal:
+        smooth, _ = compare_effort(model, args.bag, causal=False)
+        content['rms_from_zero_phase'] = _rms(_difference(comparison, smooth))
     if args.json:
-        print_json({
-            'output': args.output,
-            'unit': model.effort_unit,
-            'joints': model.robot.joint_names,
-            'samples': len(comparison.stamps),
-            'rmse': rmse,
-        })
+        print_json(content)
     else:
         for joint, value in zip(model.robot.joint_names, rmse, strict=True):
             known = f'{value:.4g} {model.effort_unit}' if np.isfinite(value) else 'not available'
             print(f'{joint}: RMSE {known}')
+        if args.causal:
+            shown = ', '.join(f'{value:.3g}' for value in content['rms_from_zero_phase'])
+            print(f'RMS difference to the zero-phase prediction: {shown} {model.effort_unit}')
         print(f'written to {args.output}')
     return 0
+
+
+def _rms(values: FloatArray) -> FloatArray:
+    """Return the root mean square of each column, NaN where nothing is known."""
+    squares = np.ma.masked_invalid(values) ** 2
+    rms: FloatArray = np.sqrt(squares.mean(axis=0)).filled(np.nan)
+    return rms
+
+
+def _difference(one: EffortComparison, other: EffortComparison) -> FloatArray:
+    """Return what the predictions differ by on the stamps that both have."""
+    _, first, second = np.intersect1d(one.stamps, other.stamps, return_indices=True)
+    difference: FloatArray = one.predicted[first] - other.predicted[second]
+    return difference
 
 
 def comparison_csv(model: IdentifiedModel, comparison: EffortComparison) -> str:

@@ -448,13 +448,65 @@ def continue_torque(
         Joint torques [N m].
 
     """
-    n = robot.n
+    tau, transmitted = rigid_and_transmitted_torque(robot, parameters, theta, motion)
+    return tau + continue_friction(
+        robot, parameters, theta, motion, transmitted, friction_states
+    )
+
+
+def rigid_and_transmitted_torque(
+    robot: RobotModel, parameters: StandardParameters, theta: FloatArray, motion: Motion
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return the torque without friction, and what of it the gears transmit.
+
+    Parameters
+    ----------
+    robot, parameters, theta, motion
+        As in `continue_torque`.
+
+    Returns
+    -------
+    rigid : ndarray, shape (N, n)
+        Of bodies and rotors [N m].
+    transmitted : ndarray, shape (N, n)
+        What friction that depends on the load sees [N m]: the same, or that of the bodies alone
+        where the rotors' own motion is given.
+
+    """
     W = inertial_regressor(robot, motion)
-    bodies: FloatArray = (W @ theta[: 10 * n]).reshape(-1, n)
-    tau = bodies.copy()
+    bodies: FloatArray = (W @ theta[: 10 * robot.n]).reshape(-1, robot.n)
+    rigid = bodies
     if parameters.reflected_inertia:
-        tau += motion.drive_side.ddq * theta[parameters.reflected_inertia_slice]
-    tau_rigid = tau.copy() if motion.rotor is None else bodies
+        rigid = bodies + motion.drive_side.ddq * theta[parameters.reflected_inertia_slice]
+    return rigid, rigid if motion.rotor is None else bodies
+
+
+def continue_friction(
+    robot: RobotModel,
+    parameters: StandardParameters,
+    theta: FloatArray,
+    motion: Motion,
+    tau_rigid: FloatArray,
+    friction_states: list[FloatArray],
+) -> FloatArray:
+    """
+    Return the friction torque of some samples of a recording, after those before them.
+
+    Parameters
+    ----------
+    robot, parameters, theta, motion, friction_states
+        As in `continue_torque`.
+    tau_rigid : ndarray, shape (N, n)
+        What the gears transmit, for laws that depend on it [N m].
+
+    Returns
+    -------
+    ndarray, shape (N, n)
+        Friction torques, offsets among them [N m].
+
+    """
+    friction = np.zeros(motion.q.shape)
     for index, (term, columns) in enumerate(
         zip(parameters.friction, parameters.friction_slices, strict=True)
     ):
@@ -462,8 +514,8 @@ def continue_torque(
         found, friction_states[index] = run_friction(
             term.law, seen, friction_states[index], motion.starts
         )
-        tau[:, term.joint] += found @ theta[columns]
-    return tau
+        friction[:, term.joint] += found @ theta[columns]
+    return friction
 
 
 def prior_inertial_parameters(robot: RobotModel) -> FloatArray:

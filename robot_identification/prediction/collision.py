@@ -19,6 +19,9 @@ A threshold is a factor times the standard deviation that model and noise have a
 so that it is wide where the model is unsure. The factor is found on free motion: of the largest
 ratio of each second, whose distribution is Gumbel's whatever that of the samples is, the quantile
 that leaves as many false alarms an hour as are allowed.
+
+Where a joint rests or turns round, friction is anything up to break-away, and no model knows it.
+There, and as long as the observer remembers it, a torque is added that is found in the same way.
 """
 
 from __future__ import annotations
@@ -41,6 +44,14 @@ BLOCK = 1.0
 FEWEST_BLOCKS = 20
 # Where nothing was calibrated.
 DEFAULT_FACTOR = 6.0
+# A joint that is slower may stick or turn round [rad/s]: above the noise of measured velocities,
+# below what matters in motion.
+REST_SPEED = 0.02
+# Errors of the model stay below the limit in free motion, or there would be alarms. So many times
+# the smallest step is seen even where such an error is against it.
+SURE = 2.0
+# Share of a rest in what the observer remembers that does not matter any more.
+NEGLIGIBLE = 0.05
 SECONDS_PER_HOUR = 3600.0
 
 
@@ -69,7 +80,13 @@ class PredictionBand:
             )
         self._model, self._variance = model, noise**2
 
-    def at(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+    def at(
+        self,
+        q: FloatArray,
+        dq: FloatArray,
+        ddq: FloatArray,
+        temperature: FloatArray | None = None,
+    ) -> FloatArray:
         """
         Return the standard deviation at one state.
 
@@ -77,6 +94,8 @@ class PredictionBand:
         ----------
         q, dq, ddq : ndarray, shape (n,)
             Position [rad], velocity [rad/s] and acceleration [rad/s^2].
+        temperature : ndarray, shape (n,), optional
+            Of the joints, for friction that needs it [deg C].
 
         Returns
         -------
@@ -85,7 +104,8 @@ class PredictionBand:
 
         """
         model = self._model
-        motion = Motion(q[None], dq[None], ddq[None], starts=())
+        warmth = None if temperature is None else temperature[None]
+        motion = Motion(q[None], dq[None], ddq[None], warmth, starts=())
         W = observation_matrix(model.robot, model.parameters, motion)
         W = W[:, model.reduction.independent]
         of_parameters = np.maximum(np.sum((W @ model.covariance) * W, axis=1), 0.0)
@@ -104,6 +124,8 @@ class CollisionThresholds:
         External torque over standard deviation.
     hold : float
         How long it must be exceeded [s]: shorter bursts are noise.
+    rest : ndarray, shape (n,), optional
+        Added for a joint that rests or turns round [N m], see `RestMemory`; by default nothing.
 
     Raises
     ------
@@ -114,17 +136,79 @@ class CollisionThresholds:
 
     factor: FloatArray
     hold: float = 0.004
+    rest: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if not (np.all(np.isfinite(self.factor)) and np.all(self.factor > 0.0)):
             raise UsageError(f'collision: factors must be positive numbers, got {self.factor}')
+        rest = np.zeros_like(self.factor) if self.rest is None else self.rest
+        if rest.shape != self.factor.shape or not (
+            np.all(np.isfinite(rest)) and np.all(rest >= 0.0)
+        ):
+            raise UsageError(
+                f'collision: rest must be one number of 0 or more for each factor, got {rest}'
+            )
         if not 0.0 <= self.hold <= 1.0:
             raise UsageError(f'collision: hold must be from 0 to 1 s, got {self.hold!r}')
 
 
+class RestMemory:
+    """
+    How much of a rest is still in what the observer says.
+
+    An error of friction that is no larger than a bound while a joint rests is, in what a low-pass
+    of first order makes of it, no larger than that bound times what this returns.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Of the observer [rad/s].
+    speed : float
+        Of a joint that may stick or turn round [rad/s].
+
+    Raises
+    ------
+    UsageError
+        If one of them is not positive.
+
+    """
+
+    def __init__(self, bandwidth: float, speed: float = REST_SPEED) -> None:
+        for name, value in (('bandwidth', bandwidth), ('speed', speed)):
+            if not (np.isfinite(value) and value > 0.0):
+                raise UsageError(f'rest: {name} must be a positive number, got {value!r}')
+        self._bandwidth, self._speed = bandwidth, speed
+        self._stamp, self._share = np.nan, np.zeros(0)
+
+    def step(self, stamp: float, dq: FloatArray) -> FloatArray:
+        """
+        Take a sample.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp [s].
+        dq : ndarray, shape (n,)
+            Measured velocity [rad/s].
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            From 0, which is motion for long, to 1, which is rest for long.
+
+        """
+        rests = (np.abs(dq) < self._speed).astype(float)
+        elapsed, self._stamp = stamp - self._stamp, stamp
+        # The first sample, and one of a clock that went back, have no past.
+        kept = np.exp(-self._bandwidth * elapsed) if elapsed > 0.0 else 0.0
+        before = self._share if self._share.size else rests
+        self._share = kept * before + (1.0 - kept) * rests
+        return self._share
+
+
 def calibrate_thresholds(
     external: FloatArray, deviation: FloatArray, stamps: FloatArray, *,
-    false_alarms_per_hour: float = 0.1, hold: float = 0.004,
+    false_alarms_per_hour: float = 0.1, hold: float = 0.004, rest_share: FloatArray | None = None,
 ) -> CollisionThresholds:
     """
     Find thresholds on a recording of free motion.
@@ -141,11 +225,14 @@ def calibrate_thresholds(
         Allowed of all joints together.
     hold : float
         See `CollisionThresholds`.
+    rest_share : ndarray, shape (N, n), optional
+        What `RestMemory` returns at the same samples; half of the alarms are then allowed in
+        motion and half at rest. Without it, factors hold for both.
 
     Raises
     ------
     DataError
-        If the recording is too short.
+        If the recording is too short, or a joint does not move or not rest for long enough.
     UsageError
         If no positive rate of alarms is allowed.
 
@@ -162,27 +249,61 @@ def calibrate_thresholds(
         raise UsageError(
             f'false_alarms_per_hour must be a positive number, got {false_alarms_per_hour!r}'
         )
-    ratios = np.abs(external) / deviation
     block = ((stamps - stamps[0]) / BLOCK).astype(int)
-    # The last one may be short.
-    maxima = np.array([ratios[block == k].max(axis=0) for k in np.unique(block)[:-1]])
-    if len(maxima) < FEWEST_BLOCKS:
+    # Where each block begins; the last one may be short.
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    blocks = max(len(starts) - 1, 0)
+    if blocks < FEWEST_BLOCKS:
         raise DataError(
             f'{stamps[-1] - stamps[0]:.1f} s of free motion are too short to know how large '
             f'residuals become: record at least {FEWEST_BLOCKS + 1} s'
         )
-    scale = maxima.std(axis=0, ddof=1) * np.sqrt(6.0) / np.pi
-    location = maxima.mean(axis=0) - np.euler_gamma * scale
-    allowed = false_alarms_per_hour * BLOCK / SECONDS_PER_HOUR / maxima.shape[1]
-    factor = location - scale * np.log(-np.log1p(-allowed))
-    return CollisionThresholds(np.maximum(factor, maxima.max(axis=0)), hold)
+    allowed = false_alarms_per_hour * BLOCK / SECONDS_PER_HOUR / external.shape[1]
+    size = np.abs(external)
+    everywhere = np.ones(size.shape, dtype=bool)
+    if rest_share is None:
+        factor = _rarely_exceeded(size / deviation, everywhere, starts, allowed, '')
+        return CollisionThresholds(factor, hold)
+    moves = rest_share < NEGLIGIBLE
+    factor = _rarely_exceeded(size / deviation, moves, starts, 0.5 * allowed, 'move')
+    beyond = np.maximum(size - factor * deviation, 0.0) / np.maximum(rest_share, NEGLIGIBLE)
+    rest = _rarely_exceeded(beyond, ~moves, starts, 0.5 * allowed, 'rest and turn round')
+    return CollisionThresholds(factor, hold, rest)
+
+
+def _rarely_exceeded(
+    values: FloatArray, counted: BoolArray, starts: NDArray[np.int64], allowed: float, what: str
+) -> FloatArray:
+    """
+    Return what the largest value of a block exceeds with the allowed probability, shape (n,).
+
+    Blocks without a sample that is counted are left out; `what` all joints have to do, in words.
+    """
+    # The last block may be short.
+    end = starts[-1]
+    largest = np.maximum.reduceat(
+        np.where(counted, values, -np.inf)[:end], starts[:-1], axis=0
+    )
+    found = np.empty(values.shape[1])
+    for joint, maxima in enumerate(largest.T):
+        seen = maxima[np.isfinite(maxima)]
+        if len(seen) < FEWEST_BLOCKS:
+            raise DataError(
+                f'joint {joint + 1} of {len(found)} is to {what} in at least {FEWEST_BLOCKS} '
+                f'seconds of free motion, and does in {len(seen)}: record more, of all joints'
+            )
+        scale = float(seen.std(ddof=1)) * np.sqrt(6.0) / np.pi
+        location = float(seen.mean()) - np.euler_gamma * scale
+        rare = location - scale * np.log(-np.log1p(-allowed))
+        found[joint] = max(rare, float(seen.max()))
+    return found
 
 
 def smallest_seen(
     thresholds: CollisionThresholds, deviation: FloatArray, bandwidth: float, within: float
 ) -> FloatArray:
     """
-    Return the smallest step of an external torque that is seen in time.
+    Return the smallest step of an external torque on a joint in motion that is seen in time.
 
     Parameters
     ----------
@@ -198,7 +319,8 @@ def smallest_seen(
     Returns
     -------
     ndarray, shape (n,)
-        [N m]; without noise, which may delay the alarm or bring it sooner.
+        [N m]; without noise and errors of the model, which may delay the alarm or bring it sooner:
+        half of such steps are seen in time, and `SURE` times as large ones always are.
 
     """
     rise = 1.0 - np.exp(-bandwidth * max(within - thresholds.hold, 0.0))
@@ -223,7 +345,13 @@ class CollisionDetector:
         self._thresholds = thresholds
         self._since = np.full(len(thresholds.factor), np.nan)
 
-    def step(self, stamp: float, external: FloatArray, deviation: FloatArray) -> BoolArray:
+    def step(
+        self,
+        stamp: float,
+        external: FloatArray,
+        deviation: FloatArray,
+        rest_share: FloatArray | None = None,
+    ) -> BoolArray:
         """
         Take a sample.
 
@@ -233,6 +361,8 @@ class CollisionDetector:
             Its stamp [s].
         external, deviation : ndarray, shape (n,)
             Observed torque and its standard deviation [N m].
+        rest_share : ndarray, shape (n,), optional
+            What `RestMemory` returns there; without it, joints count as resting.
 
         Returns
         -------
@@ -240,8 +370,12 @@ class CollisionDetector:
             Joints that have been above their threshold for long enough.
 
         """
-        over = np.abs(external) > self._thresholds.factor * deviation
+        thresholds = self._thresholds
+        limit = thresholds.factor * deviation
+        if thresholds.rest is not None:
+            limit = limit + thresholds.rest * (1.0 if rest_share is None else rest_share)
+        over = np.abs(external) > limit
         began = np.where(np.isnan(self._since), stamp, self._since)
         self._since = np.where(over, began, np.nan)
-        touched: BoolArray = over & (stamp - began >= self._thresholds.hold)
+        touched: BoolArray = over & (stamp - began >= thresholds.hold)
         return touched

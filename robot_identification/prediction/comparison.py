@@ -23,11 +23,14 @@ import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.experiment.bag import read_recording
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.prediction.torque_predictor import lacks_temperature
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.loading import check_effort_unit
 from robot_identification.processing.loading import check_robot_name
 from robot_identification.processing.loading import load_for_model
 from robot_identification.processing.process import describe_damage
+from robot_identification.processing.robot_state import temperatures_so_far
 from robot_identification.validation.validation import predict_effort
 
 
@@ -75,28 +78,92 @@ def compare_effort(
     Raises
     ------
     DataError
-        If the bag is of another robot, or `causal` and it has no velocity.
+        If the bag is of another robot, or `causal` and it has no velocity, or lacks temperatures.
 
     """
     if not causal:
         dataset, notes = load_for_model(model, bag)
         predicted = np.where(dataset.scored[:, None], predict_effort(model, dataset), np.nan)
         return EffortComparison(dataset.stamps, dataset.effort, predicted), notes
+    measured, notes = read_measured(model, bag)
+    predicted = TorquePredictor(model).run(
+        measured.stamps, measured.q, measured.dq, measured.temperature
+    )
+    return EffortComparison(measured.stamps, measured.effort, predicted), notes
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """
+    What a live node would have been told.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (N,)
+        Seconds after the first joint state.
+    q, dq, effort : ndarray, shape (N, n)
+        Position [rad], velocity [rad/s] and effort in the model's unit.
+    temperature : ndarray, shape (N, n), optional
+        Last readings [deg C].
+
+    """
+
+    stamps: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    effort: FloatArray
+    temperature: FloatArray | None
+
+
+def read_measured(model: IdentifiedModel, bag: Path) -> tuple[Measured, tuple[str, ...]]:
+    """
+    Read a bag as it was recorded, for what looks back only.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    bag : Path
+        A recording.
+
+    Returns
+    -------
+    measured : Measured
+        Nothing is smoothed or left out.
+    notes : tuple of str
+        What a reader should know.
+
+    Raises
+    ------
+    DataError
+        If the bag is of another robot, has effort in another unit, or has no velocity or no
+        temperature that the model needs.
+
+    """
     source = model.source
     recording = read_recording(
         bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
         encoders=model.robot.encoders,
     )
     note = check_robot_name(recording, model.robot.name)
+    check_effort_unit(recording, model, bag)
     without = ~np.isfinite(recording.dq).any(axis=0)
     if without.any():
         names = ', '.join(np.array(recording.joint_names)[without])
         raise DataError(
             f'{bag} has no velocity of {names}, which the causal prediction needs: leave out '
-            '--causal'
+            '--causal, or record velocities'
         )
-    predicted = TorquePredictor(model).run(recording.stamps, recording.q, recording.dq)
-    return (
-        EffortComparison(recording.stamps, recording.effort, predicted),
-        tuple(text for text in (note, *describe_damage(recording), *recording.notes) if text),
+    temperature = temperatures_so_far(recording.channels, recording.stamps, model.robot.n)
+    lacking = lacks_temperature(model, None if temperature is None else temperature[-1])
+    if lacking.any():
+        names = ', '.join(np.array(model.robot.joint_names)[lacking])
+        raise DataError(
+            f'{bag} has no temperature of {names}, which the friction of this model needs: record '
+            'joint temperatures, or identify with laws without temperature'
+        )
+    measured = Measured(
+        recording.stamps, recording.q, recording.dq, recording.effort, temperature
     )
+    notes = (note, *describe_damage(recording), *recording.notes)
+    return measured, tuple(text for text in notes if text)

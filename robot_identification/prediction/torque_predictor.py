@@ -23,13 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.errors import UsageError
 from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import continue_torque
+from robot_identification.model.regressor import continue_friction
 from robot_identification.model.regressor import initial_friction_states
 from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import rigid_and_transmitted_torque
 from robot_identification.processing.loading import uses_rotors
 import scipy
 
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 
 # A causal filter has to be faster than the zero-phase one of identification, or it lags.
 DEFAULT_CUTOFF = 30.0
@@ -50,11 +52,46 @@ class Prediction:
         Joint torque [N m].
     effort : ndarray, shape (n,)
         The same in the unit of the recorded effort.
+    friction : ndarray, shape (n,)
+        The part of `torque` that is friction [N m].
+    motion : Motion
+        One sample: the smoothed kinematics that the effort belongs to.
+    measured_dq : ndarray, shape (n,)
+        Velocity as measured where `motion` is smooth, and late [rad/s].
+    measured_friction : ndarray, shape (n,)
+        Friction at that velocity [N m].
 
     """
 
     torque: FloatArray
     effort: FloatArray
+    friction: FloatArray
+    motion: Motion
+    measured_dq: FloatArray
+    measured_friction: FloatArray
+
+
+def lacks_temperature(model: IdentifiedModel, temperature: FloatArray | None) -> BoolArray:
+    """
+    Return which joints have friction that needs a temperature and get none.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    temperature : ndarray, shape (n,), optional
+        NaN where unknown [deg C].
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    """
+    lacking = np.zeros(model.robot.n, dtype=bool)
+    for term in model.parameters.friction:
+        if term.law.needs_temperature:
+            lacking[term.joint] = temperature is None or not np.isfinite(temperature[term.joint])
+    return lacking
 
 
 class TorquePredictor:
@@ -114,7 +151,9 @@ class TorquePredictor:
         self._friction_states = initial_friction_states(self._model.parameters)
         self.restarts += 1
 
-    def step(self, stamp: float, q: FloatArray, dq: FloatArray) -> Prediction | None:
+    def step(
+        self, stamp: float, q: FloatArray, dq: FloatArray, temperature: FloatArray | None = None
+    ) -> Prediction | None:
         """
         Predict at one joint state.
 
@@ -124,14 +163,19 @@ class TorquePredictor:
             Its stamp [s].
         q, dq : ndarray, shape (n,)
             Measured position [rad] and velocity [rad/s].
+        temperature : ndarray, shape (n,), optional
+            Of the joints, as it was read last [deg C]; NaN where unknown.
 
         Returns
         -------
         Prediction or None
-            None for a sample that is not finite, and for one that repeats the stamp before.
+            None for a sample that is not finite, for one that repeats the stamp before, and
+            without a temperature that friction needs.
 
         """
         if not (np.isfinite(stamp) and np.all(np.isfinite(q)) and np.all(np.isfinite(dq))):
+            return None
+        if lacks_temperature(self._model, temperature).any():
             return None
         elapsed = stamp - self._last_stamp
         if elapsed == 0.0:
@@ -148,16 +192,33 @@ class TorquePredictor:
             self._sections, difference[None], axis=0, zi=self._acceleration_state
         )
         model = self._model
-        motion = Motion(*self._before(stamp, np.stack([q, smooth[0], ddq[0]])), starts=())
+        then_q, then_dq, then_ddq, measured_dq = self._before(
+            stamp, np.stack([q, smooth[0], ddq[0], dq])
+        )
+        warmth = None if temperature is None else temperature[None]
+        motion = Motion(then_q, then_dq, then_ddq, warmth, starts=())
         if uses_rotors(model):
             motion = motion.with_stiff_joints()
-        torque = continue_torque(
-            model.robot, model.parameters, model.theta_lifted, motion, self._friction_states
-        )[0]
-        return Prediction(torque, torque * model.effort_per_torque)
+        given = model.robot, model.parameters, model.theta_lifted
+        rigid, transmitted = rigid_and_transmitted_torque(*given, motion)
+        # At both velocities in one call. Friction remembers positions alone, and one that comes
+        # twice changes nothing.
+        twice = [0, 0]
+        both = Motion(
+            then_q[twice], np.concatenate([then_dq, measured_dq]), then_ddq[twice],
+            None if warmth is None else warmth[twice], starts=(),
+        )
+        friction, measured_friction = continue_friction(
+            *given, both, transmitted[twice], self._friction_states
+        )
+        torque = rigid[0] + friction
+        return Prediction(
+            torque, torque * model.effort_per_torque, friction, motion, measured_dq[0],
+            measured_friction,
+        )
 
     def _before(self, stamp: float, kinematics: FloatArray) -> FloatArray:
-        """Return the kinematics that the effort at a stamp belongs to, shape (3, 1, n)."""
+        """Return the kinematics that the effort at a stamp belongs to, shape (4, 1, n)."""
         delay, past = self._model.source.delay, self._past
         if delay <= 0.0:
             return kinematics[:, None]
@@ -169,7 +230,13 @@ class TorquePredictor:
         mixed: FloatArray = older + float(np.clip(share, 0.0, 1.0)) * (newer - older)
         return mixed[:, None]
 
-    def run(self, stamps: FloatArray, q: FloatArray, dq: FloatArray) -> FloatArray:
+    def run(
+        self,
+        stamps: FloatArray,
+        q: FloatArray,
+        dq: FloatArray,
+        temperature: FloatArray | None = None,
+    ) -> FloatArray:
         """
         Predict a whole recording, sample by sample as `step` does.
 
@@ -179,6 +246,8 @@ class TorquePredictor:
             Stamps [s].
         q, dq : ndarray, shape (N, n)
             Measured positions [rad] and velocities [rad/s].
+        temperature : ndarray, shape (N, n), optional
+            Of the joints [deg C].
 
         Returns
         -------
@@ -188,7 +257,8 @@ class TorquePredictor:
         """
         effort = np.full(q.shape, np.nan)
         for k, stamp in enumerate(stamps):
-            prediction = self.step(float(stamp), q[k], dq[k])
+            warmth = None if temperature is None else temperature[k]
+            prediction = self.step(float(stamp), q[k], dq[k], warmth)
             if prediction is not None:
                 effort[k] = prediction.effort
         return effort

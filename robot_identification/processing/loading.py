@@ -74,15 +74,10 @@ def load_for_model(
         encoders=model.robot.encoders,
     )
     note = check_robot_name(recording, model.robot.name)
-    unit = recording.metadata.get('effort_unit', model.effort_unit)
-    if unit != model.effort_unit:
-        raise DataError(
-            f'{bag} has effort in {unit}, the model was identified on effort in '
-            f'{model.effort_unit}: record with the same driver setting, or identify again'
-        )
+    check_effort_unit(recording, model, bag)
     dataset = process(
-        recording, source.kinematic_filter, unit, start=start, stop=stop, robot=model.robot,
-        delay=source.delay, rotor_side=uses_rotors(model),
+        recording, source.kinematic_filter, model.effort_unit, start=start, stop=stop,
+        robot=model.robot, delay=source.delay, rotor_side=uses_rotors(model),
     )
     if uses_rotors(model) and dataset.motion.rotor is None:
         # Its friction was found under the torque of the bodies alone.
@@ -93,6 +88,24 @@ def load_for_model(
         )
     notes = (note, temperature_note(model, dataset), *dataset.notes)
     return dataset, tuple(text for text in notes if text)
+
+
+def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -> None:
+    """
+    Check that a bag has effort in the unit of a model, as far as it says.
+
+    Raises
+    ------
+    DataError
+        If it has not.
+
+    """
+    unit = recording.metadata.get('effort_unit', model.effort_unit)
+    if unit != model.effort_unit:
+        raise DataError(
+            f'{bag} has effort in {unit}, the model was identified on effort in '
+            f'{model.effort_unit}: record with the same driver setting, or identify again'
+        )
 
 
 def temperature_note(model: IdentifiedModel, dataset: Dataset) -> str:

@@ -119,6 +119,31 @@ def joint_temperatures(
     return temperature, ''
 
 
+def temperatures_so_far(
+    channels: Mapping[str, Channel], stamps: FloatArray, joints: int
+) -> FloatArray | None:
+    """
+    Return the joint temperatures that were known at each stamp, as `joint_temperatures` does not.
+
+    Parameters
+    ----------
+    channels, stamps, joints
+        As in `joint_temperatures`.
+
+    Returns
+    -------
+    ndarray, shape (N, n), optional
+        The last reading of each joint, NaN before the first; None without any [deg C].
+
+    """
+    channel = channels.get('temperature')
+    if channel is None or channel.values.shape[1] != joints:
+        return None
+    return np.column_stack([
+        _held(Channel(channel.stamps, values[:, None]), stamps) for values in channel.values.T
+    ])
+
+
 def find_exclusions(
     channels: Mapping[str, Channel], stamps: FloatArray
 ) -> tuple[Exclusion, ...]:

@@ -18,17 +18,31 @@ import signal
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from known_models import known_model
 import numpy as np
 import pytest
 from robot_identification.experiment.bag import read_recording
+from robot_identification.files import dump_yaml
+from robot_identification.files import file_sha256
+from robot_identification.model.model_file import dump_identified_model
 from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.torque_predictor import find_problem
+from robot_identification.prediction.collision import CollisionThresholds
+from robot_identification.prediction.collision_file import CollisionCalibration
+from robot_identification.prediction.contact_observer import observe_recording
+from robot_identification.prediction.feed_forward import FeedForward
+from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from ros_helpers import acknowledged
 from ros_helpers import own_graph
 from ros_helpers import seconds
 from ros_helpers import wait_until
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_msgs.msg import Float64MultiArray
 
 TORQUE, RESIDUAL = '/torque_predictor/torque', '/torque_predictor/residual'
 FIRST = 100
@@ -47,22 +61,39 @@ class Predictor:
         self.node = graph.start('torque_predictor', parameters)
         self.torques = graph.hear_matched(JointState, TORQUE)
         self.residuals = graph.hear_matched(JointState, RESIDUAL)
+        self.external, self.bands, self.forward = (
+            graph.hear_matched(JointState, f'/torque_predictor/{name}')
+            for name in ('external_torque', 'external_torque_band', 'feed_forward')
+        )
+        self.collisions = graph.hear_matched(Bool, '/torque_predictor/collision', LATCHED)
         self.statuses = graph.hear_matched(DiagnosticArray, '/diagnostics')
         self.publisher = graph.publisher(JointState, '/joint_states')
 
     def begin_anew(self, seconds_later):
         """Forget what was heard, and go on with stamps so much later than recorded."""
         self.attempts, self.later = 0, round(seconds_later * 1e9)
-        for heard in (self.torques, self.residuals, self.statuses):
+        for heard in (
+            self.torques, self.residuals, self.external, self.bands, self.forward,
+            self.collisions, self.statuses,
+        ):
             heard.clear()
 
-    def told(self):
-        """Return what it told of its predictions, oldest first: level, message and counts."""
+    def told(self, part='prediction'):
+        """Return what it told of a part, oldest first: level, message and values."""
         return [
             (status.level, status.message, {pair.key: pair.value for pair in status.values})
             for message in self.statuses for status in message.status
-            if status.name == 'torque_predictor: prediction'
+            if status.name == f'torque_predictor: {part}'
         ]
+
+    def on_stamp(self, heard, message):
+        """Wait for what was published for a message; return its efforts, kinematic order."""
+        def answers():
+            return [one for one in heard if one.header.stamp == message.header.stamp]
+
+        wait_until(answers, 'what belongs to a joint state')
+        answer = answers()[-1]
+        return np.array([answer.effort[list(answer.name).index(name)] for name in self.joints])
 
     def counts(self):
         """Wait for what it tells after now; return its counts."""
@@ -137,7 +168,12 @@ def recording(bag, ur5):
 def running(recording, model_file, tmp_path_factory):
     """Return a predictor with a model, for all tests that do not end it."""
     with own_graph(tmp_path_factory.mktemp('predictor')) as graph:
-        yield Predictor(graph, recording, {'model_file': str(model_file)})
+        yield Predictor(
+            graph, recording, {
+                'model_file': str(model_file), 'feed_forward': 'kinetic',
+                'allowed_read_roots': ['/tmp', str(tmp_path_factory.getbasetemp())],
+            },
+        )
 
 
 @pytest.fixture
@@ -270,6 +306,153 @@ def test_who_is_late_gets_what_is_new(predictor):
     assert len(predictor.torques) == 1 + gained['received'] - gained['repeated']
     assert predictor.torques[-1].header.stamp == last.header.stamp
     assert float(counts['lag, longest [s]']) < float('inf')
+
+
+def observed(model, predictor, rows, push=0.0):
+    """Return external torques and deviations of the class that the node wraps."""
+    recording = predictor.recording
+    stamps = np.array([seconds(predictor.message(k).header.stamp) for k in rows])
+    torque = recording.effort[rows] / model.effort_per_torque + push
+    external, deviation, _ = observe_recording(
+        model, stamps, recording.q[rows], recording.dq[rows], torque
+    )
+    return external, deviation
+
+
+def test_external_torque_is_observed_live_as_offline(predictor, model):
+    """To rounding, with its band of 95 %; nothing is said while the observer settles."""
+    rows = np.arange(FIRST, FIRST + 40)
+    external, deviation = observed(model, predictor, rows)
+    settled = np.flatnonzero(np.isfinite(external[:, 0]))
+    messages = [predictor.message(k) for k in rows]
+    for message in messages:
+        predictor.ask(message)
+    for k in settled:
+        np.testing.assert_allclose(
+            predictor.on_stamp(predictor.external, messages[k]), external[k], rtol=1e-9, atol=1e-9
+        )
+        np.testing.assert_allclose(
+            predictor.on_stamp(predictor.bands, messages[k]), 1.96 * deviation[k], rtol=1e-9
+        )
+    assert 0 < len(settled) < len(rows)
+    assert len(predictor.external) == len(settled)
+
+
+def test_a_push_is_a_collision(predictor, model, model_file, tmp_path):
+    """
+    From thresholds in a file, which may be set later; the joint is named, and then it is over.
+
+    A file of another model is refused where it is set, and says so.
+    """
+    calibration = CollisionCalibration(
+        model.robot.name, file_sha256(model_file), ('free',), 60.0, 0.1, 25.0,
+        CollisionThresholds(np.full(6, 10.0)), tuple(model.robot.joint_names), np.full(6, 9.0),
+    )
+    other = {**calibration.content(), 'model_sha256': 'b' * 64}
+    for name, content in (('mine', calibration.content()), ('other', other)):
+        (tmp_path / f'{name}.yaml').write_text(dump_yaml(content))
+    graph = predictor.graph
+    reasons = graph.configure(
+        'torque_predictor', {'collision_file': str(tmp_path / 'other.yaml')}
+    )
+    assert len(reasons) == 1
+    assert 'another model' in reasons[0]
+    assert not graph.configure(
+        'torque_predictor', {'collision_file': str(tmp_path / 'mine.yaml')}
+    )
+    lift = predictor.joints.index('shoulder_lift_joint')
+    pushed = range(FIRST + 40, FIRST + 60)
+    for k in range(FIRST, FIRST + 90):
+        message = predictor.message(k)
+        if k in pushed:
+            place = list(message.name).index('shoulder_lift_joint')
+            message.effort[place] += 200.0 * model.effort_per_torque[lift]
+        predictor.ask(message)
+        if k == pushed[-1]:
+            wait_until(
+                lambda: any(
+                    values.get('touched') == 'shoulder_lift_joint'
+                    for _, _, values in predictor.told()
+                ),
+                'the joint in diagnostics',
+            )
+    assert [said.data for said in predictor.collisions] == [False, True, False]
+    assert int(predictor.counts()['collisions']) == 1
+    assert not graph.configure('torque_predictor', {'collision_file': ''})
+
+
+def test_feeds_forward_what_is_wanted(predictor, model):
+    """Friction of the direction that the reference has; an old reference is none."""
+    publisher = predictor.graph.publisher(JointState, '/torque_predictor/reference')
+    wanted = np.array([0.5, -0.5, 0.4, -0.3, 0.2, 0.1])
+    forward = FeedForward(model, FeedForwardOptions(friction='kinetic'))
+    expected, found = [], []
+    for k in range(FIRST, FIRST + 20):
+        message = predictor.message(k)
+        if k < FIRST + 8:
+            publisher.publish(JointState(
+                header=message.header, name=predictor.joints, velocity=wanted.tolist()
+            ))
+            assert acknowledged(publisher)
+        predictor.ask(message)
+        found.append(predictor.on_stamp(predictor.forward, message))
+        recording = predictor.recording
+        expected.append(forward.step(
+            seconds(message.header.stamp), recording.q[k], recording.dq[k],
+            wanted if k < FIRST + 8 else np.zeros(6),
+        ))
+    # The reference may be heard after the joint state of its time, where friction has not come
+    # yet; a tenth of a second later it is old, and friction goes within 20 ms.
+    np.testing.assert_allclose(found[5:8], expected[5:8], rtol=1e-9, atol=1e-9)
+    rigid = RigidTorque(model)
+    assert not np.allclose(found[7], rigid.gravity(predictor.recording.q[FIRST + 7]), atol=0.5)
+    predictor.ask(predictor.message(FIRST + 40))
+
+
+def test_friction_that_needs_a_temperature_gets_it(predictor, ur5, model_file, tmp_path):
+    """Without, nothing is predicted, and what is missing is said; with it, it is."""
+    warm = known_model(
+        ur5, 'viscous,temperature_viscous', prior_inertial_parameters(ur5), fv=3.0, fvT=-0.03
+    )
+    path = tmp_path / 'warm.yaml'
+    path.write_text(dump_identified_model(warm))
+    graph = predictor.graph
+    assert not graph.configure('torque_predictor', {'model_file': str(path)})
+    try:
+        for k in range(FIRST, FIRST + 5):
+            predictor.publisher.publish(predictor.message(k))
+        wait_until(
+            lambda: any(
+                level == b'\2' and 'needs a joint temperature' in text
+                for level, text, _ in predictor.told()
+            ),
+            'the error',
+        )
+        assert not predictor.torques
+        publisher = graph.publisher(Float64MultiArray, '/rtde/joint_temperatures')
+        publisher.publish(Float64MultiArray(data=[30.0] * 6))
+        assert acknowledged(publisher)
+        rows = np.arange(FIRST + 10, FIRST + 14)
+        live = np.array([predictor.ask(predictor.message(k))[0] for k in rows])
+        stamps = np.array([seconds(predictor.message(k).header.stamp) for k in rows])
+        expected = TorquePredictor(warm).run(
+            stamps, predictor.recording.q[rows], predictor.recording.dq[rows],
+            np.full((4, 6), 30.0),
+        )
+        np.testing.assert_allclose(live, expected, rtol=1e-12, atol=1e-12)
+    finally:
+        assert not graph.configure('torque_predictor', {'model_file': str(model_file)})
+
+
+def test_tells_how_friction_does(predictor):
+    """Each joint learns first; alarms can be forgotten."""
+    predictor.ask(predictor.message(FIRST))
+    predictor.counts()
+    level, text, values = predictor.told('friction health')[-1]
+    assert (level, text) == (b'\0', '6 of 6 joints learning')
+    assert all(values[f'{joint}: state'].startswith('learning') for joint in predictor.joints)
+    answer = predictor.graph.call('/torque_predictor/reset_friction_health')
+    assert answer.success
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import fields
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from robot_identification.errors import DescriptionError
@@ -123,9 +124,13 @@ class DictionaryFriction(FrictionLaw):
             f.name: tuple(value for kind, value in left if kind == f.name) for f in fields(self)
         })
 
-    @property
+    @cached_property
     def _radii(self) -> FloatArray:
         return np.array(sorted({*self.presliding, *self.load_presliding}))
+
+    @cached_property
+    def _size(self) -> int:
+        return len(self.terms)
 
     def initial_state(self) -> FloatArray:
         """Return stops at rest, and no position before; see `FrictionLaw.initial_state`."""
@@ -133,22 +138,33 @@ class DictionaryFriction(FrictionLaw):
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return all terms; see `FrictionLaw.columns`."""
-        radii, load = self._radii, np.abs(motion.tau_rigid)
+        columns = np.empty((len(motion.q), self._size))
         if not motion.q.size:
-            return np.zeros((0, len(self.terms))), state
-        q_before = motion.q[0] if np.isnan(state[-1]) else state[-1]
-        deflections = run_stops(motion.q, radii, state[:-1], float(q_before))
-        stops = dict(zip(radii.tolist(), (deflections / radii).T, strict=True))
-        columns = [
-            *(factor * motion.dq for factor in self.viscous),
-            *(smooth_sign(motion.dq, width) for width in self.sliding),
-            *(stops[radius] for radius in self.presliding),
-            *(
-                smooth_sign(motion.dq, STRIBECK_WIDTH) * static_share(motion.dq, velocity, 2.0)
-                for velocity in self.stribeck
-            ),
-            *(load * smooth_sign(motion.dq, width) for width in self.load_sliding),
-            *(load * stops[radius] for radius in self.load_presliding),
-        ]
-        after = np.append(deflections[-1], motion.q[-1])
-        return np.column_stack(columns) if columns else np.zeros((len(load), 0)), after
+            return columns, state
+        q_before = float(motion.q[0] if np.isnan(state[-1]) else state[-1])
+        deflections = run_stops(motion.q, self._radii, state[:-1], q_before)
+        # A live node asks for one sample at a time: few calls count more than few numbers.
+        stops = dict(zip(self._radii.tolist(), (deflections / self._radii).T, strict=True))
+        dq, load = motion.dq, np.abs(motion.tau_rigid)
+        index = 0
+        for factor in self.viscous:
+            columns[:, index] = factor * dq
+            index += 1
+        for width in self.sliding:
+            columns[:, index] = smooth_sign(dq, width)
+            index += 1
+        for radius in self.presliding:
+            columns[:, index] = stops[radius]
+            index += 1
+        if self.stribeck:
+            near = smooth_sign(dq, STRIBECK_WIDTH)
+        for velocity in self.stribeck:
+            columns[:, index] = near * static_share(dq, velocity, 2.0)
+            index += 1
+        for width in self.load_sliding:
+            columns[:, index] = load * smooth_sign(dq, width)
+            index += 1
+        for radius in self.load_presliding:
+            columns[:, index] = load * stops[radius]
+            index += 1
+        return columns, np.concatenate([deflections[-1], motion.q[-1:]])

@@ -1,0 +1,67 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What a process takes of the machine, and a machine that is busy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import os
+from pathlib import Path
+import subprocess
+import sys
+import time
+
+from robot_identification.errors import DataError
+
+
+@contextmanager
+def busy_cores() -> Iterator[None]:
+    """Keep every core busy with a process of the same priority."""
+    busy = [
+        subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+        for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def cpu_share(process: int) -> Iterator[list[float]]:
+    """Yield a list that holds the CPU time of a process over the block, in % of one core."""
+    result: list[float] = []
+    started, used = time.monotonic(), _cpu_seconds(process)
+    yield result
+    result.append(
+        100.0 * (_cpu_seconds(process) - used) / (time.monotonic() - started)
+    )
+
+
+def _cpu_seconds(process: int) -> float:
+    # After the name in parentheses, fields 14 and 15 are user and system time.
+    fields = Path(f'/proc/{process}/stat').read_text().rpartition(')')[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def resident_memory(process: int, key: str) -> float:
+    """Return the resident memory [MB]: VmRSS is that of now, VmHWM the highest."""
+    for line in Path(f'/proc/{process}/status').read_text().splitlines():
+        if line.startswith(key):
+            return int(line.split()[1]) / 1e3
+    raise DataError(f'/proc/{process}/status has no {key}')

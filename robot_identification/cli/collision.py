@@ -1,0 +1,128 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`robot-identification collision`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.cli.command import add_command
+from robot_identification.cli.options import add_json_option
+from robot_identification.cli.options import add_output_option
+from robot_identification.cli.output import print_json
+from robot_identification.cli.output import warn
+from robot_identification.errors import UsageError
+from robot_identification.files import check_writable
+from robot_identification.files import dump_yaml
+from robot_identification.files import file_sha256
+from robot_identification.files import write_atomically
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.prediction.collision_file import calibrate_on
+from robot_identification.prediction.collision_file import CollisionCalibration
+from robot_identification.prediction.comparison import Measured
+from robot_identification.prediction.comparison import read_measured
+from robot_identification.prediction.contact_observer import observe_recording
+from robot_identification.prediction.momentum_observer import DEFAULT_BANDWIDTH
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        subparsers, 'collision', 'find from which external torque on a joint counts as touched',
+        'robot-identification collision result/identified_model.yaml free_motion '
+        '--check another_motion -o collision.yaml', run,
+    )
+    parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
+    parser.add_argument(
+        'bags', type=Path, nargs='+', metavar='BAG',
+        help='recordings of free motion that the model was not identified on',
+    )
+    parser.add_argument(
+        '--false-alarms-per-hour', type=float, default=0.1, metavar='RATE',
+        help='allowed of all joints together, in motion like the recorded one (default: 0.1)',
+    )
+    parser.add_argument(
+        '--bandwidth', type=float, default=DEFAULT_BANDWIDTH, metavar='RAD_PER_S',
+        help=f'of the momentum observer [rad/s] (default: {DEFAULT_BANDWIDTH:g})',
+    )
+    parser.add_argument(
+        '--check', type=Path, nargs='+', default=[], metavar='BAG',
+        help='count alarms in other recordings of free motion',
+    )
+    add_output_option(parser, '.yaml for the torque predictor')
+    add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Calibrate, check and write."""
+    if args.output.suffix != '.yaml':
+        raise UsageError(f'{args.output} must end in .yaml')
+    names = [str(bag) for bag in args.bags]
+    if len(set(names)) < len(names):
+        raise UsageError(f'a recording is named twice: {", ".join(names)}')
+    check_writable(args.output, args.force)
+    model = load_identified_model(args.model)
+    recordings = {name: _read(model, bag) for name, bag in zip(names, args.bags, strict=True)}
+    calibration = calibrate_on(
+        model, file_sha256(args.model), recordings,
+        false_alarms_per_hour=args.false_alarms_per_hour, bandwidth=args.bandwidth,
+    )
+    checks = {str(bag): _count_alarms(model, calibration, bag) for bag in args.check}
+    write_atomically(args.output, dump_yaml(calibration.content()))
+    if args.json:
+        print_json({**calibration.content(), 'output': args.output, 'checks': checks})
+        return 0
+    minutes = calibration.duration / 60.0
+    print(
+        f'{minutes:.1f} minutes of free motion, {args.false_alarms_per_hour:g} false alarms an '
+        'hour allowed in motion like it'
+    )
+    for name, step, factor in zip(
+        calibration.joint_names, calibration.smallest_step, calibration.thresholds.factor,
+        strict=True,
+    ):
+        print(f'{name}: a step of {step:.3g} N m is seen within 50 ms (factor {factor:.2f})')
+    for name, found in checks.items():
+        print(f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes')
+    print(f'written to {args.output}; it is no safety function')
+    return 0
+
+
+def _read(model: IdentifiedModel, bag: Path) -> Measured:
+    measured, notes = read_measured(model, bag)
+    for note in notes:
+        warn(note)
+    return measured
+
+
+def _count_alarms(
+    model: IdentifiedModel, calibration: CollisionCalibration, bag: Path
+) -> dict[str, float]:
+    """Return how often an alarm begins in a recording, and how long that is [s]."""
+    measured = _read(model, bag)
+    _, _, touched = observe_recording(
+        model, measured.stamps, measured.q, measured.dq,
+        measured.effort / model.effort_per_torque, measured.temperature,
+        bandwidth=calibration.bandwidth, thresholds=calibration.thresholds,
+    )
+    begins = np.diff(touched.any(axis=1).astype(int), prepend=0) > 0
+    return {
+        'alarms': int(begins.sum()),
+        'duration': float(measured.stamps[-1] - measured.stamps[0]),
+    }

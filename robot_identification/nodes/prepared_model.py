@@ -1,0 +1,176 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A model file, and everything that the torque predictor makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from robot_identification.errors import DataError
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import IdentificationError
+from robot_identification.errors import UsageError
+from robot_identification.files import file_sha256
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.prediction.collision import CollisionThresholds
+from robot_identification.prediction.collision_file import load_collision_calibration
+from robot_identification.prediction.contact_observer import ContactObserver
+from robot_identification.prediction.feed_forward import FeedForward
+from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.friction_health import FrictionHealth
+from robot_identification.prediction.health_reference import read_reference
+from robot_identification.prediction.torque_predictor import TorquePredictor
+
+OFF = 'off'
+# Of friction, by what the parameter `feed_forward` says.
+FEED_FORWARD = {'gravity': 'none', 'kinetic': 'kinetic', 'break_away': 'break_away'}
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """
+    What is to be published beside torque and residual.
+
+    Attributes
+    ----------
+    cutoff : float
+        Of the causal low-pass [Hz].
+    bandwidth : float
+        Of the momentum observer where no calibration states one [rad/s].
+    tf_prefix : str
+        In front of the driver's joint names.
+    feed_forward : str
+        'off', 'gravity', 'kinetic' or 'break_away'.
+    feed_forward_bandwidth : float
+        Of the observer of what the model lacks [Hz]; 0: there is none.
+    friction_reference : Path, optional
+        Where the reference of friction health is kept; by default it is learned at every start.
+
+    """
+
+    cutoff: float
+    bandwidth: float
+    tf_prefix: str
+    feed_forward: str
+    feed_forward_bandwidth: float
+    friction_reference: Path | None
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedModel:
+    """
+    A model and what follows from it.
+
+    Attributes
+    ----------
+    path : Path
+        Of the model file.
+    model : IdentifiedModel
+        The identified arm.
+    names : tuple of str
+        What the driver calls the joints, kinematic order.
+    predictor : TorquePredictor
+        Its filters.
+    contact : ContactObserver, optional
+        Observer of external torques, where the model allows one.
+    calibrated : bool
+        Whether it knows from which torque on a joint counts as touched.
+    feed_forward : FeedForward, optional
+        Where it is wanted and the model allows it.
+    health : FrictionHealth
+        Watches friction.
+    learned_reference : Path, optional
+        Where its reference goes once it is learned; None where it was read, or is not kept.
+    missing : tuple of str
+        What is not published, and why.
+
+    """
+
+    path: Path
+    model: IdentifiedModel
+    names: tuple[str, ...]
+    predictor: TorquePredictor
+    contact: ContactObserver | None
+    calibrated: bool
+    feed_forward: FeedForward | None
+    health: FrictionHealth
+    learned_reference: Path | None
+    missing: tuple[str, ...]
+
+
+def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> PreparedModel:
+    """
+    Read a model file.
+
+    Parameters
+    ----------
+    path : Path
+        identified_model.yaml.
+    wishes : Wishes
+        What is to be published.
+    calibration : Path, optional
+        What `robot-identification collision` wrote for this model. One of another model is left
+        out, which `missing` says.
+
+    Raises
+    ------
+    IdentificationError
+        If the model file, or the calibration file, cannot be used.
+
+    """
+    model = load_identified_model(path)
+    called = {ours: theirs for theirs, ours in model.source.joint_names.items()}
+    predictor = TorquePredictor(model, cutoff=wishes.cutoff)
+    missing = []
+    thresholds: CollisionThresholds | None = None
+    bandwidth = wishes.bandwidth
+    if calibration is None:
+        missing.append('collision_file is not set: nothing counts as touched')
+    else:
+        try:
+            found = load_collision_calibration(calibration, model, file_sha256(path))
+        except UsageError as error:
+            missing.append(f'nothing counts as touched: {error}')
+        else:
+            thresholds, bandwidth = found.thresholds, found.bandwidth
+    contact = None
+    try:
+        contact = ContactObserver(model, predictor.rate, bandwidth, thresholds)
+    except DataError as error:
+        missing.append(f'no external torque: {error}')
+    feed_forward = None
+    if wishes.feed_forward != OFF:
+        try:
+            feed_forward = FeedForward(model, FeedForwardOptions(
+                friction=FEED_FORWARD[wishes.feed_forward],
+                observer_bandwidth=wishes.feed_forward_bandwidth or None,
+            ))
+        except IdentificationError as error:
+            missing.append(f'no feed-forward: {error}')
+    learned, reference = wishes.friction_reference, None
+    if learned is not None and learned.exists():
+        try:
+            reference = read_reference(learned, model)
+        except DescriptionError as error:
+            missing.append(f'friction health learns anew, and keeps nothing: {error}')
+        learned = None
+    return PreparedModel(
+        path, model,
+        tuple(called.get(joint, wishes.tf_prefix + joint) for joint in model.robot.joint_names),
+        predictor, contact, contact is not None and thresholds is not None, feed_forward,
+        FrictionHealth(model, reference=reference), learned, tuple(missing),
+    )

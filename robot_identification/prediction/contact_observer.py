@@ -1,0 +1,201 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The external torque of every sample, how far it can be trusted, and whether it is a touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.prediction.collision import CollisionDetector
+from robot_identification.prediction.collision import CollisionThresholds
+from robot_identification.prediction.collision import PredictionBand
+from robot_identification.prediction.momentum_observer import DEFAULT_BANDWIDTH
+from robot_identification.prediction.momentum_observer import MomentumObserver
+from robot_identification.prediction.torque_predictor import GAP_PERIODS
+from robot_identification.prediction.torque_predictor import Prediction
+from robot_identification.prediction.torque_predictor import TorquePredictor
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+# What uncertain parameters add to the band changes with the pose: it is found at every tenth
+# sample and kept in between.
+BAND_SAMPLES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalTorque:
+    """
+    What others exert on the joints.
+
+    Attributes
+    ----------
+    torque : ndarray, shape (n,)
+        Joint torque of others [N m].
+    deviation : ndarray, shape (n,)
+        Standard deviation of what the model cannot tell here [N m].
+    touched : ndarray of bool, shape (n,), optional
+        Joints that are touched; None without thresholds.
+
+    """
+
+    torque: FloatArray
+    deviation: FloatArray
+    touched: BoolArray | None
+
+
+class ContactObserver:
+    """
+    Observes external torques from predictions and the measured torques that belong to them.
+
+    Friction is taken at the velocity as measured: that of the prediction is smooth, but late, and
+    at every reversal the difference would be twice the friction for as long as it is late. The
+    noise of the velocity goes through the observer's low-pass.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    rate : float
+        Of the joint states [Hz].
+    bandwidth : float
+        Of the momentum observer [rad/s].
+    thresholds : CollisionThresholds, optional
+        When a joint counts as touched.
+
+    Raises
+    ------
+    DataError
+        If no bodies with a mass have the model's parameters, or the model does not say how large
+        its residuals were.
+    UsageError
+        If the bandwidth is not positive.
+
+    """
+
+    def __init__(
+        self,
+        model: IdentifiedModel,
+        rate: float,
+        bandwidth: float = DEFAULT_BANDWIDTH,
+        thresholds: CollisionThresholds | None = None,
+    ) -> None:
+        self._thresholds = thresholds
+        self._longest = GAP_PERIODS / rate
+        self._observer = MomentumObserver(model, bandwidth)
+        self._band = PredictionBand(model)
+        self._stamp = np.nan
+        self._restart()
+
+    def _restart(self) -> None:
+        self._observer.restart()
+        self._detector = None if self._thresholds is None else CollisionDetector(self._thresholds)
+        self._samples = 0
+
+    def step(
+        self, stamp: float, prediction: Prediction, torque: FloatArray
+    ) -> ExternalTorque | None:
+        """
+        Take a sample.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp [s].
+        prediction : Prediction
+            What the model expects there.
+        torque : ndarray, shape (n,)
+            What the drives were measured to exert there [N m].
+
+        Returns
+        -------
+        ExternalTorque or None
+            None while the low-pass settles after a start or a pause.
+
+        """
+        elapsed = stamp - self._stamp
+        if not 0.0 < elapsed <= self._longest:
+            self._restart()
+        self._stamp = stamp
+        q = prediction.motion.q[0]
+        external = self._observer.step(
+            elapsed, q, prediction.measured_dq, torque, prediction.measured_friction
+        )
+        if self._samples % BAND_SAMPLES == 0:
+            motion = prediction.motion
+            warmth = None if motion.temperature is None else motion.temperature[0]
+            self._deviation = self._band.at(q, motion.dq[0], motion.ddq[0], warmth)
+        self._samples += 1
+        if external is None:
+            return None
+        touched = None
+        if self._detector is not None:
+            touched = self._detector.step(stamp, external, self._deviation)
+        return ExternalTorque(external, self._deviation, touched)
+
+
+def observe_recording(
+    model: IdentifiedModel,
+    stamps: FloatArray,
+    q: FloatArray,
+    dq: FloatArray,
+    torque: FloatArray,
+    temperature: FloatArray | None = None,
+    *,
+    bandwidth: float = DEFAULT_BANDWIDTH,
+    thresholds: CollisionThresholds | None = None,
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """
+    Observe a whole recording, sample by sample as a live node does.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    stamps : ndarray, shape (N,)
+        Stamps [s].
+    q, dq, torque : ndarray, shape (N, n)
+        Measured positions [rad], velocities [rad/s] and torques of the drives [N m].
+    temperature : ndarray, shape (N, n), optional
+        Of the joints [deg C].
+    bandwidth, thresholds
+        See `ContactObserver`.
+
+    Returns
+    -------
+    external, deviation : ndarray, shape (N, n)
+        As in `ExternalTorque`; NaN where nothing is said.
+    touched : ndarray of bool, shape (N, n)
+        False without thresholds.
+
+    """
+    predictor = TorquePredictor(model)
+    observer = ContactObserver(model, predictor.rate, bandwidth, thresholds)
+    external, deviation = np.full((2, *q.shape), np.nan)
+    touched = np.zeros(q.shape, dtype=bool)
+    for k, stamp in enumerate(stamps):
+        warmth = None if temperature is None else temperature[k]
+        prediction = predictor.step(float(stamp), q[k], dq[k], warmth)
+        if prediction is None or not np.all(np.isfinite(torque[k])):
+            continue
+        found = observer.step(float(stamp), prediction, torque[k])
+        if found is not None:
+            external[k], deviation[k] = found.torque, found.deviation
+            if found.touched is not None:
+                touched[k] = found.touched
+    return external, deviation, touched

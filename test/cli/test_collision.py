@@ -1,0 +1,96 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`collision`, from recordings of free motion to the file and its check."""
+
+import json
+
+from builders import run_command
+import pytest
+from robot_identification.files import file_sha256
+from robot_identification.files import read_yaml
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.prediction.collision_file import load_collision_calibration
+
+BAG_NOT_SEEN = 1
+
+
+@pytest.fixture(scope='module')
+def short_is_enough():
+    """Let ten seconds be enough, which are quick."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('robot_identification.prediction.collision.FEWEST_BLOCKS', 5)
+        yield
+
+
+@pytest.fixture(scope='module')
+def calibrated(short_is_enough, scene, model_file, tmp_path_factory):
+    """Return what the command says and writes, of a motion the model was not identified on."""
+    bag = scene('ur5').bags[BAG_NOT_SEEN]
+    out = tmp_path_factory.mktemp('collision') / 'collision.yaml'
+    outcome = run_command(
+        'collision', model_file, bag, '--check', bag, '--false-alarms-per-hour', 1, '-o', out
+    )
+    assert outcome.code == 0, outcome.err
+    return outcome, out, bag
+
+
+def test_file_belongs_to_the_model(calibrated, model_file):
+    _, out, bag = calibrated
+    model = load_identified_model(model_file)
+    found = load_collision_calibration(out, model, file_sha256(model_file))
+    assert found.bags == (str(bag),)
+    assert found.false_alarms_per_hour == 1.0
+
+
+def test_says_what_is_seen_and_counts_alarms(calibrated):
+    """No factor is below the largest ratio of its own recording, which so has no alarm."""
+    outcome, out, bag = calibrated
+    for joint in read_yaml(out)['joints']:
+        step = f'{joint["smallest_step"]:.3g}'
+        assert f'{joint["name"]}: a step of {step} N m is seen within 50 ms' in outcome.out
+    assert f'{bag}: 0 alarms in' in outcome.out
+    assert 'no safety function' in outcome.out
+
+
+def test_as_json(calibrated, model_file, tmp_path):
+    _, _, bag = calibrated
+    out = tmp_path / 'again.yaml'
+    outcome = run_command('collision', model_file, bag, '-o', out, '--json')
+    content = json.loads(outcome.out)
+    assert content['checks'] == {}
+    written = read_yaml(out)
+    assert {key: content[key] for key in written} == written
+
+
+def test_says_how_long_a_recording_must_be(calibrated, model_file, tmp_path):
+    _, _, bag = calibrated
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('robot_identification.prediction.collision.FEWEST_BLOCKS', 20)
+        outcome = run_command('collision', model_file, bag, '-o', tmp_path / 'x.yaml')
+    assert outcome.code == 4
+    assert 'record at least 21 s' in outcome.err
+    assert not (tmp_path / 'x.yaml').exists()
+
+
+def test_wrong_calls_are_refused(calibrated, model_file, tmp_path):
+    _, out, bag = calibrated
+    for arguments, words in (
+        ((model_file, bag, '-o', tmp_path / 'x.json'), 'must end in .yaml'),
+        ((model_file, bag, bag, '-o', tmp_path / 'x.yaml'), 'named twice'),
+        ((model_file, bag, '-o', out), '--force'),
+    ):
+        outcome = run_command('collision', *arguments)
+        assert outcome.code == 2
+        assert words in outcome.err
