@@ -350,7 +350,9 @@ def generate_launch_description():
         ),
         include(
             'torque_predictor.launch.py',
-            **passed_on(*EVERY, 'tf_prefix', 'model_file', 'allowed_read_roots'),
+            **passed_on(
+                *EVERY, 'tf_prefix', 'model_file', 'allowed_read_roots', 'allowed_write_roots',
+            ),
         ),
         *nodes_of_rviz(),
         simulating,

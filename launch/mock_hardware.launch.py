@@ -156,6 +156,7 @@ def generate_launch_description():
             robot_ip='0.0.0.0',
             launch_driver='true',
             use_mock_hardware='true',
+            launch_rtde_reader='false',
             # No robot: it has no modes, and carries nothing.
             watch_safety='false',
             payload='[0.0]',

@@ -197,7 +197,10 @@ def generate_launch_description():
             'torque_predictor.launch.py',
             IfCondition(LaunchConfiguration('launch_predictor')),
             use_sim_time=clock,
-            **passed_on('namespace', 'tf_prefix', 'model_file', 'allowed_read_roots'),
+            **passed_on(
+                'namespace', 'tf_prefix', 'model_file', 'allowed_read_roots',
+                'allowed_write_roots',
+            ),
         ),
         listen,
         after(listen, *players),

@@ -108,13 +108,20 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'robot_ip',
             default_value='',
-            description='Address of the robot; needed to start its driver.',
+            description='Address of the robot; needed to start its driver, and to read by RTDE.',
         ),
         DeclareLaunchArgument(
             'launch_driver',
             default_value='false',
             choices=['true', 'false'],
             description='Start ur_robot_driver, too; false: it runs already.',
+        ),
+        DeclareLaunchArgument(
+            'launch_rtde_reader',
+            default_value='true',
+            choices=['true', 'false'],
+            description='Read joint temperatures, target currents and torques at robot_ip, '
+            'beside the driver; without robot_ip nothing is read.',
         ),
         DeclareLaunchArgument(
             'headless_mode',
@@ -269,6 +276,11 @@ def generate_launch_description():
         GroupAction(
             [OpaqueFunction(function=check_driver), driver()],
             condition=IfCondition(LaunchConfiguration('launch_driver')),
+        ),
+        include(
+            'rtde_reader.launch.py',
+            IfCondition(LaunchConfiguration('launch_rtde_reader')),
+            **passed_on('namespace', 'robot_ip', 'use_sim_time'),
         ),
         include(
             'experiment.launch.py',

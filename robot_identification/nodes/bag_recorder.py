@@ -66,6 +66,8 @@ OPTIONAL_TOPICS = (
     'rtde/joint_temperatures',
     'rtde/target_moment',
     'rtde/target_current',
+    'rtde/actual_current',
+    'rtde/timestamp',
 )
 # Parameters below `start.` that go into the custom data of the bag.
 NOTES = (

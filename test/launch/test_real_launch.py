@@ -38,6 +38,7 @@ NODES = (
     'simulated_robot', 'trajectory_generator', 'experiment_runner', 'bag_recorder', 'identifier',
     'torque_predictor',
 )
+BESIDE = ('friction_tester', 'online_estimator', 'rtde_reader', 'simulated_effort_joint')
 # For a whole experiment on a machine that does something else as well [s].
 LONGEST = 600.0
 # Who starts a driver, with an argument that it cannot do without, and what is missing here.
@@ -74,7 +75,9 @@ def environment(tmp_path):
         yield isolated_environment(domain)
 
 
-@pytest.mark.parametrize('name', sorted({*NODES, *NEEDS, 'experiment', 'temperature_study'}))
+@pytest.mark.parametrize('name', sorted({
+    *NODES, *BESIDE, *NEEDS, 'experiment', 'temperature_study',
+}))
 def test_arguments_are_shown(name):
     """`ros2 launch --show-args` describes every argument, whatever is not installed."""
     shown = subprocess.run(
@@ -109,7 +112,7 @@ def test_wrong_arguments_are_refused(name, arguments, reason, tmp_path, environm
         assert 'process started' not in launch.text()
 
 
-@pytest.mark.parametrize('name', NODES)
+@pytest.mark.parametrize('name', NODES + BESIDE)
 def test_every_node_starts_and_stops(name, tmp_path):
     """In a namespace, by its own launch file; one Ctrl-C ends it."""
     with own_graph(tmp_path) as graph:
