@@ -49,8 +49,12 @@ from ros_helpers import wait_until
 
 FOLDER = Path(__file__).resolve().parents[1] / 'security' / 'policies'
 NAMESPACE = '/arm'
-# Where the coordinator does not find it: it would begin to work.
-ELSEWHERE = {'trajectory_generator': '/elsewhere'}
+# Where the coordinator does not find it: it would begin to work. And a joint on a bench is another
+# robot, with joint states of its own.
+ELSEWHERE = {
+    'trajectory_generator': '/elsewhere', 'friction_tester': '/bench',
+    'simulated_effort_joint': '/bench',
+}
 TOKEN = 'shared'
 OPERATOR = 'operator'
 Rights = dict[str, set[str]]
@@ -75,6 +79,10 @@ STARTED_WITH: Mapping[str, Mapping[str, object]] = {
     'bag_recorder': {'use_sim_time': True},
     'identifier': {'use_sim_time': True},
     'torque_predictor': {'use_sim_time': True},
+    'online_estimator': {'use_sim_time': True},
+    'rtde_reader': {'use_sim_time': True},
+    'friction_tester': {'use_sim_time': True},
+    'simulated_effort_joint': {'use_sim_time': True},
     COORDINATOR: {
         'simulation_token': TOKEN, 'use_sim_time': True, 'output': '{folder}/output',
     },

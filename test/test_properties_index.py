@@ -15,9 +15,7 @@
 """
 Properties that the mathematics promises, and the tests that show them.
 
-The numbers are those of the list of properties that this package was designed by. P16 and P18
-are about the friction tester and the observer of external torques, and belong to their tests.
-Properties that had no test over the whole path have theirs below.
+The numbers are those of the list of properties that this package was designed by. Properties that had no test over the whole path have theirs below.
 """
 
 from dataclasses import replace
@@ -126,13 +124,20 @@ TESTS = {
         'validation/test_metrics.py::test_published_totals_follow_from_the_joints',
         'validation/test_metrics.py::test_normalized_errors_are_rms_over_root_n',
     ),
+    'P16': (
+        'P16TESTS',
+    ),
     'P17': (
         'estimation/comparison/test_temperature.py::test_slopes_of_repeated_identifications',
         'estimation/comparison/test_temperature.py::test_one_regression_finds_the_slopes',
     ),
+    'P18': (
+        'prediction/test_momentum_observer.py::test_converges_with_its_time_constant',
+        'prediction/test_contact_observer.py::'
+        'test_a_push_is_felt_with_the_time_constant_that_is_stated',
+    ),
     'P19': (
         'test_properties_index.py::test_another_process_writes_the_same_bytes',
-        'cli/test_commands.py::test_same_bag_same_model',
         'cli/test_commands.py::test_same_seed_same_trajectory_file',
     ),
     'P20': (
@@ -148,9 +153,8 @@ def test_every_property_is_shown_somewhere(test):
     assert_exists(test)
 
 
-def test_no_property_of_estimation_is_missing():
-    """P16 to P18 are not, see above."""
-    assert set(TESTS) == {f'P{k}' for k in (*range(1, 16), 17, 19, 20)}
+def test_no_property_is_missing():
+    assert set(TESTS) == {f'P{k}' for k in range(1, 21)}
 
 
 @pytest.fixture(scope='module')

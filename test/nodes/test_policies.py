@@ -35,6 +35,7 @@ from security_policies import STARTED_WITH
 
 NAMES = (*STARTED_WITH, OPERATOR)
 MOTION = ('joint_trajectory', 'follow_joint_trajectory')
+TESTER, BENCH = 'friction_tester', 'simulated_effort_joint'
 
 
 def committed():
@@ -87,6 +88,13 @@ def test_only_the_runner_moves_the_arm():
         assert bool(moves) == (node == RUNNER), f'{node} may {moves}'
 
 
+def test_only_the_friction_tester_commands_torques():
+    """Nobody else publishes to an effort controller."""
+    for node, rights in committed().items():
+        commands = 'forward_effort_controller/commands' in rights['publish']
+        assert commands == (node == TESTER), node
+
+
 def test_who_may_arm():
     """The runner is configured and called by the operator and by the coordinator alone."""
     for node, rights in committed().items():
@@ -95,11 +103,11 @@ def test_who_may_arm():
         assert touches == (node in (COORDINATOR, OPERATOR)), node
 
 
-def test_only_the_simulated_robot_stands_in_for_a_driver():
+def test_only_simulated_robots_stand_in_for_a_driver():
     """No other node of ours can feign joint states, and no node a clock on a real robot."""
     for node, rights in committed().items():
         feigns = rights['publish'] & {'joint_states', 'robot_description', '/clock'}
-        assert bool(feigns) == (node == SIMULATED), node
+        assert bool(feigns) == (node in (SIMULATED, BENCH)), node
 
 
 def test_what_is_asked_is_answered():
