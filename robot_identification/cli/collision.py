@@ -79,10 +79,12 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.output, args.force)
     model = load_identified_model(args.model)
     recordings = {name: _read(model, bag) for name, bag in zip(names, args.bags, strict=True)}
-    calibration = calibrate_on(
+    calibration, rest_note = calibrate_on(
         model, file_sha256(args.model), recordings,
         false_alarms_per_hour=args.false_alarms_per_hour, bandwidth=args.bandwidth,
     )
+    if rest_note:
+        warn(rest_note)
     checks = {str(bag): _count_alarms(model, calibration, bag) for bag in args.check}
     write_atomically(args.output, dump_yaml(calibration.content()))
     if args.json:
@@ -93,11 +95,11 @@ def run(args: argparse.Namespace) -> int:
         f'{minutes:.1f} minutes of free motion, {args.false_alarms_per_hour:g} false alarms an '
         'hour allowed in motion like it'
     )
-    for name, step, factor in zip(
-        calibration.joint_names, calibration.smallest_step, calibration.thresholds.factor,
-        strict=True,
+    for name, step, rest in zip(
+        calibration.joint_names, calibration.smallest_step, calibration.rest, strict=True
     ):
-        print(f'{name}: a step of {step:.3g} N m is seen within 50 ms (factor {factor:.2f})')
+        near_rest = f', {rest:.3g} N m more near rest' if rest > 0.0 else ''
+        print(f'{name}: a step of {step:.3g} N m is seen within 50 ms{near_rest}')
     for name, found in checks.items():
         print(f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes')
     print(f'written to {args.output}; it is no safety function')
@@ -116,11 +118,11 @@ def _count_alarms(
 ) -> dict[str, float]:
     """Return how often an alarm begins in a recording, and how long that is [s]."""
     measured = _read(model, bag)
-    _, _, touched = observe_recording(
+    touched = observe_recording(
         model, measured.stamps, measured.q, measured.dq,
         measured.effort / model.effort_per_torque, measured.temperature,
         bandwidth=calibration.bandwidth, thresholds=calibration.thresholds,
-    )
+    ).touched
     begins = np.diff(touched.any(axis=1).astype(int), prepend=0) > 0
     return {
         'alarms': int(begins.sum()),

@@ -36,6 +36,7 @@ from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.prediction.collision import calibrate_thresholds
 from robot_identification.prediction.collision import CollisionThresholds
 from robot_identification.prediction.collision import smallest_seen
+from robot_identification.prediction.collision import SURE
 from robot_identification.prediction.comparison import Measured
 from robot_identification.prediction.contact_observer import observe_recording
 from robot_identification.prediction.momentum_observer import DEFAULT_BANDWIDTH
@@ -49,7 +50,7 @@ _KEYS = {
     'schema_version', 'robot', 'model_sha256', 'bags', 'duration', 'false_alarms_per_hour',
     'bandwidth', 'hold', 'joints',
 }
-_JOINT_KEYS = {'name', 'factor', 'smallest_step'}
+_JOINT_KEYS = {'name', 'factor', 'rest', 'smallest_step'}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +75,9 @@ class CollisionCalibration:
     joint_names : tuple of str
         Kinematic order.
     smallest_step : ndarray, shape (n,)
-        Step of an external torque that is seen within 50 ms where the band is as wide as on the
-        median of these recordings [N m].
+        Step of an external torque that is seen within 50 ms on a joint in motion, where the band
+        is as wide as on the median of these recordings: twice the one that is seen without noise
+        and errors of the model [N m].
 
     """
 
@@ -89,10 +91,16 @@ class CollisionCalibration:
     joint_names: tuple[str, ...]
     smallest_step: FloatArray
 
+    @property
+    def rest(self) -> FloatArray:
+        """What is added for joints that rest or turn round [N m], shape (n,)."""
+        rest = self.thresholds.rest
+        return np.zeros(len(self.joint_names)) if rest is None else rest
+
     def content(self) -> dict[str, Any]:
         """Return what the file holds."""
         joints = zip(
-            self.joint_names, self.thresholds.factor, self.smallest_step, strict=True
+            self.joint_names, self.thresholds.factor, self.rest, self.smallest_step, strict=True
         )
         content: dict[str, Any] = to_plain({
             'schema_version': SCHEMA_VERSION,
@@ -104,8 +112,8 @@ class CollisionCalibration:
             'bandwidth': self.bandwidth,
             'hold': self.thresholds.hold,
             'joints': [
-                {'name': name, 'factor': factor, 'smallest_step': step}
-                for name, factor, step in joints
+                {'name': name, 'factor': factor, 'rest': rest, 'smallest_step': step}
+                for name, factor, rest, step in joints
             ],
         })
         return content
@@ -118,7 +126,7 @@ def calibrate_on(
     *,
     false_alarms_per_hour: float,
     bandwidth: float = DEFAULT_BANDWIDTH,
-) -> CollisionCalibration:
+) -> tuple[CollisionCalibration, str]:
     """
     Find thresholds on recordings of free motion.
 
@@ -135,6 +143,13 @@ def calibrate_on(
     bandwidth : float
         Of the momentum observer [rad/s].
 
+    Returns
+    -------
+    calibration : CollisionCalibration
+        Thresholds, with a part for rest where the joints move and rest for long enough.
+    note : str
+        Why there is none, or nothing.
+
     Raises
     ------
     DataError
@@ -148,36 +163,39 @@ def calibrate_on(
             f'the model of {model.robot.name} has torques of an unknown scale: identify the arm '
             'with its drive gains before its contacts are measured in N m'
         )
-    stamps, external, deviation = [], [], []
+    stamps, parts = [], []
     offset = 0.0
     for measured in recordings.values():
-        torque = measured.effort / model.effort_per_torque
         found = observe_recording(
-            model, measured.stamps, measured.q, measured.dq, torque, measured.temperature,
-            bandwidth=bandwidth,
+            model, measured.stamps, measured.q, measured.dq,
+            measured.effort / model.effort_per_torque, measured.temperature, bandwidth=bandwidth,
         )
-        said = np.all(np.isfinite(found[0]), axis=1)
+        said = np.all(np.isfinite(found.external), axis=1)
         if not said.any():
             continue
         stamps.append(offset + measured.stamps[said] - measured.stamps[said][0])
-        external.append(found[0][said])
-        deviation.append(found[1][said])
+        parts.append([part[said] for part in (found.external, found.deviation, found.rest_share)])
         offset = float(stamps[-1][-1]) + 1.0 / model.robot.sampling_rate
     if not stamps:
         raise DataError(
             f'nothing can be observed in {", ".join(recordings)}: positions, velocities and '
             'efforts of all joints are needed'
         )
-    deviations = np.concatenate(deviation)
-    thresholds = calibrate_thresholds(
-        np.concatenate(external), deviations, np.concatenate(stamps),
-        false_alarms_per_hour=false_alarms_per_hour,
-    )
+    external, deviation, rest_share = (np.concatenate(part) for part in zip(*parts, strict=True))
+    given = external, deviation, np.concatenate(stamps)
+    try:
+        thresholds = calibrate_thresholds(
+            *given, false_alarms_per_hour=false_alarms_per_hour, rest_share=rest_share
+        )
+        note = ''
+    except DataError as error:
+        thresholds = calibrate_thresholds(*given, false_alarms_per_hour=false_alarms_per_hour)
+        note = f'motion and rest have one threshold, a higher one: {error}'
+    smallest = smallest_seen(thresholds, np.median(deviation, axis=0), bandwidth, WITHIN)
     return CollisionCalibration(
         model.robot.name, model_sha256, tuple(recordings), offset, false_alarms_per_hour,
-        bandwidth, thresholds, tuple(model.robot.joint_names),
-        smallest_seen(thresholds, np.median(deviations, axis=0), bandwidth, WITHIN),
-    )
+        bandwidth, thresholds, tuple(model.robot.joint_names), SURE * smallest,
+    ), note
 
 
 def load_collision_calibration(
@@ -226,14 +244,14 @@ def load_collision_calibration(
         key: _number(content[key], f'{source}: {key}')
         for key in ('duration', 'false_alarms_per_hour', 'bandwidth', 'hold')
     }
-    factor, step = (
+    factor, rest, step = (
         np.array([_number(joint[key], f'{source}: {key} of {joint["name"]}') for joint in joints])
-        for key in ('factor', 'smallest_step')
+        for key in ('factor', 'rest', 'smallest_step')
     )
     return CollisionCalibration(
         str(content['robot']), model_sha256, _texts(content['bags'], source), numbers['duration'],
         numbers['false_alarms_per_hour'], numbers['bandwidth'],
-        CollisionThresholds(factor, numbers['hold']), names, step,
+        CollisionThresholds(factor, numbers['hold'], rest), names, step,
     )
 
 

@@ -24,6 +24,7 @@ from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.prediction.collision import CollisionDetector
 from robot_identification.prediction.collision import CollisionThresholds
 from robot_identification.prediction.collision import PredictionBand
+from robot_identification.prediction.collision import RestMemory
 from robot_identification.prediction.momentum_observer import DEFAULT_BANDWIDTH
 from robot_identification.prediction.momentum_observer import MomentumObserver
 from robot_identification.prediction.torque_predictor import GAP_PERIODS
@@ -49,6 +50,8 @@ class ExternalTorque:
         Joint torque of others [N m].
     deviation : ndarray, shape (n,)
         Standard deviation of what the model cannot tell here [N m].
+    rest_share : ndarray, shape (n,)
+        How much of a rest is in it, see `RestMemory`.
     touched : ndarray of bool, shape (n,), optional
         Joints that are touched; None without thresholds.
 
@@ -56,6 +59,7 @@ class ExternalTorque:
 
     torque: FloatArray
     deviation: FloatArray
+    rest_share: FloatArray
     touched: BoolArray | None
 
 
@@ -98,12 +102,14 @@ class ContactObserver:
         self._thresholds = thresholds
         self._longest = GAP_PERIODS / rate
         self._observer = MomentumObserver(model, bandwidth)
+        self._bandwidth = bandwidth
         self._band = PredictionBand(model)
         self._stamp = np.nan
         self._restart()
 
     def _restart(self) -> None:
         self._observer.restart()
+        self._rest = RestMemory(self._bandwidth)
         self._detector = None if self._thresholds is None else CollisionDetector(self._thresholds)
         self._samples = 0
 
@@ -136,6 +142,7 @@ class ContactObserver:
         external = self._observer.step(
             elapsed, q, prediction.measured_dq, torque, prediction.measured_friction
         )
+        rest_share = self._rest.step(stamp, prediction.measured_dq)
         if self._samples % BAND_SAMPLES == 0:
             motion = prediction.motion
             warmth = None if motion.temperature is None else motion.temperature[0]
@@ -145,8 +152,28 @@ class ContactObserver:
             return None
         touched = None
         if self._detector is not None:
-            touched = self._detector.step(stamp, external, self._deviation)
-        return ExternalTorque(external, self._deviation, touched)
+            touched = self._detector.step(stamp, external, self._deviation, rest_share)
+        return ExternalTorque(external, self._deviation, rest_share, touched)
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedRecording:
+    """
+    What is observed along a recording; NaN where nothing is said.
+
+    Attributes
+    ----------
+    external, deviation, rest_share : ndarray, shape (N, n)
+        As in `ExternalTorque`.
+    touched : ndarray of bool, shape (N, n)
+        False without thresholds, and where nothing is said.
+
+    """
+
+    external: FloatArray
+    deviation: FloatArray
+    rest_share: FloatArray
+    touched: BoolArray
 
 
 def observe_recording(
@@ -159,7 +186,7 @@ def observe_recording(
     *,
     bandwidth: float = DEFAULT_BANDWIDTH,
     thresholds: CollisionThresholds | None = None,
-) -> tuple[FloatArray, FloatArray, BoolArray]:
+) -> ObservedRecording:
     """
     Observe a whole recording, sample by sample as a live node does.
 
@@ -176,17 +203,10 @@ def observe_recording(
     bandwidth, thresholds
         See `ContactObserver`.
 
-    Returns
-    -------
-    external, deviation : ndarray, shape (N, n)
-        As in `ExternalTorque`; NaN where nothing is said.
-    touched : ndarray of bool, shape (N, n)
-        False without thresholds.
-
     """
     predictor = TorquePredictor(model)
     observer = ContactObserver(model, predictor.rate, bandwidth, thresholds)
-    external, deviation = np.full((2, *q.shape), np.nan)
+    external, deviation, rest_share = np.full((3, *q.shape), np.nan)
     touched = np.zeros(q.shape, dtype=bool)
     for k, stamp in enumerate(stamps):
         warmth = None if temperature is None else temperature[k]
@@ -196,6 +216,7 @@ def observe_recording(
         found = observer.step(float(stamp), prediction, torque[k])
         if found is not None:
             external[k], deviation[k] = found.torque, found.deviation
+            rest_share[k] = found.rest_share
             if found.touched is not None:
                 touched[k] = found.touched
-    return external, deviation, touched
+    return ObservedRecording(external, deviation, rest_share, touched)

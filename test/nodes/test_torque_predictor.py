@@ -313,10 +313,8 @@ def observed(model, predictor, rows, push=0.0):
     recording = predictor.recording
     stamps = np.array([seconds(predictor.message(k).header.stamp) for k in rows])
     torque = recording.effort[rows] / model.effort_per_torque + push
-    external, deviation, _ = observe_recording(
-        model, stamps, recording.q[rows], recording.dq[rows], torque
-    )
-    return external, deviation
+    found = observe_recording(model, stamps, recording.q[rows], recording.dq[rows], torque)
+    return found.external, found.deviation
 
 
 def test_external_torque_is_observed_live_as_offline(predictor, model):

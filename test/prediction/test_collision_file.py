@@ -43,7 +43,8 @@ def calibration(model):
     factor = np.linspace(4.0, 9.0, 6) + 1e-13
     return CollisionCalibration(
         model.robot.name, SHA, ('free_motion',), 120.0, 0.1, 25.0,
-        CollisionThresholds(factor, 0.004), tuple(model.robot.joint_names), factor / 3.0,
+        CollisionThresholds(factor, 0.004, factor / 7.0), tuple(model.robot.joint_names),
+        factor / 3.0,
     )
 
 
@@ -94,10 +95,15 @@ def test_recordings_count_together(model, monkeypatch):
     one, other = measured(model, 3.0), measured(model, 3.0, 1)
     with pytest.raises(DataError, match='too short'):
         calibrate_on(model, SHA, {'one': one}, false_alarms_per_hour=1.0)
-    both = calibrate_on(model, SHA, {'one': one, 'other': other}, false_alarms_per_hour=1.0)
+    both, note = calibrate_on(
+        model, SHA, {'one': one, 'other': other}, false_alarms_per_hour=1.0
+    )
     # Less the three time constants of the observer at the start of each.
     assert both.duration == pytest.approx(6.0 - 2.0 * 3.0 / 25.0, abs=0.1)
     assert both.bags == ('one', 'other')
+    # They never move.
+    assert 'joint 1 of 6 is to move' in note
+    assert not both.rest.any()
     assert np.all(both.smallest_step > 0.0)
 
 

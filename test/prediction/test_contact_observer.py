@@ -63,11 +63,12 @@ def test_who_is_not_touched_feels_nothing(arm):
     friction would be felt at each of them.
     """
     model, t, q, dq, torque = arm
-    external, deviation, touched = observe_recording(model, t, q, dq, torque)
+    found = observe_recording(model, t, q, dq, torque)
+    external, deviation = found.external, found.deviation
     said = np.all(np.isfinite(external), axis=1)
     # Three time constants, and no later.
     assert np.argmax(said) == pytest.approx(3.0 / BANDWIDTH * RATE, abs=2)
-    assert not touched.any()
+    assert not found.touched.any()
     friction = np.abs(torque).max(axis=0)
     assert np.all(np.abs(external[said]).max(axis=0) < 0.05 * friction)
     assert np.all(deviation[said] >= 0.5)
@@ -76,10 +77,10 @@ def test_who_is_not_touched_feels_nothing(arm):
 def test_a_push_is_felt_with_the_time_constant_that_is_stated(arm):
     model, t, q, dq, torque = arm
     pushed = t >= PUSHED_AT
-    external, _, _ = observe_recording(model, t, q, dq, torque - np.where(
+    external = observe_recording(model, t, q, dq, torque - np.where(
         pushed[:, None], PUSH, 0.0
-    ))
-    free, _, _ = observe_recording(model, t, q, dq, torque)
+    )).external
+    free = observe_recording(model, t, q, dq, torque).external
     since = t[pushed] - PUSHED_AT
     rises = 1.0 - np.exp(-BANDWIDTH * since[:, None])
     # The step falls between two samples: half a period of the steepest rise.
@@ -93,10 +94,10 @@ def test_a_touch_is_said_of_the_joints_that_are_touched(arm):
     model, t, q, dq, torque = arm
     thresholds = CollisionThresholds(np.full(6, 6.0))
     push = np.where(np.arange(6) == 1, 15.0, 0.0)
-    _, _, touched = observe_recording(
+    touched = observe_recording(
         model, t, q, dq, torque + np.where(t[:, None] >= PUSHED_AT, push, 0.0),
         thresholds=thresholds,
-    )
+    ).touched
     assert np.array_equal(touched.any(axis=0), np.arange(6) == 1)
     latency = t[np.argmax(touched[:, 1])] - PUSHED_AT
     # Of the low-pass, ln(15 / (15 - 3)) / 25 s, then the hold of two samples; the deviation has a
@@ -130,9 +131,9 @@ def test_effort_that_comes_late_is_compared_with_the_past(arm):
     model, t, q, dq, torque = arm
     late = replace(model, source=SignalSource(delay=0.02))
     shift = round(0.02 * RATE)
-    external, _, _ = observe_recording(late, t, q, dq, np.roll(torque, shift, axis=0))
-    told, _, _ = observe_recording(model, t, q, dq, np.roll(torque, shift, axis=0))
-    free, _, _ = observe_recording(model, t, q, dq, torque)
+    external = observe_recording(late, t, q, dq, np.roll(torque, shift, axis=0)).external
+    told = observe_recording(model, t, q, dq, np.roll(torque, shift, axis=0)).external
+    free = observe_recording(model, t, q, dq, torque).external
     rows = slice(200, None)
     np.testing.assert_allclose(external[rows], np.roll(free, shift, axis=0)[rows], atol=0.3)
     assert np.abs(told[rows]).max() > 5.0
@@ -141,8 +142,10 @@ def test_effort_that_comes_late_is_compared_with_the_past(arm):
 def test_the_band_is_found_often_enough(arm, monkeypatch):
     """Not at every sample, which would take as long as the prediction; it changes slowly."""
     model, t, q, dq, torque = arm
-    _, deviation, _ = observe_recording(model, t[:300], q[:300], dq[:300], torque[:300])
+    deviation = observe_recording(
+        model, t[:300], q[:300], dq[:300], torque[:300]
+    ).deviation
     monkeypatch.setattr('robot_identification.prediction.contact_observer.BAND_SAMPLES', 1)
-    _, exact, _ = observe_recording(model, t[:300], q[:300], dq[:300], torque[:300])
+    exact = observe_recording(model, t[:300], q[:300], dq[:300], torque[:300]).deviation
     changes = np.nanmax(np.abs(np.diff(exact, axis=0)), axis=0)
     assert np.all(np.nanmax(np.abs(deviation - exact), axis=0) <= BAND_SAMPLES * changes + 1e-12)
