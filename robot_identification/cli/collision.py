@@ -83,8 +83,9 @@ def run(args: argparse.Namespace) -> int:
         model, file_sha256(args.model), recordings,
         false_alarms_per_hour=args.false_alarms_per_hour, bandwidth=args.bandwidth,
     )
-    if rest_note:
-        warn(rest_note)
+    for note in (rest_note, _describe_useless(model, calibration)):
+        if note:
+            warn(note)
     checks = {str(bag): _count_alarms(model, calibration, bag) for bag in args.check}
     write_atomically(args.output, dump_yaml(calibration.content()))
     if args.json:
@@ -104,6 +105,19 @@ def run(args: argparse.Namespace) -> int:
         print(f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes')
     print(f'written to {args.output}; it is no safety function')
     return 0
+
+
+def _describe_useless(model: IdentifiedModel, calibration: CollisionCalibration) -> str:
+    """Return which joints cannot be seen to be touched, in words; nothing where all can."""
+    useless = calibration.smallest_step > model.robot.limits.effort
+    if not useless.any():
+        return ''
+    names = ', '.join(np.array(calibration.joint_names)[useless])
+    return (
+        f'{names}: a touch must be stronger than the joint itself to be seen in time; the model '
+        'does not fit these recordings, or they are too short: look at `validate`, identify from '
+        'more motion, or record minutes of free motion'
+    )
 
 
 def _read(model: IdentifiedModel, bag: Path) -> Measured:

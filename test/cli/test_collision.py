@@ -74,6 +74,16 @@ def test_as_json(calibrated, model_file, tmp_path):
     assert {key: content[key] for key in written} == written
 
 
+def test_says_where_it_is_of_no_use(calibrated, model_file, tmp_path):
+    """Here by steps that are said to be a thousand times as large."""
+    _, _, bag = calibrated
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr('robot_identification.prediction.collision_file.SURE', 1e3)
+        outcome = run_command('collision', model_file, bag, '-o', tmp_path / 'rare.yaml')
+    assert outcome.code == 0
+    assert 'stronger than the joint itself' in outcome.err
+
+
 def test_says_how_long_a_recording_must_be(calibrated, model_file, tmp_path):
     _, _, bag = calibrated
     with pytest.MonkeyPatch.context() as patch:
