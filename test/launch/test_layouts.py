@@ -131,8 +131,8 @@ def test_foxglove_s_indices_are_those_of_the_joints():
             assert int(index) == k or topic == '/joint_states'
 
 
-def test_plotjuggler_shows_three_curves_of_each_joint():
-    """Live and from a file: measured, predicted and residual, by the joint's name."""
+def test_plotjuggler_shows_the_torques_of_each_joint():
+    """Measured, predicted and residual by the joint's name, live the external torque, too."""
     root = ElementTree.parse(PLOTJUGGLER).getroot()
     live, file, _ = (
         {
@@ -141,13 +141,13 @@ def test_plotjuggler_shows_three_curves_of_each_joint():
         }
         for tab in root.iter('Tab')
     )
-    for shown in (live, file):
+    for shown, count in ((live, 4), (file, 3)):
         assert tuple(shown) == JOINTS
-        assert all(len(names) == 3 for names in shown.values())
+        assert all(len(names) == count for names in shown.values())
         assert all(joint in name.split('/') for joint in JOINTS for name in shown[joint])
     # The residual is what was measured less what was predicted.
     for joint in JOINTS:
-        measured, predicted, residual = live[joint]
+        measured, predicted, residual, _ = live[joint]
         assert sums()[measured] == [predicted, residual]
 
 
