@@ -110,9 +110,10 @@ def generate_launch_description():
         ),
         DeclareLaunchArgument(
             'correction',
-            default_value='none',
-            choices=['none', 'inertia', 'onset'],
-            description='What is taken off the torque at the threshold.',
+            default_value='onset',
+            choices=['onset', 'inertia', 'none'],
+            description='What is reported: torque at the onset of motion, at the threshold less '
+            'inertia, or at the threshold; the last one is reported in any case.',
         ),
         DeclareLaunchArgument(
             'output',

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Start a simulated joint or wheel with an effort interface."""
+"""Start a simulated joint or wheel with an effort interface, by itself or in an arm."""
 
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
@@ -37,7 +37,34 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'joint',
             default_value='wheel_3',
-            description='Name of the joint.',
+            description='Name of the joint that takes torques.',
+        ),
+        DeclareLaunchArgument(
+            'in_arm',
+            default_value='false',
+            choices=['true', 'false'],
+            description='Simulate all of the arm ur_type, its other joints held.',
+        ),
+        DeclareLaunchArgument(
+            'ur_type',
+            default_value='youbot',
+            description='Known robot, or the path of a robot YAML.',
+        ),
+        DeclareLaunchArgument(
+            'mounting',
+            default_value='[0.0, 0.0, 0.0]',
+            description='Roll, pitch, yaw of the root frame in the world, rad.',
+        ),
+        DeclareLaunchArgument(
+            'initial_positions',
+            default_value='[0.0]',
+            description='Where the joints of the arm stand first, rad, as a YAML list.',
+        ),
+        DeclareLaunchArgument(
+            'allowed_read_roots',
+            default_value='[""]',
+            description='Folders below which files may be read, as a YAML list; [""]: '
+            '~/.ros/robot_identification and the working directory.',
         ),
         DeclareLaunchArgument(
             'inertia',
@@ -76,6 +103,11 @@ def generate_launch_description():
             output='screen',
             parameters=[{
                 'joint': value('joint'),
+                'in_arm': value('in_arm', bool),
+                'robot': value('ur_type'),
+                'mounting': value('mounting', list[float]),
+                'initial_positions': value('initial_positions', list[float]),
+                'allowed_read_roots': value('allowed_read_roots', list[str]),
                 'inertia': value('inertia', float),
                 'static': value('static', float),
                 'coulomb': value('coulomb', float),

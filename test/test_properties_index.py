@@ -125,7 +125,8 @@ TESTS = {
         'validation/test_metrics.py::test_normalized_errors_are_rms_over_root_n',
     ),
     'P16': (
-        'P16TESTS',
+        'excitation/test_break_away.py::test_it_finds_what_was_set',
+        'estimation/test_break_away.py::test_corrections_are_exact_where_friction_is_constant',
     ),
     'P17': (
         'estimation/comparison/test_temperature.py::test_slopes_of_repeated_identifications',

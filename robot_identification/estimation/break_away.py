@@ -44,15 +44,19 @@ from robot_identification.files import read_yaml
 FloatArray = NDArray[np.float64]
 
 BREAK_AWAY_SCHEMA = 1
-CORRECTIONS = ('none', 'inertia', 'onset')
+CORRECTIONS = ('onset', 'inertia', 'none')
+DEFAULT_CORRECTION = CORRECTIONS[0]
 GRAVITY = ('free', 'subtracted')
 # How far whiskers reach at most, in interquartile ranges (Tukey).
 WHISKER_REACH = 1.5
+ROUNDING = 1.0e-9
 CONFIDENCE = 0.95
 REPLICATES = 2000
 FEWEST_VALUES = 2
 # Directions that differ by this share are told apart in a note.
 DIFFERENT_SHARE = 0.1
+# What a joint's inertia does not explain of a correction is told from this share of the torque on.
+UNEXPLAINED_SHARE = 0.05
 
 
 @dataclass(frozen=True)
@@ -152,6 +156,8 @@ class BreakAway:
         Of each direction that was tested, 1 and -1, the values of its repeats [N m].
     boxes : dict of int to BoxStatistics
         The same in numbers [N m].
+    uncorrected : dict of int to BoxStatistics
+        Of the torques at the threshold, which Rajagopal 2017 reports [N m].
     notes : tuple of str
         What a reader should know.
 
@@ -161,12 +167,18 @@ class BreakAway:
     correction: str
     values: dict[int, FloatArray]
     boxes: dict[int, BoxStatistics]
+    uncorrected: dict[int, BoxStatistics]
     notes: tuple[str, ...]
 
     @property
     def torque(self) -> float:
         """Mean of the medians of both directions [N m]."""
         return float(np.mean([box.median for box in self.boxes.values()]))
+
+    @property
+    def uncorrected_torque(self) -> float:
+        """Mean of the medians at the threshold, of both directions [N m]."""
+        return float(np.mean([box.median for box in self.uncorrected.values()]))
 
 
 def box_statistics(
@@ -208,7 +220,8 @@ def box_statistics(
     if replicates < 1:
         raise UsageError(f'replicates is {replicates}, it must be at least 1')
     lower, median, upper = np.quantile(values, [0.25, 0.5, 0.75])
-    reach = WHISKER_REACH * (upper - lower)
+    # Values that are equal but for rounding are no outliers.
+    reach = max(WHISKER_REACH * (upper - lower), ROUNDING * abs(median))
     # A quartile lies between two values, so that there is one on its inner side at least.
     inside = (values >= lower - reach) & (values <= upper + reach)
     drawn = np.random.default_rng(seed).choice(values, size=(replicates, len(values)))
@@ -228,12 +241,12 @@ def corrected_torque(repeat: BreakAwayRepeat, inertia: float, correction: str) -
     Return the break-away torque of one ramp [N m], without what accelerated the joint.
 
     At the threshold the torque :math:`u` also accelerates the inertia :math:`I` and overcomes
-    friction at the threshold's speed. With `none` it is :math:`u`, as reported by Rajagopal 2017:
-    never too low, as a joint does not move before it breaks away. With `inertia` it is :math:`u -
-    I \dot v`: friction at the threshold's speed, which is too low where friction falls with speed.
-    With `onset` it is the torque :math:`u_o` at the onset of motion, :math:`d` after the start,
-    less what the ramp of rate :math:`r` grew since: from :math:`I \ddot x = r t` follows :math:`d
-    = r t^3 / (6 I)`, so :math:`u_o - (6 I r^2 d)^{1/3}`.
+    friction at the threshold's speed. With `onset`, the default, it is the torque :math:`u_o` at
+    the onset of motion, :math:`d` after the start, less what the ramp of rate :math:`r` grew
+    since: from :math:`I \ddot x = r t` follows :math:`d = r t^3 / (6 I)`, so :math:`u_o - (6 I
+    r^2 d)^{1/3}`. With `inertia` it is :math:`u - I \dot v`: friction at the threshold's speed,
+    which is too low where friction falls with speed. With `none` it is :math:`u`, as reported by
+    Rajagopal 2017: never too low, as a joint does not move before it breaks away.
 
     Parameters
     ----------
@@ -261,7 +274,8 @@ def corrected_torque(repeat: BreakAwayRepeat, inertia: float, correction: str) -
 
 
 def estimate_break_away(
-    run: BreakAwayRun, *, correction: str = 'none', confidence: float = CONFIDENCE, seed: int = 0,
+    run: BreakAwayRun, *, correction: str = DEFAULT_CORRECTION, confidence: float = CONFIDENCE,
+    seed: int = 0,
 ) -> BreakAway:
     """
     Return the break-away torque of a joint in both directions.
@@ -285,7 +299,7 @@ def estimate_break_away(
         If there is no such correction.
 
     """
-    values, boxes = {}, {}
+    values, boxes, uncorrected = {}, {}, {}
     for direction in (1, -1):
         repeats = run.towards(direction)
         if len(repeats) < FEWEST_VALUES:
@@ -294,12 +308,16 @@ def estimate_break_away(
             corrected_torque(repeat, run.settings.inertia, correction) for repeat in repeats
         ])
         boxes[direction] = box_statistics(values[direction], confidence=confidence, seed=seed)
+        uncorrected[direction] = box_statistics(
+            np.array([repeat.torque for repeat in repeats]), confidence=confidence, seed=seed
+        )
     if not boxes:
         raise DataError(
             f'{run.joint} broke away {len(run.repeats)} times, needed are {FEWEST_VALUES} in one '
             'direction: repeat the test'
         )
-    return BreakAway(run, correction, values, boxes, tuple(_notes(run, correction, boxes)))
+    notes = _notes(run, correction, boxes, uncorrected)
+    return BreakAway(run, correction, values, boxes, uncorrected, tuple(notes))
 
 
 def largest_excess(settings: BreakAwaySettings) -> float:
@@ -313,7 +331,8 @@ def largest_excess(settings: BreakAwaySettings) -> float:
 
 
 def _notes(
-    run: BreakAwayRun, correction: str, boxes: Mapping[int, BoxStatistics]
+    run: BreakAwayRun, correction: str, boxes: Mapping[int, BoxStatistics],
+    uncorrected: Mapping[int, BoxStatistics],
 ) -> list[str]:
     notes = []
     if run.aborted:
@@ -323,7 +342,9 @@ def _notes(
             'The moment of gravity was subtracted by the model: its error is in the values, with '
             'opposite signs in the two directions.'
         )
-    if correction == 'none':
+    if correction == 'onset':
+        notes += _unexplained(run.settings, boxes, uncorrected)
+    elif correction == 'none':
         notes.append(
             f'The values hold what accelerates the joint to {run.settings.threshold:g} rad/s, '
             f'{largest_excess(run.settings):.3g} N m if friction stays what it is; a slower ramp, '
@@ -347,6 +368,26 @@ def _notes(
     return notes
 
 
+def _unexplained(
+    settings: BreakAwaySettings, boxes: Mapping[int, BoxStatistics],
+    uncorrected: Mapping[int, BoxStatistics],
+) -> list[str]:
+    """Say where the onset of motion is further below the threshold than inertia explains."""
+    excess = largest_excess(settings)
+    return [
+        f'In the {"positive" if direction > 0 else "negative"} direction the torque at the onset '
+        f'of motion is {taken:.3g} N m below that at the threshold; an inertia of '
+        f'{settings.inertia:.3g} kg m^2 explains {excess:.3g} N m. Either friction grows with '
+        'speed from the start, or inertia is set too low, or the joint yields before it breaks '
+        'away (play of the gear, elastic parts) by more than the onset_travel of '
+        f'{settings.onset_travel:.2g} rad: then the value is too low; repeat with a larger '
+        'onset_travel, and see the uncorrected one.'
+        for direction, box in boxes.items()
+        for taken in [uncorrected[direction].median - box.median]
+        if taken > excess + UNEXPLAINED_SHARE * uncorrected[direction].median
+    ]
+
+
 def run_content(found: BreakAway) -> dict[str, Any]:
     """Return the entry of one joint in a break-away file."""
     run = found.run
@@ -357,17 +398,22 @@ def run_content(found: BreakAway) -> dict[str, Any]:
         'settings': asdict(run.settings),
         'correction': found.correction,
         'torque': found.torque,
+        'uncorrected_torque': found.uncorrected_torque,
         'directions': [
             {
-                'direction': direction, **asdict(box),
-                'interquartile_range': box.interquartile_range,
+                'direction': direction, **_box_content(box),
                 'values': found.values[direction].tolist(),
+                'uncorrected': _box_content(found.uncorrected[direction]),
             }
             for direction, box in found.boxes.items()
         ],
         'repeats': [asdict(repeat) for repeat in run.repeats],
         'notes': list(found.notes),
     }
+
+
+def _box_content(box: BoxStatistics) -> dict[str, Any]:
+    return {**asdict(box), 'interquartile_range': box.interquartile_range}
 
 
 def break_away_content(robot: str, found: Sequence[BreakAway]) -> dict[str, Any]:
@@ -390,8 +436,8 @@ def break_away_content(robot: str, found: Sequence[BreakAway]) -> dict[str, Any]
 
 
 _JOINT_KEYS = {
-    'joint', 'gravity', 'aborted', 'settings', 'correction', 'torque', 'directions', 'repeats',
-    'notes',
+    'joint', 'gravity', 'aborted', 'settings', 'correction', 'torque', 'uncorrected_torque',
+    'directions', 'repeats', 'notes',
 }
 
 

@@ -64,8 +64,13 @@ GRAVITY_WORDS: Mapping[str, str] = {
     HARMONIC: 'gravity as a cos q + b sin q, fitted to the sums of both ways',
     UNKNOWN: 'gravity is not known: friction is taken as alike both ways',
 }
-# Friction of each direction is told if its median error is below this share of the friction.
+# Friction of each direction is told if its median error is below this share of the friction; of
+# strokes in pairs a smaller one, as half the difference of both ways is nearer to either of them
+# otherwise.
 LARGEST_SHARE = 0.1
+LARGEST_PAIRED_SHARE = 0.03
+# A curve that could not be tried, but leaves less than this share of what the chosen one leaves.
+FAR_BETTER = 0.5
 # Of the strokes that show gravity, so many go either way.
 LEAST_OF_A_DIRECTION = 0.25
 # Masses nearer than this are one payload [kg].
@@ -228,6 +233,7 @@ def map_friction(
         found, said = _points_of_run(robot, run, options, model)
         points += found
         notes += said
+    notes += _without_directions(points)
     if not points:
         raise DataError(
             f'{", ".join(run.dataset.source for run in runs)}: no joint moves alone at an even '
@@ -252,7 +258,35 @@ def map_friction(
             curves[joint] = choose_curve(_curve_points(own))
         except DataError as error:
             notes.append(f'{joint}: {error}')
+            continue
+        notes += _untried(joint, curves[joint])
     return FrictionMap(robot.name, robot.joint_names, tuple(points), curves, tuple(notes))
+
+
+def _without_directions(points: Sequence[FrictionPoint]) -> list[str]:
+    """Say in which recordings the directions of a joint are not told apart."""
+    bags: dict[str, dict[str, None]] = {}
+    for point in points:
+        if point.gravity == UNKNOWN:
+            bags.setdefault(point.joint, {})[point.bag] = None
+    return [
+        f'{joint}: gravity is not known well enough to tell the directions apart in '
+        f'{", ".join(names)}: friction is half the difference of both ways; longer strokes or a '
+        'model (--model) would tell'
+        for joint, names in bags.items()
+    ]
+
+
+def _untried(joint: str, curve: FrictionCurve) -> list[str]:
+    """Say which curve would fit far better, but could not be tried at speeds left out."""
+    (chosen,) = (trial for trial in curve.trials if trial.name == curve.name)
+    return [
+        f'{joint}: {trial.name} leaves {trial.deviation:.3g} N m of the points, {curve.name} '
+        f'{chosen.deviation:.3g} N m; there are too few speeds to try it at speeds left out, so '
+        'the simpler one is taken: record strokes at more speeds'
+        for trial in curve.trials
+        if np.isnan(trial.left_out) and trial.deviation < FAR_BETTER * chosen.deviation
+    ][:1]
 
 
 def _points_of_run(
@@ -276,17 +310,11 @@ def _points_of_run(
             continue
         joint = robot.joint_names[group[0].joint]
         lone = sum(not way.is_pair for way in found.ways)
-        if found.gravity == UNKNOWN:
+        if found.gravity == UNKNOWN and lone:
             notes.append(
-                f'{dataset.source}: {joint}: gravity is not known well enough to tell the '
-                'directions apart: friction is half the difference of both ways; longer strokes '
-                'or a model (--model) would tell'
+                f'{dataset.source}: {joint}: {lone} strokes are left out, as none goes back over '
+                'the same positions at the same speed'
             )
-            if lone:
-                notes.append(
-                    f'{dataset.source}: {joint}: {lone} strokes are left out, as none goes back '
-                    'over the same positions at the same speed'
-                )
         points += _points_of_group(dataset.source, joint, found, run.payload)
     return points, notes
 
@@ -311,7 +339,9 @@ def _weigh_group(
             float(np.median(way.odd)) if way.is_pair else value
             for way, value in zip(ways, even, strict=True)
         ])
-        if np.median(errors) <= LARGEST_SHARE * np.median(sizes):
+        paired = 2 * sum(way.is_pair for way in ways) >= len(ways)
+        share = LARGEST_PAIRED_SHARE if paired else LARGEST_SHARE
+        if np.median(errors) <= share * np.median(sizes):
             return _Group(tuple(ways), HARMONIC, even, errors)
     pairs = tuple(way for way in ways if way.is_pair)
     nothing = np.full(len(pairs), np.nan)

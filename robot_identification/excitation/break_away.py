@@ -324,6 +324,10 @@ class BreakAwayTest:
         """Torque of the present ramp without gravity [N m], without its sign."""
         return self._level if self._phase is Phase.RAMPING else 0.0
 
+    def gravity(self, q: float) -> float:
+        """Return the torque that holds the joint against gravity [N m]."""
+        return self._gravity(q)
+
     def raise_torque(self, step: float) -> bool:
         """
         Let the torque of a manual ramp grow by `step` N m from where it is, at the settings' rate.

@@ -345,9 +345,15 @@ class FrictionTester(Node):
                 )
 
     def _check_others(self, reading: JointReading) -> None:
-        """Refuse to go on when another joint is not where it was."""
-        for name, (position, _) in reading.others.items():
-            moved = abs(position - self._others.get(name, position))
+        """Refuse to go on when another joint is not where it was, or nobody says where it is."""
+        for name, before in self._others.items():
+            position, _ = reading.others.get(name, (math.nan, math.nan))
+            if math.isnan(position):
+                raise UnsafeMotionError(
+                    f'joint states do not say any more where {name} is: the other joints must be '
+                    'seen to be held'
+                )
+            moved = abs(position - before)
             if not moved <= OTHERS_TRAVEL:
                 raise UnsafeMotionError(
                     f'{name} has moved by {moved:.3f} rad, the limit is {OTHERS_TRAVEL:g} rad: '
@@ -399,7 +405,14 @@ class FrictionTester(Node):
             'up' if direction > 0 else 'down': round(box.median, 6)
             for direction, box in found.boxes.items()
         }
-        self._result = {'medians': medians, 'file': str(folder / BREAK_AWAY_FILES[0])}
+        uncorrected = {
+            'up' if direction > 0 else 'down': round(box.median, 6)
+            for direction, box in found.uncorrected.items()
+        }
+        self._result = {
+            'medians': medians, 'uncorrected_medians': uncorrected,
+            'correction': found.correction, 'file': str(folder / BREAK_AWAY_FILES[0]),
+        }
         words = ', '.join(f'{value:.4g} N m {way}' for way, value in medians.items())
         return f'{self._joint.name} breaks away at {words}: {folder / BREAK_AWAY_FILES[0]}'
 
@@ -440,7 +453,11 @@ class FrictionTester(Node):
         return response
 
     def _plan(self, test: BreakAwayTest) -> str:
-        settings = test.settings
+        """Say what would be done, and what the joint does without torque."""
+        settings, held = test.settings, test.gravity(test.start)
+        inertia = f'inertia {settings.inertia:.3g} kg m^2'
+        if not self._value('inertia') and not self._joint.knows_rotor:
+            inertia += ' without the rotor, which is not known'
         what = (
             'one ramp in each direction, raised by ~/step' if self._value('mode') == PRE_TEST
             else f'{settings.repeats} ramps in each direction, {settings.duration / 60.0:.1f} '
@@ -449,7 +466,10 @@ class FrictionTester(Node):
         return (
             f'{self._joint.name} at {test.start:.3f} rad: {what}, {settings.rate:.3g} N m/s up '
             f'to {settings.torque_cap:.4g} N m, at most {settings.torque_limit:.4g} N m with '
-            f'gravity'
+            f'gravity; {inertia}'
+        ) + (
+            f'; however it ends, the torque is then zero, and gravity pulls with {abs(held):.3g} '
+            f'N m on {self._joint.name}: let nobody stand where it may fall' if held else ''
         )
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

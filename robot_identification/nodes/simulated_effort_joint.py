@@ -13,11 +13,12 @@
 # limitations under the License.
 
 """
-A simulated joint or wheel with an effort interface, to try the friction tester on.
+A simulated joint or wheel with an effort interface, by itself or in an arm, for friction tests.
 
 It stands where a driver with a forward effort controller stands: torques in, joint states out, in
-real time. It leaves (exit code 5) as soon as anybody else publishes joint states or listens to
-its commands: it must not share a graph with a real robot.
+real time. In an arm one joint takes torques, and drives hold the others. It leaves (exit code 5)
+as soon as anybody else publishes joint states or listens to its commands: it must not share a
+graph with a real robot.
 """
 
 from __future__ import annotations
@@ -27,21 +28,32 @@ import math
 import sys
 import time
 
+import numpy as np
+from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.model.robot_model import RobotModel
 from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import declare_robot
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.graph import foreign_participants
+from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.simulation.effort_arm import effort_truth
+from robot_identification.simulation.effort_arm import EffortArm
 from robot_identification.simulation.effort_joint import EffortJoint
 from robot_identification.simulation.effort_joint import EffortJointConstants
+from robot_identification.simulation.twin import Sensors
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_msgs.msg import String
 
 COMMANDS = 'forward_effort_controller/commands'
 FOREIGN_CHECK_PERIOD = 0.5
+FloatArray = NDArray[np.float64]
+# Names, positions, velocities and efforts of a joint state.
+Reading = tuple[list[str], list[float], list[float], list[float]]
 # A youBot base wheel of Rajagopal 2017, with the rotor's inertia behind its gear.
 _WHEEL = {
     'inertia': (0.009, 'of link and rotor [kg m^2]', 1e-4, 1e3),
@@ -53,25 +65,65 @@ _WHEEL = {
 }
 
 
+class _OneJoint:
+    """A joint or wheel by itself."""
+
+    def __init__(
+        self, name: str, constants: EffortJointConstants, q: float, noise: float, seed: int
+    ) -> None:
+        self._name = name
+        self._joint = EffortJoint(constants, q, velocity_noise=noise, seed=seed)
+
+    def advance(self, torque: float, duration: float) -> None:
+        """Apply a torque [N m] for some time [s]."""
+        self._joint.advance(torque, duration)
+
+    def read(self, torque: float) -> Reading:
+        """Return what a driver would say."""
+        q, dq = self._joint.measure()
+        return [self._name], [q], [dq], [torque]
+
+
+class _JointOfArm:
+    """A joint of a simulated arm, whose other joints are held."""
+
+    def __init__(
+        self, name: str, robot: RobotModel, q: FloatArray, noise: float, seed: int
+    ) -> None:
+        self._robot, self._truth = robot, effort_truth(robot)
+        self._arm = EffortArm(
+            robot, self._truth, Sensors(velocity_noise=noise, effort_noise=0.0), q, [name], seed
+        )
+        self._sign = float(robot.encoders.sign[robot.joint_names.index(name)])
+
+    def advance(self, torque: float, duration: float) -> None:
+        """Apply a torque [N m], as the driver counts, for some time [s]."""
+        self._arm.advance_torque(np.array([self._sign * torque]), duration)
+
+    def read(self, torque: float) -> Reading:
+        """Return what a driver would say, in alphabetical order."""
+        sample, _ = self._arm.measure()
+        encoders, names = self._robot.encoders, self._robot.joint_names
+        effort = sample.effort
+        if self._robot.effort_unit == 'Nm':
+            effort = effort * self._truth.drive_gain
+        order = np.argsort(names)
+        columns = (
+            values[order].tolist() for values in (
+                encoders.to_reading(sample.q), encoders.sign * sample.dq, encoders.sign * effort
+            )
+        )
+        return [names[k] for k in order], *columns
+
+
 class SimulatedEffortJoint(Node):
     """Steps the joint in real time and speaks for it."""
 
     def __init__(self) -> None:
         super().__init__('simulated_effort_joint')
         self.finished: int | None = None
-        self._name = declare(self, 'joint', 'wheel_3', 'name of the joint', read_only=True)
-        constants = EffortJointConstants(**{
-            name: declare(
-                self, name, default, description, minimum=minimum, maximum=maximum, read_only=True
-            )
-            for name, (default, description, minimum, maximum) in _WHEEL.items()
-        })
-        start = declare(self, 'initial_position', 0.0, 'where it rests first [rad]',
-                        minimum=-10.0, maximum=10.0, read_only=True)
-        noise = declare(self, 'velocity_noise', 0.003, 'of the measured velocity [rad/s]',
-                        minimum=0.0, maximum=1.0, read_only=True)
-        seed = declare(self, 'noise_seed', 0, 'of the noise', minimum=0, maximum=2**31 - 1,
-                       read_only=True)
+        declare_robot(self)
+        self._machine = self._declare_machine()
         rate = declare(self, 'rate', 200.0, 'of the joint states [Hz]', minimum=10.0,
                        maximum=1000.0, read_only=True)
         self._timeout = declare(
@@ -80,7 +132,6 @@ class SimulatedEffortJoint(Node):
         )
         token = declare(self, 'simulation_token', '',
                         'shared with the friction tester that may move it', read_only=True)
-        self._joint = EffortJoint(constants, start, velocity_noise=noise, seed=seed)
         self._torque, self._commanded_at = 0.0, -math.inf
         self._stepped_at = time.monotonic()
         self._states = self.create_publisher(JointState, 'joint_states', QoSProfile(depth=10))
@@ -94,6 +145,42 @@ class SimulatedEffortJoint(Node):
         self.create_timer(1.0 / rate, self._step)
         self.create_timer(FOREIGN_CHECK_PERIOD, self._check_graph)
 
+    def _declare_machine(self) -> _OneJoint | _JointOfArm:
+        """Return what is simulated."""
+        name = declare(
+            self, 'joint', 'wheel_3', 'name of the joint that takes torques', read_only=True
+        )
+        in_arm = declare(
+            self, 'in_arm', False,
+            'whether it is a joint of the arm that robot names, all of which is simulated; the '
+            'constants below are then not used', read_only=True,
+        )
+        constants = EffortJointConstants(**{
+            key: declare(
+                self, key, default, description, minimum=minimum, maximum=maximum, read_only=True
+            )
+            for key, (default, description, minimum, maximum) in _WHEEL.items()
+        })
+        start = declare(self, 'initial_position', 0.0, 'where the joint by itself rests first '
+                        '[rad]', minimum=-10.0, maximum=10.0, read_only=True)
+        pose = declare(
+            self, 'initial_positions', [0.0],
+            'where the joints of an arm stand first [rad], as the model counts, kinematic order',
+            minimum=-10.0, maximum=10.0, longest=64, read_only=True,
+        )
+        noise = declare(self, 'velocity_noise', 0.003, 'of the measured velocity [rad/s]',
+                        minimum=0.0, maximum=1.0, read_only=True)
+        seed = declare(self, 'noise_seed', 0, 'of the noise', minimum=0, maximum=2**31 - 1,
+                       read_only=True)
+        if not in_arm:
+            return _OneJoint(name, constants, start, noise, seed)
+        robot = robot_from_parameters(self)
+        q = np.clip(
+            np.resize(np.asarray(pose, dtype=float), robot.n), robot.limits.lower,
+            robot.limits.upper,
+        )
+        return _JointOfArm(name, robot, q, noise, seed)
+
     def _on_command(self, message: Float64MultiArray) -> None:
         if len(message.data) != 1 or not math.isfinite(message.data[0]):
             # As the real controller: what does not fit its joints is ignored, with a log line.
@@ -103,12 +190,13 @@ class SimulatedEffortJoint(Node):
 
     def _step(self) -> None:
         now = time.monotonic()
+        # Who commands may be dead.
         torque = self._torque if now - self._commanded_at < self._timeout else 0.0
         # After a pause of this process the joint has not been moving for all of it.
-        self._joint.advance(torque, min(now - self._stepped_at, self._timeout))
+        self._machine.advance(torque, min(now - self._stepped_at, self._timeout))
         self._stepped_at = now
-        q, dq = self._joint.measure()
-        message = JointState(name=[self._name], position=[q], velocity=[dq], effort=[torque])
+        names, q, dq, effort = self._machine.read(torque)
+        message = JointState(name=names, position=q, velocity=dq, effort=effort)
         message.header.stamp = self.get_clock().now().to_msg()
         self._states.publish(message)
 

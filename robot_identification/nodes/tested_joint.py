@@ -92,6 +92,13 @@ class JointUnderTest:
         """1, or -1 where the driver counts against the model's axis."""
         return 1.0 if self.robot is None else float(self.robot.encoders.sign[self.index])
 
+    @property
+    def knows_rotor(self) -> bool:
+        """Whether the description states the inertia of the joint's rotor."""
+        return self.robot is not None and bool(
+            np.isfinite(self.robot.drives.reflected_inertia[self.index])
+        )
+
     def read(self, message: JointState) -> JointReading | None:
         """Return what a joint state says of the joint, None if it does not name it."""
         if self.name not in message.name:

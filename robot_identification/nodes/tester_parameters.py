@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from rclpy.node import Node
 from robot_identification.estimation.break_away import CORRECTIONS
+from robot_identification.estimation.break_away import DEFAULT_CORRECTION
 from robot_identification.excitation.break_away import BreakAwaySettings
 from robot_identification.nodes.common import declare
 
@@ -78,8 +79,10 @@ def declare_tester(node: Node) -> None:
     declare(node, 'state_timeout', 0.2,
             'longest silence of the joint states before the torque is zeroed [s], wall time',
             minimum=0.02, maximum=2.0)
-    declare(node, 'correction', CORRECTIONS[0],
-            'what is taken off the torque at the threshold', choices=CORRECTIONS)
+    declare(node, 'correction', DEFAULT_CORRECTION,
+            'what the reported torque is: that at the onset of motion, that at the threshold less '
+            'inertia, or with none that at the threshold, which is reported in any case',
+            choices=CORRECTIONS)
     declare(node, 'output', '', 'folder of the results, one for all joints of an arm')
     declare(node, 'overwrite', False, 'replace what the results hold of this joint')
 

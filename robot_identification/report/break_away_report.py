@@ -17,11 +17,14 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from collections.abc import Sequence
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from robot_identification.estimation.break_away import BoxStatistics
 from robot_identification.estimation.break_away import break_away_content
 from robot_identification.estimation.break_away import BreakAway
 from robot_identification.estimation.break_away import corrected_torque
@@ -44,20 +47,37 @@ from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
 from robot_identification.report.page import render_page
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from robot_identification.estimation.break_away import FloatArray
+
 BREAK_AWAY_FILES = ('break_away.yaml', 'results.txt', 'report.html')
 DIRECTIONS = {1: '+', -1: '-'}
 HEIGHT = 2.8
 # Repeats are drawn beside each other, so that equal ones are seen; of the width of a box.
 SPREAD = 0.35
+# Scales show at least this share of the torque: what is less is no news.
+LEAST_SCALE = 0.01
 TABLE_WORDS = (
-    'Torques are in N m. From, to: the interval of the median, by bootstrap of the repeats, 95 %. '
-    'Outliers are more than 1.5 interquartile ranges beyond the quartiles; the median counts them.'
+    'Torques are in N m, signs those of the direction. From, to: the interval of the median, by '
+    'bootstrap of the repeats, 95 %. IQR: Q3 less Q1, over the median. Outliers are more than 1.5 '
+    'IQR beyond the quartiles; the median counts them. Uncorrected: the median of the torques '
+    'commanded when the joint passed the threshold, as Rajagopal 2017 reports it; what '
+    'accelerated the joint until then is in it.'
 )
+# What the two panels of a picture show.
+CORRECTION_WORDS = {
+    'onset': 'at the onset of motion', 'inertia': 'at the threshold, less inertia',
+    'none': 'at the threshold',
+}
 _HEADER = (
-    'joint', 'direction', 'repeats', 'median', 'from', 'to', 'Q1', 'Q3', 'IQR / median',
-    'outliers',
+    'joint', 'sign', 'ramps', 'median', 'from', 'to', 'Q1', 'Q3', 'IQR', 'outliers',
+    'uncorrected',
 )
-_COMPARED = ('joint', 'direction', *CORRECTIONS)
+_COMPARED = (
+    'joint', 'sign',
+    *('none (uncorrected)' if name == 'none' else name for name in CORRECTIONS),
+)
 
 
 def _rows(found: Sequence[BreakAway]) -> list[list[str]]:
@@ -68,7 +88,7 @@ def _rows(found: Sequence[BreakAway]) -> list[list[str]]:
             number(box.interval[0], 4), number(box.interval[1], 4),
             number(box.lower_quartile, 4), number(box.upper_quartile, 4),
             percent(box.interquartile_range / box.median) if box.median else '',
-            str(len(box.outliers)),
+            str(len(box.outliers)), number(joint.uncorrected[direction].median, 4),
         ]
         for joint in found for direction, box in joint.boxes.items()
     ]
@@ -147,10 +167,48 @@ def render_break_away_report(robot: str, found: Sequence[BreakAway]) -> str:
 
 
 def draw_boxes(joint: BreakAway) -> Picture:
-    """Draw the box of each direction of a joint, with every repeat as a point."""
+    """Draw the box of each direction, with every repeat as a point; uncorrected ones beside."""
+    panels = [(joint.correction, joint.boxes, joint.values)]
+    if joint.correction != 'none':
+        torques = {
+            direction: np.array([repeat.torque for repeat in joint.run.towards(direction)])
+            for direction in joint.uncorrected
+        }
+        panels.append(('none', joint.uncorrected, torques))
     figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION)
-    axes = figure.subplots()
-    for place, (direction, box) in enumerate(joint.boxes.items()):
+    span = max(
+        *(float(np.ptp(np.concatenate([*values.values()]))) for _, _, values in panels),
+        LEAST_SCALE * abs(joint.torque),
+    )
+    # Scales begin elsewhere: the spread of the repeats is less than what the panels differ by.
+    for axes, (correction, boxes, values) in zip(
+        figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+    ):
+        _draw_panel(axes, boxes, values)
+        every = np.concatenate([*values.values()])
+        middle = 0.5 * float(every.min() + every.max())
+        axes.set_ylim(middle - 0.55 * span, middle + 0.55 * span)
+        axes.ticklabel_format(axis='y', useOffset=False)
+        axes.set_title(CORRECTION_WORDS[correction], fontsize=FONT_SIZE)
+    figure.axes[0].set_ylabel('torque [N m]', fontsize=FONT_SIZE)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format='png', metadata={'Software': None})
+    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
+    medians = ' and '.join(
+        f'{fixed(box.median)} N m in direction {DIRECTIONS[direction]} '
+        f'(uncorrected {fixed(joint.uncorrected[direction].median)} N m)'
+        for direction, box in joint.boxes.items()
+    )
+    return Picture(
+        f'data:image/png;base64,{encoded}', joint.run.joint,
+        f'Box plots of the break-away torque of {joint.run.joint}: medians {medians}',
+    )
+
+
+def _draw_panel(
+    axes: Axes, boxes: Mapping[int, BoxStatistics], values: Mapping[int, FloatArray]
+) -> None:
+    for place, (direction, box) in enumerate(boxes.items()):
         axes.bxp(
             [{
                 'med': box.median, 'q1': box.lower_quartile, 'q3': box.upper_quartile,
@@ -161,30 +219,15 @@ def draw_boxes(joint: BreakAway) -> Picture:
             boxprops={'color': MEASURED}, whiskerprops={'color': MEASURED},
             capprops={'color': MEASURED},
         )
-        values = joint.values[direction]
-        beside = place + SPREAD * np.linspace(-0.5, 0.5, len(values))
-        axes.plot(beside, values, 'o', color=PREDICTED, markersize=3)
-    axes.set_xticks(
-        range(len(joint.boxes)), [DIRECTIONS[direction] for direction in joint.boxes]
-    )
-    axes.set_xlim(-0.6, len(joint.boxes) - 0.4)
+        beside = place + SPREAD * np.linspace(-0.5, 0.5, len(values[direction]))
+        axes.plot(beside, values[direction], 'o', color=PREDICTED, markersize=3)
+    axes.set_xticks(range(len(boxes)), [DIRECTIONS[direction] for direction in boxes])
+    axes.set_xlim(-0.6, len(boxes) - 0.4)
     axes.set_xlabel('direction', fontsize=FONT_SIZE)
-    axes.set_ylabel('torque [N m]', fontsize=FONT_SIZE)
     axes.tick_params(labelsize=FONT_SIZE)
     axes.grid(True, axis='y', color='#e0e0e0', linewidth=0.6)
     for side in ('top', 'right'):
         axes.spines[side].set_visible(False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format='png', metadata={'Software': None})
-    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
-    medians = ' and '.join(
-        f'{fixed(box.median)} N m in direction {DIRECTIONS[direction]}'
-        for direction, box in joint.boxes.items()
-    )
-    return Picture(
-        f'data:image/png;base64,{encoded}', joint.run.joint,
-        f'Box plots of the break-away torque of {joint.run.joint}: medians {medians}',
-    )
 
 
 def save_break_away(

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 import io
 from pathlib import Path
 from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from robot_identification.estimation.friction_curves import FrictionCurve
@@ -42,6 +43,9 @@ from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
 from robot_identification.report.json_file import json_text
 from robot_identification.report.page import render_page
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SCHEMA_VERSION = 1
 FRICTION_MAP_FILES = (
@@ -273,6 +277,9 @@ def friction_picture(
     """
     Draw friction over speed with two standard errors, and its curve, bag by bag.
 
+    Both directions go to the right, over the logarithm of the speed: what bends, bends at slow
+    speeds.
+
     Parameters
     ----------
     joint : str
@@ -283,29 +290,31 @@ def friction_picture(
         None where there is none.
 
     """
-    figure = new_figure(WIDTH, 3.4, MAXIMUM_RESOLUTION)
+    from matplotlib import ticker
+
+    figure = new_figure(WIDTH, 3.6, MAXIMUM_RESOLUTION)
     axes = figure.subplots()
+    axes.set_xscale('log')
     for place, bag in enumerate(_by_temperature(points)):
         own = [point for point in points if point.bag == bag]
-        speed, friction, error, load, warmth = np.array([
-            (point.speed, point.friction, point.error, point.load, point.temperature)
-            for point in own
-        ]).T
         colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
-        axes.errorbar(
-            speed, friction, yerr=2.0 * error, fmt=marker, color=colour, markersize=3.5,
-            capsize=2, linewidth=0.8, label=_conditions(own[0].payload, float(warmth.mean())),
-        )
-        if curve is not None:
-            for sign in (-1.0, 1.0):
-                at = sign * np.geomspace(*curve.speeds, CURVE_SAMPLES)
-                temperature = float(warmth.mean()) if np.all(np.isfinite(warmth)) else None
-                axes.plot(
-                    at, curve.torque(at, float(load.mean()), temperature), color=colour,
-                    linewidth=1.0,
-                )
-    axes.set_xlabel('velocity [rad/s]', fontsize=FONT_SIZE)
-    axes.set_ylabel('friction [N m]', fontsize=FONT_SIZE)
+        label = _conditions(own[0].payload, float(np.mean([one.temperature for one in own])))
+        for sign in (1.0, -1.0):
+            _draw_direction(
+                axes, [point for point in own if sign * point.speed > 0.0], sign, colour, marker,
+                label if sign > 0.0 else '',
+            )
+            if curve is not None:
+                _draw_curve(axes, own, curve, sign, colour)
+    # How directions are told apart, in the colour of none of the bags.
+    for words, fill, style in (('forwards', '#404040', '-'), ('backwards', 'none', '--')):
+        axes.plot([], [], f'o{style}', color='#404040', markerfacecolor=fill, markersize=3.5,
+                  linewidth=1.0, label=words)
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f'{value:g}'))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    axes.set_xlabel('speed [rad/s]', fontsize=FONT_SIZE)
+    axes.set_ylabel('friction against the motion [N m]', fontsize=FONT_SIZE)
     axes.tick_params(labelsize=FONT_SIZE)
     axes.grid(True, color='#e0e0e0', linewidth=0.6)
     axes.legend(fontsize=FONT_SIZE - 2, frameon=False)
@@ -316,8 +325,37 @@ def friction_picture(
     encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
     return Picture(
         f'data:image/png;base64,{encoded}', joint,
-        f'Friction of {joint} over its velocity at {len(points)} points'
+        f'Friction of {joint} over its speed at {len(points)} points'
         + ('' if curve is None else f', with the curve {curve.name}'),
+    )
+
+
+def _draw_direction(
+    axes: Axes, points: Sequence[FrictionPoint], sign: float, colour: str, marker: str, label: str
+) -> None:
+    """Draw the points of one bag and direction; open ones go backwards."""
+    if not points:
+        return
+    speed, friction, error = np.array([
+        (point.speed, point.friction, point.error) for point in points
+    ]).T
+    axes.errorbar(
+        sign * speed, sign * friction, yerr=2.0 * error, fmt=marker, color=colour, markersize=4,
+        markerfacecolor=colour if sign > 0.0 else 'none', capsize=2, linewidth=0.8,
+        label=label or None,
+    )
+
+
+def _draw_curve(
+    axes: Axes, points: Sequence[FrictionPoint], curve: FrictionCurve, sign: float, colour: str
+) -> None:
+    """Draw a curve at the mean load and temperature of some points."""
+    load, warmth = np.mean([(point.load, point.temperature) for point in points], axis=0)
+    speed = np.geomspace(*curve.speeds, CURVE_SAMPLES)
+    temperature = float(warmth) if np.isfinite(warmth) else None
+    axes.plot(
+        speed, sign * curve.torque(sign * speed, float(load), temperature), color=colour,
+        linewidth=1.0, linestyle='-' if sign > 0.0 else '--',
     )
 
 

@@ -30,6 +30,7 @@ from robot_identification.estimation.break_away import box_statistics
 from robot_identification.estimation.break_away import break_away_content
 from robot_identification.estimation.break_away import BreakAwayRun
 from robot_identification.estimation.break_away import corrected_torque
+from robot_identification.estimation.break_away import DEFAULT_CORRECTION
 from robot_identification.estimation.break_away import estimate_break_away
 from robot_identification.estimation.break_away import largest_excess
 from robot_identification.estimation.break_away import load_break_away
@@ -148,13 +149,35 @@ def test_corrections_are_exact_where_friction_is_constant(travel):
 def test_each_direction_has_its_box():
     """Values keep the order of the repeats; the torque of a joint is the mean of the medians."""
     up, down = [1.2, 1.4, 1.3], [1.1, 1.0, 1.2]
-    found = estimate_break_away(run_of(up, down))
+    found = estimate_break_away(run_of(up, down), correction='none')
     assert found.values[1].tolist() == up
     assert found.values[-1].tolist() == down
     assert (found.boxes[1].median, found.boxes[-1].median) == (1.3, 1.1)
     assert found.torque == pytest.approx(1.2)
     assert any('directions differ: 1.3 and 1.1' in note for note in found.notes)
     assert any('a slower ramp' in note for note in found.notes)
+
+
+def test_the_published_value_stands_beside_the_reported_one():
+    """By default the onset's torque is reported; that at the threshold is there all the same."""
+    up, down = [1.3, 1.34, 1.32], [1.31, 1.33, 1.35]
+    found = estimate_break_away(run_of(up, down))
+    assert found.correction == DEFAULT_CORRECTION == 'onset'
+    assert found.torque < 1.28 < found.uncorrected_torque
+    assert found.uncorrected_torque == pytest.approx(0.5 * (1.32 + 1.33))
+    published = estimate_break_away(run_of(up, down), correction='none')
+    assert found.uncorrected == published.boxes == published.uncorrected
+
+
+def test_an_onset_that_inertia_does_not_explain_is_told():
+    """A joint that yields before it breaks away seems to move early."""
+    excess = largest_excess(SETTINGS)
+    explained = [1.28 + 0.9 * excess] * 3
+    assert estimate_break_away(run_of(explained, explained)).notes == ()
+    yielding = [1.28 + 2.5 * excess] * 3
+    (note,) = estimate_break_away(run_of(explained, yielding)).notes
+    assert note.startswith('In the negative direction')
+    assert 'a larger onset_travel' in note
 
 
 def test_notes_tell_what_a_reader_must_know():
@@ -201,6 +224,10 @@ def test_the_file_comes_back(content, tmp_path):
     assert robot == 'youbot'
     assert [joint.run for joint in read] == [joint.run for joint in found]
     assert [joint.boxes for joint in read] == [joint.boxes for joint in found]
+    assert [joint.uncorrected for joint in read] == [joint.uncorrected for joint in found]
+    assert [entry['uncorrected_torque'] for entry in written['joints']] == [
+        joint.uncorrected_torque for joint in found
+    ]
     assert [joint.notes for joint in read] == [joint.notes for joint in found]
     assert to_plain(break_away_content(robot, read)) == written
 

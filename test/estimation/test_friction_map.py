@@ -76,7 +76,7 @@ def found(robot, truth):
         MapRun(
             stroke_dataset(
                 robot, truth, joint, temperature=T, mass=mass, seed=10 * k + number,
-                plan=StrokePlan(longest=3.0),
+                plan=StrokePlan(longest=2.0),
             ),
             mass,
         )
@@ -190,6 +190,17 @@ def test_asymmetric_friction_is_told_by_gravity_from_the_strokes(robot, truth):
     offset = next(t for t in found.curves['lift'].terms if t.symbol == 'f0')
     assert abs(offset.value - 0.5) < 4.0 * offset.error
     assert offset.error < 0.2
+
+
+def test_a_curve_that_lacks_one_speed_to_be_tried_is_named(robot, truth):
+    """Six speeds suffice for friction that falls and rises, and not to leave one of them out."""
+    plan = StrokePlan(count=6, longest=2.0)
+    found = map_friction(robot, [MapRun(stroke_dataset(robot, truth, 'lift', plan=plan))])
+    assert found.curves['lift'].name == 'coulomb + viscous'
+    assert any(
+        note.startswith('lift: stribeck + viscous leaves') and 'at more speeds' in note
+        for note in found.notes
+    )
 
 
 def test_one_repeated_speed_scatters_by_its_error(robot, truth):

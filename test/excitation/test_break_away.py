@@ -84,20 +84,21 @@ def of(constants, **changes):
     )
 
 
-@pytest.mark.parametrize(('constants', 'start', 'gravity'), [
-    (JOINT, 0.0, None), (JOINT, 0.7, JOINT.gravity), (WHEEL, 0.0, None),
+@pytest.mark.parametrize(('constants', 'start', 'gravity', 'repeats'), [
+    (JOINT, 0.0, None, 4), (JOINT, 0.7, JOINT.gravity, 4), (WHEEL, 0.0, None, 25),
 ], ids=['free of gravity', 'gravity subtracted', 'wheel'])
-def test_it_finds_what_was_set(constants, start, gravity):
+def test_it_finds_what_was_set(constants, start, gravity, repeats):
     """
-    The whole test: 25 repeats in both directions, alternating.
+    The whole test, of the wheel with 25 repeats in both directions, alternating.
 
-    At the threshold the torque is never too low, and too high by what accelerates the joint at
-    most; from the onset of motion it is that of the simulated joint within 2 %.
+    What is reported is the torque of the simulated joint within 2 %, as the issue asks. The
+    published one, at the threshold, is never too low, and too high by what accelerates the joint
+    at most.
     """
-    bench = Bench(constants, of(constants), start, gravity=gravity).run()
+    bench = Bench(constants, of(constants, repeats=repeats), start, gravity=gravity).run()
     test = bench.test
     assert test.phase is Phase.DONE, test.reason
-    assert [repeat.direction for repeat in test.repeats] == [1, -1] * 25
+    assert [repeat.direction for repeat in test.repeats] == [1, -1] * repeats
     assert np.max(np.abs(bench.torques)) <= test.settings.torque_limit
     assert bench.torques[-1] == 0.0
     run = BreakAwayRun('a joint', 'free' if gravity is None else 'subtracted', test.settings,
@@ -110,9 +111,11 @@ def test_it_finds_what_was_set(constants, start, gravity):
     # Noise confirms the threshold a sample or two early or late.
     assert np.all(values >= lowest - 3.0 * step)
     assert np.all(values <= highest + largest_excess(test.settings) + 3.0 * step + 0.02 * values)
-    for box in estimate_break_away(run, correction='onset').boxes.values():
+    found = estimate_break_away(run)
+    assert found.torque == pytest.approx(constants.static, rel=0.02)
+    for box in found.boxes.values():
         assert box.median == pytest.approx(constants.static, rel=0.02)
-        assert box.count == 25
+        assert box.count == repeats
 
 
 def test_torque_is_that_commanded_at_the_first_sample_above_the_threshold():
@@ -201,6 +204,24 @@ def test_a_joint_that_is_stronger_than_the_cap_ends_the_test():
     assert max(bench.torques) <= 1.9
     assert max(bench.torques) == pytest.approx(1.9, abs=0.002)
     assert bench.joint.q == 0.0
+
+
+def test_a_joint_at_its_end_is_not_pushed_beyond_the_cap():
+    """An end of the range that nobody stated: the ramp against it finds nothing, and ends."""
+    bench = Bench(JOINT, USUAL)
+    advance = bench.joint.advance
+
+    def advance_to_the_end(torque, duration):
+        advance(torque, duration)
+        if bench.joint.q > 1e-3:
+            bench.joint.q, bench.joint.dq = 1e-3, 0.0
+
+    bench.joint.advance = advance_to_the_end
+    bench.run()
+    assert bench.test.phase is Phase.ABORTED
+    assert 'did not move the joint up' in bench.test.reason
+    assert max(bench.torques) <= USUAL.torque_cap
+    assert bench.torques[-1] == 0.0
 
 
 def test_a_return_that_does_not_arrive_ends_the_test():

@@ -32,15 +32,16 @@ class EffortRobot:
     """
     Moves by one step with each command, so that no time passes while a command is on its way.
 
-    Without commands its time goes on slowly. Both joints turn against the model's axis where
-    `sign` is -1.
+    Without commands its time goes on slowly.
     """
 
-    def __init__(self, graph, constants, names=(JOINT, HELD), reading=0.0, sign=1.0):
+    def __init__(self, graph, constants, names=(JOINT, HELD)):
         self.joint = EffortJoint(constants)
         self.commands = []
         self.silent, self.drift, self.position_lost = False, 0.0, False
-        self._names, self._reading, self._sign = list(names), reading, sign
+        # Whether its joint states leave out the other one.
+        self.alone = False
+        self._names = list(names)
         self._time, self._torque = 100.0, 0.0
         self._published_at = -math.inf
         self.node = graph.add_node('effort_robot')
@@ -50,7 +51,7 @@ class EffortRobot:
 
     def _on_command(self, message):
         self.commands.append(list(message.data))
-        self._torque = self._sign * message.data[0]
+        self._torque = message.data[0]
         self._step()
 
     def _on_timer(self):
@@ -64,12 +65,11 @@ class EffortRobot:
         self._time += STEP
         self._published_at = time.monotonic()
         q, dq = self.joint.measure()
-        position = math.nan if self.position_lost else self._reading + self._sign * q
-        others = [self.drift * self._time] + [0.0] * (len(self._names) - 2)
+        position = math.nan if self.position_lost else q
+        others = [] if self.alone else [self.drift * self._time] + [0.0] * (len(self._names) - 2)
         message = JointState(
-            name=self._names, position=[position, *others],
-            velocity=[self._sign * dq, *[0.0] * len(others)],
-            effort=[self._sign * self._torque, *[0.0] * len(others)],
+            name=self._names[:1 + len(others)], position=[position, *others],
+            velocity=[dq, *[0.0] * len(others)], effort=[self._torque, *[0.0] * len(others)],
         )
         message.header.stamp.sec, nanoseconds = divmod(round(self._time * 1e9), 10**9)
         message.header.stamp.nanosec = nanoseconds

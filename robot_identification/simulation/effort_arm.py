@@ -1,0 +1,184 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+A simulated arm with an effort interface: some joints take torques, the others are held.
+
+MuJoCo moves the whole arm, with its gravity and what one joint does to the others. Joints stick
+by bristles that bend before they slip, so that nothing of it is shared with the single joint of
+`effort_joint`, nor with what tests either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.simulation.controlled_arm import ControlledArm
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import prior_truth
+from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.truth import with_static_friction
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Sensors
+
+FloatArray = NDArray[np.float64]
+
+# Medians of the break-away torque of the youBot's joints and of two wheels of its base, N m
+# (Rajagopal 2017, table 4.2 and section 4.2.1).
+YOUBOT_BREAK_AWAY = {
+    'arm_joint_1': 1.260, 'arm_joint_2': 0.956, 'arm_joint_3': 0.486, 'arm_joint_4': 0.300,
+    'arm_joint_5': 0.177, 'wheel_3': 0.126, 'wheel_4': 0.123,
+}
+# Not published. The rotors' inertia is that of small motors, 1.35e-5 kg m^2 behind the gears of
+# joints 1 to 3, and less behind those of joints 4 and 5.
+ROTOR_INERTIA = (1.35e-5, 1.35e-5, 1.35e-5, 9.25e-6, 3.5e-6)
+# Kinetic over break-away friction, and viscous friction at 1 rad/s over it.
+COULOMB_SHARE = 0.8
+VISCOUS_SHARE = 0.1
+# Of the drives that hold their joints: rates [1/s] of a loop that the physics step can follow.
+HOLDING_RATE = 60.0
+CONTROL_STEPS = 4
+
+
+def youbot_truth(robot: RobotModel) -> Truth:
+    """
+    Return a youBot arm of its description's masses that breaks away as published.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The youBot.
+
+    Raises
+    ------
+    UsageError
+        If a joint is none of the youBot's.
+
+    """
+    strange = [name for name in robot.joint_names if name not in YOUBOT_BREAK_AWAY]
+    if strange:
+        raise UsageError(
+            f'{robot.name} has {", ".join(strange)}: break-away torques are published for '
+            f'{", ".join(YOUBOT_BREAK_AWAY)}'
+        )
+    static = np.array([YOUBOT_BREAK_AWAY[name] for name in robot.joint_names])
+    rotors = np.array([
+        rotor for name, rotor in zip(YOUBOT_BREAK_AWAY, ROTOR_INERTIA, strict=False)
+        if name in robot.joint_names
+    ])
+    return replace(
+        prior_truth(robot), static=static, coulomb=COULOMB_SHARE * static,
+        viscous=VISCOUS_SHARE * static, reflected_inertia=rotors * robot.drives.gear_ratio**2,
+    )
+
+
+def effort_truth(robot: RobotModel, seed: int = 0) -> Truth:
+    """
+    Return what a simulated arm with an effort interface really is.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        A youBot breaks away as published; of another arm everything is drawn.
+    seed : int
+        Of what is drawn.
+
+    """
+    if set(robot.joint_names) <= set(YOUBOT_BREAK_AWAY):
+        return youbot_truth(robot)
+    return with_static_friction(draw_truth(robot, seed), load_share=0.0)
+
+
+class EffortArm(ControlledArm):
+    """
+    A simulated arm of which some joints take torques, while drives hold the others.
+
+    Parameters
+    ----------
+    robot, truth, sensors, q, seed
+        As for `Twin`.
+    effort_joints : sequence of str
+        Joints that take torques, in the order of the command.
+
+    Raises
+    ------
+    UsageError
+        If the arm has no such joint.
+
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        truth: Truth,
+        sensors: Sensors,
+        q: FloatArray,
+        effort_joints: Sequence[str],
+        seed: int = 0,
+    ) -> None:
+        for name in effort_joints:
+            if name not in robot.joint_names:
+                raise UsageError(
+                    f'{robot.name} has no joint {name}: it has {", ".join(robot.joint_names)}'
+                )
+        super().__init__(robot, truth, sensors, q, seed)
+        self._taking = [robot.joint_names.index(name) for name in effort_joints]
+        self._held_at = np.asarray(q, dtype=float).copy()
+        self._owed = 0.0
+        self._lower, self._upper = robot.limits.lower, robot.limits.upper
+
+    def advance_torque(self, torque: FloatArray, duration: float) -> None:
+        """
+        Hold a torque on the joints that take it, and the other joints where they were at first.
+
+        Parameters
+        ----------
+        torque : ndarray, shape (k,)
+            Of the joints that take torques [N m], on the links' side.
+        duration : float
+            How long [s]; what is less than a physics step is made up with the next call.
+
+        """
+        left = int((self._owed + duration) / PHYSICS_STEP + 1e-6)
+        self._owed += duration - left * PHYSICS_STEP
+        while left > 0:
+            steps = min(CONTROL_STEPS, left)
+            self.push(self._commanded(np.asarray(torque, dtype=float)), steps * PHYSICS_STEP)
+            self._stop_at_ends()
+            left -= steps
+
+    def _commanded(self, torque: FloatArray) -> FloatArray:
+        """Return the torques of all drives: those that hold know gravity, as a servo finds it."""
+        data = self._data
+        wanted = HOLDING_RATE**2 * (self._held_at - data.qpos) - 2.0 * HOLDING_RATE * data.qvel
+        # The accelerations are wanted of the joints that are held; the others are free.
+        wanted[self._taking] = 0.0
+        inertial = np.zeros_like(wanted)
+        self._mujoco.mj_mulM(self._model, data, inertial, wanted)
+        commanded: FloatArray = inertial + data.qfrc_bias
+        commanded[self._taking] = torque
+        return commanded
+
+    def _stop_at_ends(self) -> None:
+        """Let joints rest at the ends of their ranges, as at hard stops that take all speed."""
+        data = self._data
+        beyond = np.clip(data.qpos, self._lower, self._upper) - data.qpos
+        if np.any(beyond):
+            data.qpos += beyond
+            data.qvel[beyond * data.qvel < 0.0] = 0.0

@@ -1,0 +1,144 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The simulated arm that takes torques: one joint is tested, drives hold the others."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.estimation.break_away import BreakAwayRun
+from robot_identification.estimation.break_away import estimate_break_away
+from robot_identification.excitation.break_away import BreakAwaySettings
+from robot_identification.excitation.break_away import BreakAwayTest
+from robot_identification.excitation.break_away import Phase
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.regressor import Motion
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.simulation.effort_arm import effort_truth
+from robot_identification.simulation.effort_arm import EffortArm
+from robot_identification.simulation.effort_arm import youbot_truth
+from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.twin import Sensors
+
+pytest.importorskip('mujoco', reason='MuJoCo, which moves the arm, is not installed')
+# Gravity has a moment of -0.3 N m on joint 2 there, and friction holds it without torque.
+POSE = np.array([0.0, 0.15, -0.4, 0.3, 0.0])
+SECOND, PERIOD = 1, 0.004
+
+
+@pytest.fixture(scope='module')
+def youbot():
+    """Return the youBot on the ground."""
+    return load_robot('youbot', gravity=(0.0, 0.0, -9.81))
+
+
+def standing(robot, joint=SECOND, sensors=NOISE_FREE, pose=POSE):
+    """Return the arm at rest, with one joint that takes torques."""
+    return EffortArm(robot, youbot_truth(robot), sensors, pose, [robot.joint_names[joint]], 1)
+
+
+def gravity_of(robot, joint, pose=POSE):
+    """Return gravity's torque over the position of a joint, by Pinocchio."""
+    rest = np.zeros((1, robot.n))
+
+    def torque(q):
+        at = pose.copy()
+        at[joint] = q
+        return float(rigid_torque(robot, Motion(at[None], rest, rest))[0, joint])
+
+    return torque
+
+
+def test_a_joint_of_the_arm_breaks_away_as_published(youbot):
+    """
+    Joint 2, its gravity subtracted by another engine's model: 0.956 N m in either direction.
+
+    Within the 2 % of the issue, by a ramp eight times as fast as usual; the joint is coupled to
+    the others, which stay where they are.
+    """
+    arm, gravity = standing(youbot, sensors=Sensors(velocity_noise=0.005)), gravity_of(youbot, 1)
+    settings = BreakAwaySettings(
+        torque_cap=1.43, torque_limit=3.0, inertia=0.6, ramp_rate=0.6, repeats=2, settle_time=0.1,
+    )
+    test = BreakAwayTest(settings, POSE[SECOND], gravity)
+    t, farthest = 0.0, np.zeros(5)
+    while not test.has_ended:
+        measured, true = arm.measure()
+        farthest = np.maximum(farthest, np.abs(true.q - POSE))
+        torque = test.step(t, measured.q[SECOND], measured.dq[SECOND])
+        arm.advance_torque(np.array([torque]), PERIOD)
+        t += PERIOD
+    assert test.phase is Phase.DONE, test.reason
+    run = BreakAwayRun('arm_joint_2', 'subtracted', settings, test.repeats)
+    found = estimate_break_away(run)
+    for direction in (1, -1):
+        assert found.boxes[direction].median == pytest.approx(0.956, rel=0.02)
+    # As published, without correction, it is too high by what accelerates the joint.
+    assert found.uncorrected_torque > 1.05 * 0.956
+    # Drives of a stiffness of some 3600 / s^2 give way by less than a milliradian.
+    assert np.all(np.delete(farthest, SECOND) < 1e-3)
+
+
+@pytest.mark.parametrize('direction', [1.0, -1.0])
+def test_it_sticks_up_to_the_torque_that_was_set(youbot, direction):
+    """One per cent below it nothing creeps, one above it moves; about gravity's moment."""
+    holding = gravity_of(youbot, SECOND)(POSE[SECOND])
+    ways = []
+    for share in (0.99, 1.01):
+        arm = standing(youbot)
+        # From slowly on, as a bristle that is let go at once rings.
+        for level in np.linspace(0.0, share * 0.956, 100):
+            arm.advance_torque(np.array([holding + direction * level]), PERIOD)
+        before = arm.true_sample().q[SECOND]
+        arm.advance_torque(np.array([holding + direction * share * 0.956]), 0.5)
+        ways.append(direction * (arm.true_sample().q[SECOND] - before))
+    # The bristle yields by a tenth of a milliradian in all, by 1e-6 rad for one per cent of it.
+    assert abs(ways[0]) < 5e-6
+    assert ways[1] > 1e-3
+
+
+def test_without_torque_it_falls_to_its_end_and_stays(youbot):
+    """Gravity beyond friction turns it to the end of its range, where it rests."""
+    pose = np.array([0.0, 0.9, 0.0, 0.0, 0.0])
+    arm = standing(youbot, pose=pose)
+    arm.advance_torque(np.zeros(1), 3.0)
+    assert arm.true_sample().q[SECOND] == pytest.approx(youbot.limits.upper[SECOND], abs=1e-3)
+    assert abs(arm.true_sample().dq[SECOND]) < 0.05
+
+
+def test_no_time_is_lost_between_calls(youbot):
+    """What is less than a physics step is made up."""
+    arm = standing(youbot)
+    before = arm.time
+    for _ in range(100):
+        arm.advance_torque(np.zeros(1), 0.0013)
+    # A step of 0.5 ms may be owed.
+    assert arm.time - before == pytest.approx(0.13, abs=5.1e-4)
+
+
+def test_impossible_arms_are_refused(youbot):
+    with pytest.raises(UsageError, match='has no joint wheel_3: it has arm_joint_1'):
+        EffortArm(youbot, youbot_truth(youbot), NOISE_FREE, POSE, ['wheel_3'])
+    with pytest.raises(UsageError, match=r'ur5 has shoulder_pan_joint.* are published for'):
+        youbot_truth(load_robot('ur5'))
+
+
+def test_other_arms_are_drawn_and_stick():
+    """Of an arm without published values everything is drawn, and no share of the load."""
+    truth = effort_truth(load_robot('ur5'))
+    np.testing.assert_allclose(truth.static, 1.3 * truth.coulomb)
+    assert np.all(truth.load_share == 0.0)
+    assert replace(truth, static=None).sticking_friction() is None
