@@ -27,6 +27,7 @@ nodes = [
     'bag_recorder',
     'identifier',
     'torque_predictor',
+    'online_estimator',
     'friction_tester',
     'rtde_reader',
     'experiment_coordinator',

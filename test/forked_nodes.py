@@ -37,8 +37,9 @@ import time
 from typing import Any
 
 NODES = (
-    'bag_recorder', 'experiment_coordinator', 'experiment_runner', 'identifier',
-    'simulated_robot', 'torque_predictor', 'trajectory_generator',
+    'bag_recorder', 'experiment_coordinator', 'experiment_runner', 'friction_tester', 'identifier',
+    'online_estimator', 'rtde_reader', 'simulated_effort_joint', 'simulated_robot', 'torque_predictor',
+    'trajectory_generator',
 )
 # Loaded by a node with its first call of them.
 LATER = (

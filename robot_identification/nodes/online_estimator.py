@@ -1,0 +1,533 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Estimates payload and friction beside a robot at work, and advises on what to do next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections import deque
+from dataclasses import dataclass
+import json
+import math
+from pathlib import Path
+import sys
+import threading
+
+from builtin_interfaces.msg import Time
+from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import Inertia
+from geometry_msgs.msg import InertiaStamped
+from geometry_msgs.msg import Vector3
+import numpy as np
+from rcl_interfaces.msg import SetParametersResult
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
+from robot_identification.errors import IdentificationError
+from robot_identification.errors import UsageError
+from robot_identification.estimation.online.estimator import OnlineEstimator
+from robot_identification.estimation.online.friction import RecursiveFriction
+from robot_identification.estimation.online.friction import RecursiveFrictionOptions
+from robot_identification.estimation.online.friction import viscous_slopes
+from robot_identification.estimation.online.next_motion import rank_motions
+from robot_identification.estimation.online.payload import in_words
+from robot_identification.estimation.online.payload import LivePayload
+from robot_identification.estimation.online.payload import NONE
+from robot_identification.estimation.online.payload import PAYLOAD
+from robot_identification.estimation.online.payload import RecursivePayload
+from robot_identification.estimation.online.payload import RecursivePayloadOptions
+from robot_identification.estimation.online.residuals import LiveResiduals
+from robot_identification.estimation.online.residuals import ThinningOptions
+from robot_identification.estimation.online.warm_up import advise_wait
+from robot_identification.estimation.settling import FRICTION
+from robot_identification.estimation.settling import TEMPERATURE
+from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.model_file import load_identified_model
+from robot_identification.nodes.common import declare
+from robot_identification.nodes.common import LATCHED
+from robot_identification.nodes.common import run_node
+from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.nodes.conversions import joint_state
+from robot_identification.nodes.conversions import joint_values
+from robot_identification.nodes.conversions import to_seconds
+from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.roots import allowed_to_read
+from robot_identification.nodes.roots import declare_roots
+from robot_identification.nodes.roots import read_path
+from robot_identification.nodes.torque_predictor import find_problem
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Header
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+# An estimate may be late, but gaps spoil what is filtered: a second of 500 Hz is queued.
+SENSOR = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
+TEMPERATURES = ('joint_temperatures', 'rtde/joint_temperatures')
+PERIOD = 1.0
+# Times of the joint states between two values for the advice, and how many are kept [s].
+HISTORY_PERIOD, HISTORY_LENGTH = 5.0, 1080
+# After a longer rest or pause an arm has cooled down: another curve begins [s].
+LONGEST_REST = 120.0
+MOVING = 0.02
+MOST_MOTIONS = 50
+# Steps between stamps that the rate is judged by, and by which part it may be another one.
+RATE_STEPS, OTHER_RATE = 200, 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """
+    A model and what follows from it.
+
+    Attributes
+    ----------
+    model : IdentifiedModel
+        The identified arm, bare.
+    names : tuple of str
+        What the driver calls the joints, kinematic order.
+    residuals : LiveResiduals
+        Its filters.
+    estimator : OnlineEstimator
+        Of payload and friction.
+    slopes : ndarray, shape (n,)
+        Viscous friction of the model [N m s/rad].
+    torque_per_effort : ndarray, shape (n,)
+        Joint torque per unit of the driver's effort.
+
+    """
+
+    model: IdentifiedModel
+    names: tuple[str, ...]
+    residuals: LiveResiduals
+    estimator: OnlineEstimator
+    slopes: np.ndarray
+    torque_per_effort: np.ndarray
+
+
+class OnlineEstimatorNode(Node):
+    """Silent until a model file is set; holds no numerics."""
+
+    def __init__(self) -> None:
+        super().__init__('online_estimator')
+        declare_roots(self)
+        self._prepared: Prepared | None = None
+        self._diagnostics = Diagnostics(self, 'estimation')
+        self._declare_options()
+        self._payload = self.create_publisher(InertiaStamped, '~/payload', QoSProfile(depth=10))
+        self._coulomb = self.create_publisher(
+            JointState, '~/friction/coulomb', QoSProfile(depth=10)
+        )
+        self._viscous = self.create_publisher(
+            JointState, '~/friction/viscous', QoSProfile(depth=10)
+        )
+        self._state = self.create_publisher(String, '~/state', LATCHED)
+        self._advice = self.create_publisher(String, '~/advice', LATCHED)
+        self._next_motion = self.create_publisher(String, '~/next_motion', LATCHED)
+        self._counts: Counter[str] = Counter()
+        self._received_before = 0
+        self._problem = ''
+        self._said = ''
+        self._changed = ''
+        self._forget_history()
+        self._last_stamp = self._last_moved = math.nan
+        self._steps: deque[float] = deque(maxlen=RATE_STEPS)
+        self._ranking: threading.Thread | None = None
+        self._ranked = ''
+        self.add_on_set_parameters_callback(self._on_parameters)
+        declare(self, 'model_file', '', 'identified_model.yaml of the bare arm; may be set while '
+                'running, which begins anew')
+        declare(self, 'trajectories', '', 'folder with the trajectory files that ~/rank_motions '
+                'compares', longest=4096)
+        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        for topic in TEMPERATURES:
+            self.create_subscription(Float64MultiArray, topic, self._on_temperature, SENSOR)
+        self.create_service(Trigger, '~/reset', self._on_reset, qos_profile=SERVICE_QOS)
+        self.create_service(Trigger, '~/rank_motions', self._on_rank, qos_profile=SERVICE_QOS)
+        # The clock of a replay may stand still.
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(PERIOD, self._tell, clock=steady)
+        self.create_timer(self._advice_period, self._advise, clock=steady)
+
+    def _declare_options(self) -> None:
+        self._prefix = declare(
+            self, 'tf_prefix', '', "in front of the driver's joint names and of frames",
+            longest=128, read_only=True,
+        )
+        self._link = declare(
+            self, 'payload_link', '', 'link, fixed to the last one, in whose frame the payload is '
+            "stated; empty: the tool's", longest=128, read_only=True,
+        )
+        self._thinning = ThinningOptions(cutoff=declare(
+            self, 'cutoff', 10.0, 'of the low-pass before the estimation [Hz]', minimum=1.0,
+            maximum=50.0, read_only=True,
+        ), rate=declare(
+            self, 'rate', 25.0, 'samples per second that are estimated from [Hz]', minimum=5.0,
+            maximum=100.0, read_only=True,
+        ))
+        self._rate = declare(
+            self, 'joint_state_rate', 0.0, 'of the joint states [Hz]; 0: that of the recording '
+            'which the model was identified from', minimum=0.0, maximum=2000.0, read_only=True,
+        )
+        self._payload_memory = declare(
+            self, 'payload_memory', 60.0, 'for how long a sample counts for the payload [s]',
+            minimum=10.0, maximum=3600.0, read_only=True,
+        )
+        self._friction_memory = declare(
+            self, 'friction_memory', 30.0, 'for how long a sample counts for friction [s]',
+            minimum=10.0, maximum=3600.0, read_only=True,
+        )
+        self._false_alarms = declare(
+            self, 'false_alarms', 0.1, 'changes of payload per hour of motion that may be '
+            'reported where there are none', minimum=1e-4, maximum=60.0, read_only=True,
+        )
+        self._acceleration_noise = declare(
+            self, 'acceleration_noise', 0.1, 'of the filtered accelerations [rad/s^2]; inertia is '
+            'estimated where they exceed three times this', minimum=0.0, maximum=10.0,
+            read_only=True,
+        )
+        self._advice_period = declare(
+            self, 'advice_period', 10.0, 'between two pieces of advice on warming up [s]',
+            minimum=0.5, maximum=600.0, read_only=True,
+        )
+
+    def _on_parameters(self, parameters: list) -> SetParametersResult:
+        for parameter in parameters:
+            if parameter.name == 'model_file' and parameter.value:
+                try:
+                    self._prepared = self._prepare(parameter.value)
+                except IdentificationError as error:
+                    return SetParametersResult(successful=False, reason=str(error))
+                self._forget_history()
+        return SetParametersResult(successful=True)
+
+    def _prepare(self, path: str) -> Prepared:
+        model = load_identified_model(allowed_to_read(self, 'model_file', path))
+        called = {ours: theirs for theirs, ours in model.source.joint_names.items()}
+        residuals = LiveResiduals(model, self._rate or None, self._thinning)
+        payload = RecursivePayload(
+            model, self._link or None, RecursivePayloadOptions(
+                rate=residuals.sample_rate, memory=self._payload_memory,
+                false_alarms=self._false_alarms, acceleration_noise=self._acceleration_noise,
+            ),
+        )
+        friction = RecursiveFriction(model, RecursiveFrictionOptions(
+            rate=residuals.sample_rate, memory=self._friction_memory
+        ))
+        names = tuple(called.get(name, self._prefix + name) for name in model.robot.joint_names)
+        return Prepared(
+            model, names, residuals, OnlineEstimator(payload, friction), viscous_slopes(model),
+            1.0 / model.effort_per_torque,
+        )
+
+    def _forget_history(self) -> None:
+        self._history: dict[str, deque[tuple[float, np.ndarray]]] = {
+            by: deque(maxlen=HISTORY_LENGTH) for by in (TEMPERATURE, FRICTION)
+        }
+
+    def _refuse(self, what: str, why: str) -> None:
+        self._counts[what] += 1
+        self._problem = why
+        self.get_logger().warning(why, throttle_duration_sec=5.0)
+
+    def _on_temperature(self, message: Float64MultiArray) -> None:
+        prepared = self._prepared
+        if prepared is None:
+            return
+        values = np.asarray(message.data, dtype=float)
+        if values.shape != (prepared.model.robot.n,) or not np.all(np.isfinite(values)):
+            self._refuse('temperatures refused', (
+                f'joint temperatures are {values.tolist()[:16]}, one finite number for each of '
+                f'{prepared.model.robot.n} joints is needed'
+            ))
+            return
+        prepared.residuals.set_temperature(values)
+        # They have no stamp of their own.
+        _keep(self._history[TEMPERATURE], self._last_stamp, values)
+
+    def _on_joint_state(self, message: JointState) -> None:
+        self._counts['received'] += 1
+        prepared = self._prepared
+        if prepared is None:
+            return
+        problem = find_problem(message, prepared.names)
+        if not problem and len(message.effort) != len(message.name):
+            problem = 'joint states have not one effort for each joint: nothing can be estimated'
+        if problem:
+            self._refuse('unusable', problem)
+            return
+        q, dq, effort = joint_values(message, prepared.names, prepared.model.robot.encoders)
+        # A sum is finite where all are; this is done 500 times a second.
+        if not math.isfinite(float(q.sum() + dq.sum() + effort.sum())):
+            self._refuse('not finite', 'a joint state has a position, velocity or effort of NaN '
+                         'or inf')
+            return
+        stamp = to_seconds(message.header.stamp)
+        self._note_time(stamp, dq)
+        torque = effort * prepared.torque_per_effort
+        try:
+            sample = prepared.residuals.step(stamp, q, dq, torque)
+        except IdentificationError as error:
+            self._refuse('unusable', str(error))
+            return
+        if sample is None:
+            return
+        self._counts['samples'] += 1
+        change = prepared.estimator.step(sample)
+        if change is not None:
+            self._counts['changes'] += 1
+            self._changed = (
+                f'the payload changed by about {change.step:.2f} kg between {change.earliest:.2f} '
+                f'and {change.stamp:.2f} s: estimated anew'
+            )
+            self.get_logger().warning(self._changed)
+
+    def _note_time(self, stamp: float, dq: np.ndarray) -> None:
+        """Begin another warm-up curve after a rest, a pause, or a clock that was set."""
+        elapsed = stamp - self._last_stamp
+        self._last_stamp = stamp
+        if elapsed > 0.0:
+            self._steps.append(elapsed)
+        if elapsed < 0.0 or elapsed > LONGEST_REST:
+            self._forget_history()
+            self._last_moved = math.nan
+        if np.any(np.abs(dq) > MOVING):
+            if stamp - self._last_moved > LONGEST_REST:
+                self._forget_history()
+            self._last_moved = stamp
+
+    def _on_reset(self, request, response):
+        """Forget payload, friction and warm-up."""
+        if self._prepared is None:
+            response.success, response.message = False, 'no model_file is set'
+            return response
+        self._prepared.estimator.restart()
+        self._forget_history()
+        self._changed = ''
+        response.success, response.message = True, 'payload, friction and warm-up begin anew'
+        return response
+
+    def _on_rank(self, request, response):
+        """Rank the motions of a folder, in a thread of its own: it takes seconds."""
+        try:
+            if self._prepared is None:
+                raise UsageError('no model_file is set')
+            if self._ranking is not None:
+                raise UsageError('motions are being ranked already')
+            folder, files = self._motion_files()
+        except IdentificationError as error:
+            response.success, response.message = False, str(error)
+            return response
+        self._ranked = ''
+        self._ranking = threading.Thread(
+            target=self._rank, args=(self._prepared.model, files), daemon=True
+        )
+        self._ranking.start()
+        response.success = True
+        response.message = (
+            f'{len(files)} motions of {folder} are being ranked: see ~/next_motion'
+        )
+        return response
+
+    def _motion_files(self) -> tuple[Path, list[Path]]:
+        folder = read_path(self, 'trajectories')
+        files = sorted(folder.glob('*.yaml')) if folder.is_dir() else [folder]
+        if not 0 < len(files) <= MOST_MOTIONS:
+            raise UsageError(
+                f'{folder} holds {len(files)} trajectory files (*.yaml), 1 to {MOST_MOTIONS} can '
+                'be ranked'
+            )
+        # A link may lead out of the folder.
+        return folder, [allowed_to_read(self, 'trajectories', path) for path in files]
+
+    def _rank(self, model: IdentifiedModel, files: list[Path]) -> None:
+        motions: dict[str, Trajectory] = {}
+        left_out = []
+        try:
+            for path in files:
+                try:
+                    motion = load_trajectory(path)
+                    if motion.joint_names == model.robot.joint_names:
+                        motions[path.name] = motion
+                    else:
+                        left_out.append(f'{path.name}: other joints')
+                except IdentificationError as error:
+                    left_out.append(f'{path.name}: {error}')
+            ranking = rank_motions(model, motions)
+        except IdentificationError as error:
+            self._ranked = json.dumps({'error': str(error), 'left_out': left_out})
+            return
+        self._ranked = json.dumps({
+            'text': ranking.text,
+            'weakest': [
+                {'name': ranking.names[i], 'unit': ranking.units[i],
+                 'standard_error': float(ranking.before[i])} for i in ranking.weakest
+            ],
+            'torque_standard_deviation': ranking.torque_before.tolist(),
+            'motions': [
+                {'name': one.name, 'duration': one.duration, 'gain': one.gain,
+                 'standard_errors': [float(one.after[i]) for i in ranking.weakest],
+                 'torque_standard_deviation': one.torque_after.tolist()}
+                for one in ranking.motions
+            ],
+            'left_out': left_out,
+        })
+
+    def _tell(self) -> None:
+        """Publish the estimates, and how it stands."""
+        if self._ranking is not None and not self._ranking.is_alive():
+            self._ranking = None
+            if not self._ranked:
+                raise RuntimeError('the ranking of motions ended without a result')
+            self._next_motion.publish(String(data=self._ranked))
+        level, text = self._judge()
+        self._problem = ''
+        values: dict[str, object] = dict(self._counts)
+        if self._prepared is not None:
+            payload = self._prepared.estimator.payload.estimate
+            values |= {'payload': payload.verdict, 'payload, in words': payload.reason}
+            self._publish_estimates(self._prepared, payload)
+        self._diagnostics.publish(level, text, values)
+        self._changed = ''
+
+    def _judge(self) -> tuple[bytes, str]:
+        received = self._counts['received'] - self._received_before
+        self._received_before = self._counts['received']
+        if self._prepared is None:
+            return DiagnosticStatus.OK, 'no model_file is set: nothing is estimated'
+        if self._problem:
+            return DiagnosticStatus.ERROR, f'refused: {self._problem}'
+        if not received:
+            return DiagnosticStatus.STALE, 'no joint states come'
+        if self._changed:
+            return DiagnosticStatus.WARN, self._changed
+        expected = self._prepared.residuals.rate
+        if len(self._steps) == RATE_STEPS:
+            rate = 1.0 / float(np.median(self._steps))
+            if abs(rate / expected - 1.0) > OTHER_RATE:
+                return DiagnosticStatus.WARN, (
+                    f'joint states come at {rate:.0f} Hz and {expected:g} Hz were expected: '
+                    'accelerations are wrong; set joint_state_rate'
+                )
+        return DiagnosticStatus.OK, 'estimating'
+
+    def _publish_estimates(self, prepared: Prepared, payload: LivePayload) -> None:
+        friction = prepared.estimator.friction.estimate
+        if math.isfinite(payload.stamp) and payload.verdict in (PAYLOAD, NONE):
+            self._payload.publish(
+                inertia_message(payload, self._prefix + payload.frame)
+            )
+        if math.isfinite(friction.stamp):
+            header = Header(stamp=to_time(friction.stamp))
+            for publisher, column in ((self._coulomb, 1), (self._viscous, 2)):
+                publisher.publish(joint_state(
+                    header, prepared.names,
+                    effort=np.where(friction.observed, friction.changes[:, column], np.nan),
+                ))
+        self._note_history(prepared, friction)
+        said = json.dumps({
+            'payload': in_words(payload),
+            'changes': [
+                {'stamp': change.stamp, 'earliest': change.earliest, 'mass_before': change.before,
+                 'mass_step': change.step}
+                for change in prepared.estimator.payload.changes[-10:]
+            ],
+            'friction': {
+                'joints': list(prepared.names),
+                'changes': friction.changes.tolist(), 'standard_errors': friction.errors.tolist(),
+                'observed': friction.observed.tolist(),
+            },
+        })
+        if said != self._said:
+            self._said = said
+            self._state.publish(String(data=said))
+
+    def _note_history(self, prepared: Prepared, friction) -> None:
+        """Keep friction every few seconds of the joint states' time."""
+        if math.isfinite(friction.stamp) and np.any(friction.observed):
+            total = prepared.slopes + friction.viscous
+            _keep(
+                self._history[FRICTION], friction.stamp,
+                np.where(friction.observed, total, np.nan),
+            )
+
+    def _advise(self) -> None:
+        """Publish whether to wait, by temperatures where they come, else by friction."""
+        prepared = self._prepared
+        if prepared is None:
+            return
+        by = TEMPERATURE if self._history[TEMPERATURE] else FRICTION
+        history = self._history[by]
+        if not history:
+            text = 'not enough yet: no joint temperatures come, and no motion shows the friction'
+        else:
+            times, values = zip(*history, strict=True)
+            text = advise_wait(
+                np.array(times), np.array(values), prepared.names, by=by, level=prepared.slopes
+            ).text
+        self._advice.publish(String(data=text))
+
+
+def _keep(history: deque[tuple[float, np.ndarray]], stamp: float, values: np.ndarray) -> None:
+    """Append values, unless the last ones are as good as new."""
+    if not math.isfinite(stamp):
+        return
+    if not history or stamp - history[-1][0] >= HISTORY_PERIOD:
+        history.append((stamp, values.copy()))
+
+
+def to_time(stamp: float) -> Time:
+    """Return seconds as a stamp."""
+    nanoseconds = round(stamp * 1e9)
+    return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def inertia_message(estimate: LivePayload, frame: str) -> InertiaStamped:
+    """
+    Return a payload as a message: inertia about the centre of mass, in the axes of the frame.
+
+    Parameters
+    ----------
+    estimate : LivePayload
+        Without a payload everything is zero.
+    frame : str
+        As TF knows it.
+
+    """
+    message = InertiaStamped(header=Header(stamp=to_time(estimate.stamp), frame_id=frame))
+    body = estimate.payload
+    if body is None:
+        return message
+    x, y, z = (float(value) for value in body.center_of_mass)
+    tensor = np.asarray(body.inertia, dtype=float)
+    message.inertia = Inertia(
+        m=float(body.mass), com=Vector3(x=x, y=y, z=z),
+        ixx=float(tensor[0, 0]), ixy=float(tensor[0, 1]), ixz=float(tensor[0, 2]),
+        iyy=float(tensor[1, 1]), iyz=float(tensor[1, 2]), izz=float(tensor[2, 2]),
+    )
+    return message
+
+
+def main() -> None:
+    """Run the node."""
+    sys.exit(run_node(OnlineEstimatorNode))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,240 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The live estimator over DDS: payload, friction and advice from joint states in any order."""
+
+import json
+import re
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from estimation.payload_cases import BODY
+from estimation.payload_cases import carrying
+from estimation.payload_cases import true_arm
+from geometry_msgs.msg import InertiaStamped
+import numpy as np
+import pytest
+from recordings import fourier_motion
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import inverse_dynamics
+from ros_helpers import LATCHED
+from ros_helpers import own_graph
+from ros_helpers import wait_until
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import String
+
+RATE = 125.0
+# Joint states published at once: what comes faster than it is read may be lost.
+TOGETHER, PAUSE = 10, 0.01
+LONGEST = 60.0
+NODE = '/online_estimator'
+
+
+class Estimator:
+    """The node, a simulated arm that publishes to it, and what it says."""
+
+    def __init__(self, graph, robot, model_file, folder):
+        self.graph, self.robot, self.truth = graph, robot, draw_truth(robot, 3)
+        self.rng = np.random.default_rng(0)
+        self.order = self.rng.permutation(robot.n)
+        self.stamp = 1000.0
+        self.node = graph.start('online_estimator', {
+            'model_file': str(model_file), 'trajectories': str(folder), 'advice_period': 0.5,
+        })
+        self.payloads = graph.hear_matched(InertiaStamped, f'{NODE}/payload')
+        self.coulomb = graph.hear_matched(JointState, f'{NODE}/friction/coulomb')
+        self.states = graph.hear_matched(String, f'{NODE}/state', LATCHED)
+        self.advice = graph.hear_matched(String, f'{NODE}/advice', LATCHED)
+        self.ranked = graph.hear_matched(String, f'{NODE}/next_motion', LATCHED)
+        self.statuses = graph.hear_matched(DiagnosticArray, '/diagnostics')
+        self.joint_states = graph.publisher(JointState, '/joint_states')
+        self.temperatures = graph.publisher(Float64MultiArray, '/joint_temperatures')
+
+    def torque(self, motion, body):
+        """Return the torque by MuJoCo; the body by itself, as the arm's factors would scale it."""
+        kinematics = motion.q, motion.dq, motion.ddq
+        tau = inverse_dynamics(self.robot, self.truth, *kinematics)
+        if body:
+            truth = true_arm(self.robot)
+            tau += inverse_dynamics(carrying(self.robot, BODY), truth, *kinematics)
+            tau -= inverse_dynamics(self.robot, truth, *kinematics)
+        return tau
+
+    def message(self, stamp, q, dq, effort):
+        """Return a joint state in an order of its own."""
+        message = JointState(
+            name=[self.robot.joint_names[i] for i in self.order],
+            position=q[self.order].tolist(), velocity=dq[self.order].tolist(),
+            effort=effort[self.order].tolist(),
+        )
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(
+            round(stamp * 1e9), 10**9
+        )
+        return message
+
+    def work_until(self, condition, body, what):
+        """Go on moving until a condition holds."""
+        started = time.monotonic()
+        while not condition():
+            times = self.stamp + np.arange(1, round(5.0 * RATE) + 1) / RATE
+            motion = fourier_motion(self.robot.n, 3, times)
+            effort = self.torque(motion, body) / self.truth.drive_gain
+            effort += 0.02 * self.rng.normal(size=effort.shape)
+            for k, stamp in enumerate(times):
+                self.joint_states.publish(
+                    self.message(stamp, motion.q[k], motion.dq[k], effort[k])
+                )
+                if k % TOGETHER == 0:
+                    self.pause()
+            self.stamp = float(times[-1])
+            assert time.monotonic() < started + LONGEST, f'waited {LONGEST:g} s for {what}'
+
+    def pause(self):
+        """Let the node read: it is a sensor's listener, to which nothing is sent again."""
+        until = time.monotonic() + PAUSE
+        wait_until(lambda: time.monotonic() > until, 'the node to read')
+
+    def state(self):
+        """Return the newest estimates."""
+        return json.loads(self.states[-1].data) if self.states else None
+
+    def verdict(self):
+        """Return the newest verdict on the payload."""
+        state = self.state()
+        return None if state is None else state['payload']['verdict']
+
+    def minutes(self):
+        """Return how long to wait by the newest advice, NaN where that does not tell."""
+        text = self.advice[-1].data if self.advice else ''
+        found = re.match(r'still heating, wait about (\d+) minutes? \(', text)
+        return float(found[1]) if found else float('nan')
+
+    def told(self):
+        """Return level and message of what it told of itself."""
+        return [
+            (status.level, status.message)
+            for message in self.statuses for status in message.status
+            if status.name == 'online_estimator: estimation'
+        ]
+
+
+@pytest.fixture(scope='module')
+def running(ur5, model_file, trajectory_file, tmp_path_factory):
+    """Return the node at work."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    with own_graph(tmp_path_factory.mktemp('online')) as graph:
+        yield Estimator(graph, ur5, model_file, trajectory_file.parent)
+
+
+def test_a_payload_is_found_and_its_coming_is_told(running):
+    """None, then one that is taken, within the model's own errors; friction beside it."""
+    running.work_until(lambda: running.verdict() == 'none', False, 'the bare arm')
+    assert running.payloads[-1].inertia.m == 0.0
+    taken = running.stamp
+    running.work_until(
+        lambda: running.verdict() == 'payload' and running.state()['changes'], True, 'the payload'
+    )
+    # How soon is tested without DDS: on a busy machine joint states are lost.
+    change = running.state()['changes'][0]
+    assert change['stamp'] > taken
+    assert abs(change['mass_before']) < 0.5
+    found = running.state()['payload']
+    # A model of five seconds: its own errors are in those that are stated.
+    assert abs(found['mass'] - BODY.mass) < 4.0 * found['standard_errors']['mass']
+    assert found['mass'] == pytest.approx(BODY.mass, rel=0.15)
+    running.work_until(
+        lambda: running.payloads[-1].inertia.m > 0.0 and running.coulomb, True, 'messages'
+    )
+    message = running.payloads[-1]
+    assert message.header.frame_id == BODY.frame
+    assert sorted(running.coulomb[-1].name) == sorted(running.robot.joint_names)
+    assert any(
+        level == b'\1' and 'payload changed' in text for level, text in running.told()
+    )
+
+
+def test_nonsense_is_refused_and_a_jump_of_the_clock_survived(running):
+    """NaN, a joint missing, no effort; stamps that go back; then it goes on."""
+    message = running.message(running.stamp, *np.zeros((3, 6)))
+    for spoil in ('position', 'effort'):
+        spoiled = running.message(running.stamp, *np.zeros((3, 6)))
+        getattr(spoiled, spoil)[1] = float('nan')
+        running.joint_states.publish(spoiled)
+    message.effort = []
+    running.joint_states.publish(message)
+    running.joint_states.publish(JointState(name=['gripper'], header=message.header))
+    wait_until(
+        lambda: any(level == b'\2' and 'refused' in text for level, text in running.told()),
+        'the error',
+    )
+    running.stamp -= 500.0
+    before = running.state()['payload']['samples']
+    running.work_until(
+        lambda: running.state()['payload']['samples'] > before, True, 'more samples'
+    )
+    assert running.node.exit_code is None
+
+
+def test_advice_by_temperatures(running):
+    """An arm that warms up: how long to wait; temperatures that are none are refused."""
+    running.advice.clear()
+    running.temperatures.publish(Float64MultiArray(data=[20.0, float('nan')]))
+    for k in range(61):
+        # Temperatures have no stamp: they get that of the joint state before, which must have
+        # been read; it may be lost, and a repeated one does no harm.
+        running.stamp += 28.0
+        state = running.message(running.stamp, *np.zeros((3, 6)))
+        for _ in range(5):
+            running.joint_states.publish(state)
+        running.pause()
+        warm = 38.0 - 14.0 * np.exp(-28.0 * k / 1200.0)
+        running.temperatures.publish(Float64MultiArray(data=[warm] * 6))
+        running.pause()
+    # The end is 14 exp(-1680 s / 1200 s) = 3.5 K away, and within 0.5 K after 39 minutes. Before
+    # all temperatures have been read the answer is a longer one; some may have a stamp too early.
+    wait_until(lambda: abs(running.minutes() - 39.0) < 12.0, 'the advice')
+    assert any(
+        level == b'\2' and 'joint temperatures are' in text for level, text in running.told()
+    )
+
+
+def test_motions_of_a_folder_are_ranked(running):
+    """In the background; a folder outside of the roots, or without motions, is refused."""
+    answer = running.graph.call(f'{NODE}/rank_motions')
+    assert answer.success, answer.message
+    wait_until(lambda: running.ranked, 'the ranking')
+    found = json.loads(running.ranked[-1].data)
+    assert [motion['name'] for motion in found['motions']] == ['trajectory.yaml']
+    assert found['motions'][0]['gain'] > 1.0
+    assert 'next motion: trajectory.yaml' in found['text']
+    assert not running.graph.configure(NODE, {'trajectories': '/no/such/folder'})
+    refused = running.graph.call(f'{NODE}/rank_motions')
+    assert not refused.success
+    assert '/no/such/folder' in refused.message
+
+
+def test_reset_begins_anew(running):
+    """Nothing is known of the payload then."""
+    assert running.graph.call(f'{NODE}/reset').success
+    wait_until(lambda: running.verdict() == 'not enough yet', 'a state without a payload')
+
+
+def test_a_wrong_model_is_refused(running, tmp_path):
+    """And the one in use stays."""
+    path = tmp_path / 'wrong.yaml'
+    path.write_text('schema_version: 1\n')
+    (reason,) = running.graph.configure(NODE, {'model_file': str(path)})
+    assert 'wrong.yaml' in reason
+    assert running.node.exit_code is None
