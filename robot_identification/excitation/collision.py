@@ -206,19 +206,33 @@ class CollisionModel:
         poses = np.random.default_rng(0).uniform(
             lower, upper, (STRUCTURE_POSES, self._robot.n)
         )
-        nearest = np.min([self.distances(q) for q in poses], axis=0)
-        for k, pair in reversed(list(enumerate(self._geometry.collisionPairs))):
-            i, j = pair.first, pair.second
-            two = j < links and self._joints_between(i, j) == 2
-            if two and nearest[k] > NEVER_NEARER:
+        # Only of these is it asked whether they can touch.
+        asked = [
+            k for k, pair in enumerate(self._geometry.collisionPairs)
+            if pair.second < links and self._joints_between(pair.first, pair.second) == 2
+        ]
+        nearest = np.min([self._distances_of(asked, q) for q in poses], axis=0)
+        for k, distance in reversed(list(zip(asked, nearest, strict=True))):
+            if distance > NEVER_NEARER:
+                pair = self._geometry.collisionPairs[k]
+                near.add((self._links[pair.first], self._links[pair.second]))
                 self._geometry.removeCollisionPair(pair)
-                near.add((self._links[i], self._links[j]))
         self._geometry_data = self._geometry_of_its_own()
         self.pairs = tuple(
             (self._links[pair.first], self._links[pair.second])
             for pair in self._geometry.collisionPairs
         )
         return tuple(sorted(near))
+
+    def _distances_of(self, asked: Sequence[int], q: FloatArray) -> FloatArray:
+        """Return the distances of some pairs at a pose."""
+        pin.updateGeometryPlacements(
+            self._model, self._data, self._geometry, self._geometry_data, self._full(q)
+        )
+        return np.array([
+            pin.computeDistance(self._geometry, self._geometry_data, k).min_distance
+            for k in asked
+        ])
 
     def _geometry_of_its_own(self) -> Any:
         """Return data in which a distance does not depend on those asked for before."""

@@ -260,9 +260,10 @@ def _checked(urdf: Path | Urdf) -> Urdf:
 def _robot_yaml(robot: str) -> Path:
     if robot.endswith(('.yaml', '.yml')):
         return Path(robot)
-    for known in known_robots():
-        if known.name == robot:
-            return known.yaml
+    # A file of the catalogue has the name of its robot, so that the others need not be read.
+    for path in (share_directory() / 'config' / 'robots').glob('*.yaml'):
+        if path.stem == robot:
+            return path
     names = ', '.join(known.name for known in known_robots())
     raise UsageError(f'unknown robot {robot!r}: known are {names}; for any other arm give its '
                      'robot YAML or --urdf FILE')

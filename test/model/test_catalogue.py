@@ -82,6 +82,12 @@ def test_flange_of_the_ur5_at_zero():
     )
 
 
+def test_files_have_the_names_of_their_robots():
+    """So that one robot is found without reading all files."""
+    for known in known_robots():
+        assert known.yaml.stem == known.name
+
+
 @pytest.mark.parametrize('known', known_robots(), ids=lambda known: known.name)
 def test_every_known_robot_is_complete(known):
     """Names, order, limits and unit as its driver has them; nothing needs a mesh."""
