@@ -47,7 +47,7 @@ def designed_motion(robot, seed):
     Return a motion that was designed for a known arm, since a search takes longer than most tests.
 
     Of the demo's experiment, by `design_excitation(.., seed=seed, budget=Budget(20))`; joint 2 of
-    the youBot kept to 0.6 rad either way.
+    the youBot kept to 0.6 rad either way. The short one has a period of 5 s and seed 3.
     """
     path = MOTIONS / f'{robot.name}_{seed}.yaml'
     trajectory = load_trajectory(path)

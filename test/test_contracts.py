@@ -540,14 +540,14 @@ def test_estimator_knows_its_errors(name):
     """
     Mean square of error over standard error is one, joints of unequal noise included.
 
-    Of 60 runs with 12 parameters each it has a standard error of 0.05; five of them are allowed.
+    Of 30 runs with 12 parameters each it has a standard error of 0.075; five of them are allowed.
     What a penalty adds is a bias, of which standard errors do not know.
     """
     if name in PENALISED:
         return
     noise = np.array([0.01, 0.1, 1.0])
     squares = []
-    for seed in range(60):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         W, theta = random_rows(rng, 100)
         tau = W @ theta + noise * rng.normal(size=W.shape[:2])
@@ -557,7 +557,7 @@ def test_estimator_knows_its_errors(name):
         squares.append(np.mean(
             ((estimate.theta - theta)[free] / estimate.standard_errors[free]) ** 2
         ))
-    assert np.mean(squares) == pytest.approx(1.0, abs=0.26)
+    assert np.mean(squares) == pytest.approx(1.0, abs=0.37)
 
 
 @pytest.mark.parametrize('name', ON_ROWS)

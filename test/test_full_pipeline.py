@@ -22,6 +22,7 @@ motion, against what the noise-free robot really did.
 from dataclasses import replace
 from functools import cache
 
+from long_tests import long_test
 import numpy as np
 import pytest
 from robot_identification.estimation.identifiability import reference_scale
@@ -98,8 +99,10 @@ def prior_model(scene, theta_of):
     )
 
 
-@pytest.mark.parametrize('friction', [PLAIN, AUTOMATIC])
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize(('name', 'friction'), [
+    ('ur5', PLAIN), ('ur5', AUTOMATIC), ('ur10', PLAIN),
+    pytest.param('ur10', AUTOMATIC, marks=long_test),
+])
 def test_unseen_motion_is_predicted(scene, found, name, friction):
     """Every joint within 5 % of the truth, although the gains it was given are wrong."""
     made = scene(name)
@@ -124,13 +127,14 @@ def test_returning_the_prior_would_fail(scene, name):
     assert np.any(with_friction > THRESHOLD)
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_the_model_file_predicts_the_same(scene, found, name, tmp_path):
+@pytest.mark.parametrize(('name', 'friction'), [('ur5', AUTOMATIC), ('ur10', PLAIN)])
+def test_the_model_file_predicts_the_same(scene, found, name, friction, tmp_path):
+    model = found(name, friction).model
     path = tmp_path / 'identified_model.yaml'
-    path.write_text(dump_identified_model(found(name).model))
+    path.write_text(dump_identified_model(model))
     np.testing.assert_array_equal(
         unseen_errors(scene(name), load_identified_model(path)),
-        unseen_errors(scene(name), found(name).model),
+        unseen_errors(scene(name), model),
     )
 
 
@@ -182,7 +186,7 @@ def test_friction_is_recovered_with_the_true_gains(scene, found_with_true_gains,
     np.testing.assert_allclose(values('fv'), made.truth.viscous, rtol=0.1)
 
 
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('name', ['ur5', pytest.param('ur10', marks=long_test)])
 def test_automatic_friction_is_the_true_curve(scene, name):
     """
     In steady sliding from 0.05 to 1 rad/s either way: to 8 % of the friction there.
@@ -256,11 +260,14 @@ def test_estimators_and_friction_laws_can_be_chosen(scene):
 def test_a_window_is_kept_apart(scene):
     """What is after --stop does not count: garbage there changes nothing."""
     made = scene('ur5')
-    first = identify(made.robot, [made.bags[0]], IdentifyOptions(friction=PLAIN, stop=6.0))
-    assert first.datasets[0].stamps[-1] < 6.0
-    assert first.model.provenance['options']['stop'] == 6.0
-    rest = identify(made.robot, [made.bags[0]], IdentifyOptions(friction=PLAIN, start=4.0))
-    assert not rest.datasets[0].scored[rest.datasets[0].stamps < 4.0].any()
+    found = identify(
+        made.robot, [made.bags[0]], IdentifyOptions(friction=PLAIN, start=1.0, stop=7.0)
+    )
+    (dataset,) = found.datasets
+    assert dataset.stamps[-1] < 7.0
+    assert not dataset.scored[dataset.stamps < 1.0].any()
+    options = found.model.provenance['options']
+    assert (options['start'], options['stop']) == (1.0, 7.0)
 
 
 def test_names_of_ones_own_and_another_order_give_the_same_model(scene, found, tmp_path):

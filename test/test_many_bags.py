@@ -236,10 +236,14 @@ def assert_same(found, expected):
     assert found.model.provenance == expected.model.provenance
 
 
-def test_whoever_reduces_the_bags_finds_the_same_model(arm, pooled, scheduler):
-    """Four passes with Huber's weights, the load and an offset for each recording."""
+def test_bags_reduced_one_by_one_give_the_same_model(arm, pooled):
+    """
+    Four passes with Huber's weights, the load and an offset for each recording.
+
+    Other processes and a cluster do the same below, where a worker is killed as well.
+    """
     assert pooled.estimate.nuisance.size == 3 * arm.robot.n
-    assert_same(identify(arm.robot, arm.bags, AUTOMATIC, scheduler), pooled)
+    assert_same(identify(arm.robot, arm.bags, AUTOMATIC, InThisProcess()), pooled)
 
 
 def test_other_processes_find_the_same_errors_of_plain_laws(arm, local):

@@ -30,6 +30,7 @@ from typing import Any
 from builders import FIRST_STAMP
 from builders import joint_states
 from builders import write_bag
+from long_tests import long_test
 import numpy as np
 import pytest
 from recordings import Driver
@@ -188,7 +189,9 @@ def test_a_delay_that_stays_biases_as_much_as_it_turns_the_motion(ur5, bags):
     assert np.all(error * scale < 1.5 * share * ur5.largest_torque)
 
 
-@pytest.mark.parametrize(('compensate', 'factor'), [(False, 1.25), (True, 1.15)])
+@pytest.mark.parametrize(
+    ('compensate', 'factor'), [pytest.param(False, 1.25, marks=long_test), (True, 1.15)]
+)
 def test_unseen_motion_is_predicted_nearly_as_well_as_by_the_truth(ur5, bags, compensate, factor):
     """
     The automatic recipe, which knows neither the laws of friction nor their number.

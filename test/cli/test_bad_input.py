@@ -384,7 +384,9 @@ def test_a_bag_that_names_no_robot_is_used_with_a_warning(kit, command):
 def test_unknown_gains_are_accepted_as_a_relative_scale(kit, command):
     """The file and the report say that torques are per unknown gain; export is refused."""
     bag = kit.record(metadata={'robot': 'ur5e', 'effort_unit': 'A'})
-    found = command(*kit.identify(bag, '--relative-scale', '--cutoff', '9', robot='ur5e'))
+    found = command(*kit.identify(
+        bag, '--relative-scale', '--friction', 'coulomb,viscous', '--cutoff', '9', robot='ur5e'
+    ))
     assert found.code == 0
     model = read_yaml(kit.results / 'identified_model.yaml')
     assert model['effort']['relative_scale'] is True

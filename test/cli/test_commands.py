@@ -178,7 +178,7 @@ def test_a_urdf_is_written_from_a_table_and_from_a_calibration(command, tmp_path
 
 
 @pytest.fixture(scope='module')
-def journey(tmp_path_factory):
+def journey(tmp_path_factory, without_pictures):
     """
     Return every step of the path through the command line, and its folder.
 
@@ -276,14 +276,13 @@ def test_the_report_shows_the_command_that_was_run(journey):
     assert f'robot-identification validate {journey.model} {journey.folder / "bag2"}' in report
 
 
-def test_same_bag_same_model(journey, command):
-    """To the byte, the folder's own name apart."""
-    again = journey.folder.parent / 'again'
-    found = command('identify', journey.folder / 'bag1', '--robot', 'ur5', '-o', again)
+def test_identify_tells_a_person_where_to_look(journey, command, tmp_path):
+    """The verdict, and the report last; laws and filter by name, as they do not matter here."""
+    found = command('identify', journey.folder / 'bag1', '--robot', 'ur5', '-o', tmp_path / 'm',
+                    '--friction', 'coulomb,viscous,offset', '--cutoff', '9')
     assert found.code == 0
-    assert (again / 'identified_model.yaml').read_bytes() == journey.model.read_bytes()
     assert 'Verdict' in found.out
-    assert found.out.rstrip().endswith(f'report: {again / "report.html"}')
+    assert found.out.rstrip().endswith(f'report: {tmp_path / "m" / "report.html"}')
 
 
 def test_validate_prints_what_it_writes(journey):

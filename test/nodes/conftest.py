@@ -17,10 +17,8 @@
 import sys
 
 import pytest
+from recordings import designed_motion
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.experiment.simulated_run import simulate
 from robot_identification.experiment.simulated_run import write_simulated_bag
@@ -69,11 +67,9 @@ def experiment_file(tmp_path_factory):
 
 
 @pytest.fixture(scope='session')
-def trajectory(ur5, experiment_file):
-    """Return a certified motion of five seconds."""
-    return design_excitation(
-        ur5, load_experiment(experiment_file), seed=3, budget=Budget(evaluations=20)
-    )
+def trajectory(ur5):
+    """Return the certified motion that 20 evaluations with seed 3 find for that experiment."""
+    return designed_motion(ur5, 'short')
 
 
 @pytest.fixture(scope='session')
@@ -105,3 +101,9 @@ def model_file(identification, tmp_path_factory):
     folder = tmp_path_factory.mktemp('model') / 'result'
     save_identification(identification, folder, 'a test', force=False)
     return folder / 'identified_model.yaml'
+
+
+@pytest.fixture(scope='session')
+def plain_identification(ur5, bag):
+    """Return the same with laws by name, where not every identification has to choose its own."""
+    return identify(ur5, [bag], IdentifyOptions(friction='coulomb,viscous,offset'))

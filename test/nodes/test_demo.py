@@ -28,6 +28,22 @@ import pytest
 from robot_identification.experiment.bag import read_recording
 from ros_helpers import wait_until
 
+# As typed, but for the length of the searches, which would be half of the time.
+SHORT_DEMO = """
+from robot_identification.cli import demo
+from robot_identification.cli.main import main
+
+
+class Node(demo.NodeProcess):
+    def __init__(self, name, parameters, *rest):
+        short = {'max_evaluations': 20} if name == 'experiment_coordinator' else {}
+        super().__init__(name, {**parameters, **short}, *rest)
+
+
+demo.NodeProcess = Node
+raise SystemExit(main())
+"""
+
 
 def processes_naming(text):
     """Return the ids of the running processes whose command line has a text in it."""
@@ -49,8 +65,8 @@ class Demo:
         self.output = folder / 'output'
         with (folder / 'stdout').open('w') as out, (folder / 'stderr').open('w') as err:
             self.process = subprocess.Popen(
-                [sys.executable, '-m', 'robot_identification.cli.main', 'demo',
-                 '--real-time-factor', '2', '--json', '--output', str(self.output)],
+                [sys.executable, '-c', SHORT_DEMO, 'demo', '--real-time-factor', '2', '--json',
+                 '--output', str(self.output)],
                 cwd=folder, stdout=out, stderr=err, start_new_session=True,
             )
         self.stdout, self.stderr = folder / 'stdout', folder / 'stderr'

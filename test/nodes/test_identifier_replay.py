@@ -36,6 +36,8 @@ from ros_helpers import own_graph
 from ros_helpers import wait_until
 from std_msgs.msg import String
 
+# Of `plain_identification`.
+PLAIN = 'coulomb,viscous,offset'
 LISTEN, IDENTIFY, ABORT = (f'/identifier/{verb}' for verb in ('listen', 'identify', 'abort'))
 
 
@@ -60,7 +62,8 @@ class Replayed:
     def listen(self, **parameters):
         """Call ~/listen with parameters that are those of `defaults` but for some."""
         defaults = {
-            'identify.bags': [''], 'identify.effort_unit': 'A', 'listen.quiet': 0.0,
+            'identify.bags': [''], 'identify.effort_unit': 'A', 'identify.friction': PLAIN,
+            'listen.quiet': 0.0,
             'listen.topics': ['joint_states'], 'listen.output': '', 'listen.maximum_size': 100.0,
         }
         named = {key.replace('__', '.'): value for key, value in parameters.items()}
@@ -122,18 +125,18 @@ def recorded_time(messages):
     return (messages[-1][2] - messages[0][2]) * 1e-9
 
 
-def test_a_replay_gives_the_model_of_the_bag(replayed, bag, identification, tmp_path):
+def test_a_replay_gives_the_model_of_the_bag(replayed, bag, plain_identification, tmp_path):
     """The very same bits."""
     replayed.listen()
     took = replayed.play(bag, rate=1.0)
     recorded = read_messages(bag)
     # It was played at that rate, or slower.
     assert took >= recorded_time(recorded) - 0.01
-    check_same(replayed.identify(tmp_path / 'result'), identification.model)
+    check_same(replayed.identify(tmp_path / 'result'), plain_identification.model)
     assert replayed.wait_for('DONE')['messages'] == len(recorded)
 
 
-def test_ros2_bag_play_gives_the_model_of_the_bag(replayed, bag, identification, tmp_path):
+def test_ros2_bag_play_gives_the_model_of_the_bag(replayed, bag, plain_identification, tmp_path):
     """Where it is installed; with /clock."""
     if shutil.which('ros2') is None or subprocess.run(
         ['ros2', 'bag', 'play', '--help'], capture_output=True, timeout=60
@@ -144,11 +147,11 @@ def test_ros2_bag_play_gives_the_model_of_the_bag(replayed, bag, identification,
         ['ros2', 'bag', 'play', str(bag), '--rate', '2', '--delay', '3', '--clock'],
         env=replayed.graph.environment, check=True, timeout=120,
     )
-    check_same(replayed.identify(tmp_path / 'result'), identification.model)
+    check_same(replayed.identify(tmp_path / 'result'), plain_identification.model)
 
 
 def test_a_loop_at_ten_times_the_rate_is_heard_once(
-    replayed, bag, identification, ur5, tmp_path
+    replayed, bag, plain_identification, ur5, tmp_path
 ):
     """
     With --loop the second pass is known by its stamps and bytes, and not kept.
@@ -164,7 +167,7 @@ def test_a_loop_at_ten_times_the_rate_is_heard_once(
     assert took >= recorded_time(recorded) / 10.0 - 0.01
     told = replayed.wait_for('DONE')
     assert str(output) in told['reason']
-    check_same(load_identified_model(output / 'identified_model.yaml'), identification.model)
+    check_same(load_identified_model(output / 'identified_model.yaml'), plain_identification.model)
     assert [data for *_, data in read_messages(heard)] == [data for *_, data in recorded]
 
 

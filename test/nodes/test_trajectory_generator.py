@@ -37,18 +37,26 @@ GENERATE = '/trajectory_generator/generate'
 EVALUATIONS = 70
 
 
-def test_writes_what_the_command_line_writes(graph, ur5, experiment_file, tmp_path):
+@pytest.fixture(scope='module')
+def in_the_air(experiment_file, tmp_path_factory):
+    """Return the same experiment where nothing is within reach, which takes less time."""
+    path = tmp_path_factory.mktemp('in_the_air') / 'short.yaml'
+    path.write_text(experiment_file.read_text() + 'collision: off\n')
+    return path
+
+
+def test_writes_what_the_command_line_writes(graph, ur5, in_the_air, tmp_path):
     """Same seed, same bytes; progress runs to 1; the preview waits for late subscribers."""
     by_node, by_command = tmp_path / 'node.yaml', tmp_path / 'command.yaml'
     graph.start('trajectory_generator', {
-        'generate.experiment': str(experiment_file), 'generate.output': str(by_node),
+        'generate.experiment': str(in_the_air), 'generate.output': str(by_node),
         'generate.seed': 5, 'generate.max_evaluations': EVALUATIONS,
     })
     progress = graph.hear_matched(Float32, '/trajectory_generator/progress')
     future = graph.request(Trigger, GENERATE, Trigger.Request())
     completed = subprocess.run(
         [sys.executable, '-m', 'robot_identification.cli.main', 'excite', '--robot', 'ur5',
-         '--experiment', str(experiment_file), '--seed', '5',
+         '--experiment', str(in_the_air), '--seed', '5',
          '--max-evaluations', str(EVALUATIONS), '-o', str(by_command)],
         capture_output=True, text=True, timeout=120,
     )
@@ -95,7 +103,7 @@ def test_one_design_at_a_time_and_no_overwriting(graph, experiment_file, tmp_pat
     assert node.exit_code is None
 
 
-def test_designs_for_the_robot_that_is_described(graph, ur5, experiment_file, tmp_path):
+def test_designs_for_the_robot_that_is_described(graph, ur5, in_the_air, tmp_path):
     """The live robot_description wins over the robot's file; errors are told in words."""
     output = tmp_path / 'trajectory.yaml'
     lighter = ur5.urdf.text.replace('mass value="8.393"', 'mass value="7.5"')
@@ -105,7 +113,7 @@ def test_designs_for_the_robot_that_is_described(graph, ur5, experiment_file, tm
     description = graph.node.create_publisher(String, '/robot_description', LATCHED)
     description.publish(String(data=lighter))
     graph.start('trajectory_generator', {
-        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.experiment': str(in_the_air), 'generate.output': str(output),
         'generate.max_evaluations': 40,
     })
     wait_until(description.get_subscription_count, 'the generator')
@@ -119,7 +127,7 @@ def test_designs_for_the_robot_that_is_described(graph, ur5, experiment_file, tm
     for values, words in (
         ({'generate.output': str(tmp_path / 'other.yaml')}, 'robot_description'),
         ({'use_robot_description': False, 'generate.experiment': 'nosuch'}, 'nosuch'),
-        ({'generate.experiment': str(experiment_file), 'robot': 'hal9000'}, 'hal9000'),
+        ({'generate.experiment': str(in_the_air), 'robot': 'hal9000'}, 'hal9000'),
     ):
         assert not graph.configure('trajectory_generator', values)
         answer = graph.call(GENERATE)
@@ -134,12 +142,12 @@ def test_designs_for_the_robot_that_is_described(graph, ur5, experiment_file, tm
      ({'gravity': [1.0, 0.0, -9.7]}, [1.0, 0.0, -9.7])],
 )
 def test_designs_for_the_mounting_it_is_told(
-    graph, experiment_file, tmp_path, parameters, gravity
+    graph, in_the_air, tmp_path, parameters, gravity
 ):
     """By angles or by a vector; both win over the experiment file."""
     output = tmp_path / 'trajectory.yaml'
     graph.start('trajectory_generator', {
-        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.experiment': str(in_the_air), 'generate.output': str(output),
         'generate.max_evaluations': 20, **parameters,
     })
     answer = graph.call(GENERATE, 60.0)
@@ -149,7 +157,7 @@ def test_designs_for_the_mounting_it_is_told(
     )
 
 
-def test_asks_for_an_output_that_is_allowed(graph, experiment_file, tmp_path):
+def test_asks_for_an_output_that_is_allowed(graph, in_the_air, tmp_path):
     """Without a file name, or with one outside the roots, it says which parameter to set."""
     graph.start('trajectory_generator', {
         'generate.max_evaluations': 10, 'allowed_read_roots': [str(tmp_path)],
@@ -162,7 +170,7 @@ def test_asks_for_an_output_that_is_allowed(graph, experiment_file, tmp_path):
         ({'generate.output': str(tmp_path.parent / 'out.yaml')}, 'allowed_write_roots'),
         (
             {'generate.output': str(tmp_path / 'in.yaml'),
-             'generate.experiment': str(experiment_file)},
+             'generate.experiment': str(in_the_air)},
             'allowed_read_roots',
         ),
     ):
@@ -173,11 +181,11 @@ def test_asks_for_an_output_that_is_allowed(graph, experiment_file, tmp_path):
     assert not (tmp_path.parent / 'out.yaml').exists()
 
 
-def test_a_search_ends_by_its_time_and_tells_how_it_goes(graph, experiment_file, tmp_path):
+def test_a_search_ends_by_its_time_and_tells_how_it_goes(graph, in_the_air, tmp_path):
     """The best so far is written; diagnostics have the criterion, and an ETA."""
     output = tmp_path / 'trajectory.yaml'
     graph.start('trajectory_generator', {
-        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.experiment': str(in_the_air), 'generate.output': str(output),
         'generate.max_evaluations': 1_000_000, 'generate.time_limit': 2.0,
     })
     heard = graph.hear_matched(DiagnosticArray, '/diagnostics')
@@ -192,11 +200,11 @@ def test_a_search_ends_by_its_time_and_tells_how_it_goes(graph, experiment_file,
     ]
 
 
-def test_a_search_can_be_aborted(graph, experiment_file, tmp_path):
+def test_a_search_can_be_aborted(graph, in_the_air, tmp_path):
     """Nothing is written, the next request is served; with nothing to abort it says so."""
     output = tmp_path / 'trajectory.yaml'
     graph.start('trajectory_generator', {
-        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.experiment': str(in_the_air), 'generate.output': str(output),
         'generate.max_evaluations': 1_000_000, 'generate.processes': 2,
     })
     assert not graph.call('/trajectory_generator/abort').success
@@ -214,11 +222,11 @@ def test_a_search_can_be_aborted(graph, experiment_file, tmp_path):
     assert graph.call(GENERATE, 60.0).success
 
 
-def test_a_search_does_not_keep_the_process_from_ending(graph, experiment_file, tmp_path):
+def test_a_search_does_not_keep_the_process_from_ending(graph, in_the_air, tmp_path):
     """SIGTERM in the middle of it, as Ctrl-C of the launch file sends."""
     output = tmp_path / 'trajectory.yaml'
     node = graph.start('trajectory_generator', {
-        'generate.experiment': str(experiment_file), 'generate.output': str(output),
+        'generate.experiment': str(in_the_air), 'generate.output': str(output),
         'generate.max_evaluations': 1_000_000,
     })
     progress = graph.hear_matched(Float32, '/trajectory_generator/progress')

@@ -23,7 +23,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / 'benchmarks' / 'results' / 'coverage.json'
-REPEATS = 120
+REPEATS = 80
 
 
 @pytest.fixture(scope='module')
@@ -48,9 +48,8 @@ def test_intervals_hold_under_noise_with_memory(counts, kind):
     """
     In the mean over 58 parameters 95 %, to 3 %; none below 85 %; predictions to 1 %.
 
-    120 recordings of six joints whose parameters are hardly independent: the mean scatters by
-    0.8 %, a single parameter by 2 %, of which the worst of 58 is five standard deviations off at
-    most.
+    80 recordings of six joints whose parameters are hardly independent: the mean scatters by 1 %,
+    a single parameter by 2.4 %, of which the worst of 58 is four standard deviations off at most.
     """
     count = counts[kind]
     assert count.share.mean() == pytest.approx(0.95, abs=0.03)
