@@ -43,6 +43,7 @@ from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.motion_interface import LIST_SERVICE
 from robot_identification.nodes.robot_state import MODE_TOPIC
 from robot_identification.nodes.robot_state import SAFETY_TOPIC
+from robot_identification.nodes.rtde_reader import KEYS
 from ros_helpers import Graph
 from ros_helpers import own_graph
 from ros_helpers import wait_until
@@ -104,6 +105,8 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
     },
     'identifier': {'subscribe': ('joint_states',)},
+    # As soon as a robot has them.
+    'rtde_reader': {'publish': tuple(f'rtde/{key}' for key in ('timestamp', *KEYS))},
     COORDINATOR: {
         'request': (
             'trajectory_generator/generate', 'bag_recorder/start', 'bag_recorder/stop',
@@ -187,6 +190,7 @@ def operator_rights(nodes: Mapping[str, Rights]) -> Rights:
         rights['subscribe'] |= {
             topic.replace('~', name, 1) for topic in own['publish']
             if 'joint_trajectory' not in topic and '/_' not in topic
+            and not topic.endswith('/commands')
         }
     rights['publish'] = {'/rosout', '/parameter_events'}
     return rights
