@@ -15,7 +15,8 @@
 """
 Properties that the mathematics promises, and the tests that show them.
 
-The numbers are those of the list of properties that this package was designed by. Properties that had no test over the whole path have theirs below.
+The numbers are those of the list of properties that this package was designed by. Properties that
+had no test over the whole path have theirs below.
 """
 
 from dataclasses import replace

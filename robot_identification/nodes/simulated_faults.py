@@ -19,10 +19,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
+import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from robot_identification.errors import UsageError
 from robot_identification.nodes.common import declare
+from robot_identification.simulation.contact import Contact
 from robot_identification.simulation.faults import LARGEST_CLOCK_JUMP
 from robot_identification.simulation.faults import LONGEST_DELAY
 from robot_identification.simulation.faults import StreamFaults
@@ -30,6 +33,13 @@ from robot_identification.simulation.scaled_controller import RobotCondition
 from robot_identification.simulation.scaled_controller import SAFETY_MODES
 
 PREFIX = 'inject.'
+CONTACT_LINK, CONTACT_POINT, CONTACT_FORCE, CONTACT_DURATION = (
+    f'{PREFIX}contact_{name}' for name in ('link', 'point', 'force', 'duration')
+)
+# Of each coordinate of the point [m] and of the force [N], and of the duration [s].
+FURTHEST_POINT, LARGEST_FORCE = 2.0, 500.0
+SHORTEST_CONTACT, LONGEST_CONTACT = 0.002, 600.0
+NO_FORCE = [0.0, 0.0, 0.0]
 # Description and range of every field of the two dataclasses.
 DESCRIPTIONS: dict[str, tuple[str, tuple[float, float] | None]] = {
     'speed_scaling': ('speed slider: trajectory time advances by it [percent]', (0.0, 100.0)),
@@ -86,3 +96,76 @@ class InjectedFaults:
             for kind in (StreamFaults, RobotCondition)
         )
         return StreamFaults(**stream), RobotCondition(**condition)
+
+
+class InjectedContact:
+    """
+    Declares the parameters of a contact; a force other than zero begins it.
+
+    Parameters
+    ----------
+    node : Node
+        Of the simulated robot.
+    links : sequence of str
+        That can be touched, from the base to the tool.
+
+    """
+
+    def __init__(self, node: Node, links: Sequence[str]) -> None:
+        self._node = node
+        declare(
+            node, CONTACT_LINK, links[-1], 'link that is touched by the next contact',
+            choices=tuple(links),
+        )
+        declare(
+            node, CONTACT_POINT, NO_FORCE, 'where, in the frame of the link [m]',
+            minimum=-FURTHEST_POINT, maximum=FURTHEST_POINT, longest=3, check=_three,
+        )
+        declare(
+            node, CONTACT_DURATION, 0.5, 'how long the next contact lasts [s of simulated time]',
+            minimum=SHORTEST_CONTACT, maximum=LONGEST_CONTACT,
+        )
+        declare(
+            node, CONTACT_FORCE, NO_FORCE,
+            "force on the arm in the URDF's root frame [N]: another one begins a contact anew, "
+            'zero ends it, and it is zero again when the contact is over',
+            minimum=-LARGEST_FORCE, maximum=LARGEST_FORCE, longest=3, check=_three,
+        )
+        self._force = NO_FORCE
+        self._end = np.inf
+        self._changed = True
+        node.add_on_set_parameters_callback(self._on_set)
+
+    def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        self._changed = True
+        return SetParametersResult(successful=True)
+
+    def is_new(self, now: float) -> bool:
+        """Return whether the force is another one than before, which it is after its end."""
+        if now >= self._end:
+            self._end = np.inf
+            self._node.set_parameters([Parameter(CONTACT_FORCE, value=NO_FORCE)])
+        changed, self._changed = self._changed, False
+        return changed and self._value(CONTACT_FORCE) != self._force
+
+    def take(self, now: float) -> Contact | None:
+        """Return the contact that begins now; None where there is no force any more."""
+        self._force = self._value(CONTACT_FORCE)
+        if self._force == NO_FORCE:
+            self._end = np.inf
+            return None
+        duration = self._node.get_parameter(CONTACT_DURATION).value
+        self._end = now + duration
+        return Contact(
+            self._node.get_parameter(CONTACT_LINK).value,
+            np.array(self._value(CONTACT_POINT)), np.array(self._force), now, duration,
+        )
+
+    def _value(self, name: str) -> list[float]:
+        return list(self._node.get_parameter(name).value)
+
+
+def _three(values: Sequence[float]) -> None:
+    """Refuse what is no vector; the words before are the parameter's name."""
+    if len(values) != 3:
+        raise UsageError(f'3 numbers are needed, got {len(values)}')

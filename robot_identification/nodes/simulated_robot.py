@@ -40,6 +40,7 @@ from robot_identification.nodes.conversions import message_to_knots
 from robot_identification.nodes.graph import are_named
 from robot_identification.nodes.graph import foreign_participants
 from robot_identification.nodes.robot import robot_from_parameters
+from robot_identification.nodes.simulated_faults import InjectedContact
 from robot_identification.nodes.simulated_faults import InjectedFaults
 from robot_identification.nodes.simulated_interfaces import COMMANDS
 from robot_identification.nodes.simulated_interfaces import CONTROLLER
@@ -206,6 +207,7 @@ class SimulatedRobot(Node):
                 self._prefixed_joints(), self._robot.encoders, self._now,
             )
         self._faults = InjectedFaults(self)
+        self._contact = InjectedContact(self, self._twin.links)
         self._apply_faults()
         self.create_service(Trigger, '~/restart', self._on_restart)
         self.create_timer(self._period / factor, self._step)
@@ -219,6 +221,7 @@ class SimulatedRobot(Node):
 
     def _step(self) -> None:
         self._apply_faults()
+        self._apply_contact()
         now = self._now()
         measured, true = self._twin.measure()
         if np.max(np.abs(true.dq)) > MOVING_SPEED:
@@ -260,6 +263,15 @@ class SimulatedRobot(Node):
             self._action.abort()
         if not self._controller.is_silent(self._now()):
             self._show_condition()
+
+    def _apply_contact(self) -> None:
+        now = self._twin.time
+        if not self._contact.is_new(now):
+            return
+        self._twin.release()
+        contact = self._contact.take(now)
+        if contact is not None:
+            self._twin.touch(contact)
 
     def _show_condition(self) -> None:
         self._topics.show(

@@ -21,11 +21,13 @@ ratio of each second, whose distribution is Gumbel's whatever that of the sample
 that leaves as many false alarms an hour as are allowed.
 
 Where a joint rests or turns round, friction is anything up to break-away, and no model knows it.
-There, and as long as the observer remembers it, a torque is added that is found in the same way.
+There, and as long as the observer remembers it, a torque is added: the largest that was seen at
+rest. Break-away bounds it, so that there is no tail to extrapolate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,8 +52,9 @@ REST_SPEED = 0.02
 # Errors of the model stay below the limit in free motion, or there would be alarms. So many times
 # the smallest step is seen even where such an error is against it.
 SURE = 2.0
-# Share of a rest in what the observer remembers that does not matter any more.
-NEGLIGIBLE = 0.05
+# Share of a rest in what the observer remembers that does not matter any more, and from which on
+# what is observed is that of the rest.
+NEGLIGIBLE, MOSTLY = 0.05, 0.5
 SECONDS_PER_HOUR = 3600.0
 
 
@@ -226,8 +229,9 @@ def calibrate_thresholds(
     hold : float
         See `CollisionThresholds`.
     rest_share : ndarray, shape (N, n), optional
-        What `RestMemory` returns at the same samples; half of the alarms are then allowed in
-        motion and half at rest. Without it, factors hold for both.
+        What `RestMemory` returns at the same samples. Factors are then those of motion, and at
+        rest the largest torque that was observed there is added; without it, factors hold for
+        both.
 
     Raises
     ------
@@ -260,38 +264,46 @@ def calibrate_thresholds(
         )
     allowed = false_alarms_per_hour * BLOCK / SECONDS_PER_HOUR / external.shape[1]
     size = np.abs(external)
-    everywhere = np.ones(size.shape, dtype=bool)
+    ratios = size / deviation
     if rest_share is None:
-        factor = _rarely_exceeded(size / deviation, everywhere, starts, allowed, '')
-        return CollisionThresholds(factor, hold)
-    moves = rest_share < NEGLIGIBLE
-    factor = _rarely_exceeded(size / deviation, moves, starts, 0.5 * allowed, 'move')
-    beyond = np.maximum(size - factor * deviation, 0.0) / np.maximum(rest_share, NEGLIGIBLE)
-    rest = _rarely_exceeded(beyond, ~moves, starts, 0.5 * allowed, 'rest and turn round')
-    return CollisionThresholds(factor, hold, rest)
-
-
-def _rarely_exceeded(
-    values: FloatArray, counted: BoolArray, starts: NDArray[np.int64], allowed: float, what: str
-) -> FloatArray:
-    """
-    Return what the largest value of a block exceeds with the allowed probability, shape (n,).
-
-    Blocks without a sample that is counted are left out; `what` all joints have to do, in words.
-    """
-    # The last block may be short.
-    end = starts[-1]
-    largest = np.maximum.reduceat(
-        np.where(counted, values, -np.inf)[:end], starts[:-1], axis=0
+        everywhere = np.ones(size.shape, dtype=bool)
+        maxima = _largest_of_blocks(ratios, everywhere, starts, 'rest or move')
+        return CollisionThresholds(_rarely_exceeded(maxima, allowed), hold)
+    maxima = _largest_of_blocks(ratios, rest_share < NEGLIGIBLE, starts, 'move')
+    rests = rest_share >= MOSTLY
+    at_rest = _largest_of_blocks(
+        size / np.maximum(rest_share, MOSTLY), rests, starts, 'rest and turn round'
     )
-    found = np.empty(values.shape[1])
-    for joint, maxima in enumerate(largest.T):
-        seen = maxima[np.isfinite(maxima)]
+    return CollisionThresholds(
+        _rarely_exceeded(maxima, allowed), hold, np.array([seen.max() for seen in at_rest])
+    )
+
+
+def _largest_of_blocks(
+    values: FloatArray, counted: BoolArray, starts: NDArray[np.int64], what: str
+) -> list[FloatArray]:
+    """
+    Return the largest values of the blocks in which some are counted, for each joint.
+
+    The last block may be short and is left out; `what` joints have to do there, in words.
+    """
+    largest = np.maximum.reduceat(
+        np.where(counted, values, -np.inf)[:starts[-1]], starts[:-1], axis=0
+    )
+    found = [maxima[np.isfinite(maxima)] for maxima in largest.T]
+    for joint, seen in enumerate(found):
         if len(seen) < FEWEST_BLOCKS:
             raise DataError(
                 f'joint {joint + 1} of {len(found)} is to {what} in at least {FEWEST_BLOCKS} '
                 f'seconds of free motion, and does in {len(seen)}: record more, of all joints'
             )
+    return found
+
+
+def _rarely_exceeded(maxima: Sequence[FloatArray], allowed: float) -> FloatArray:
+    """Return what the largest value of a block exceeds with a small probability, shape (n,)."""
+    found = np.empty(len(maxima))
+    for joint, seen in enumerate(maxima):
         scale = float(seen.std(ddof=1)) * np.sqrt(6.0) / np.pi
         location = float(seen.mean()) - np.euler_gamma * scale
         rare = location - scale * np.log(-np.log1p(-allowed))

@@ -111,9 +111,7 @@ class ControlledArm(Twin):
             mujoco.mj_step1(model, data)
             friction = self._friction(data.qvel)
             heat += friction * data.qvel
-            data.qfrc_applied[:] = self._torque - friction
-            mujoco.mj_step2(model, data)
-            self._joint_torque = data.qfrc_applied - model.dof_armature * data.qacc
+            self._move_rigid(self._torque - friction)
         self._warm(heat / steps, steps * PHYSICS_STEP)
 
 

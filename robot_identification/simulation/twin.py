@@ -37,6 +37,9 @@ from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UsageError
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf_variants import for_simulation
+from robot_identification.simulation.contact import Contact
+from robot_identification.simulation.contact import Contacts
+from robot_identification.simulation.contact import JointPush
 from robot_identification.simulation.joint_friction import smallest_stable_inertia
 from robot_identification.simulation.joint_friction import step_friction
 from robot_identification.simulation.truth import Truth
@@ -183,6 +186,7 @@ class Twin:
         )
         self._data = self._mujoco.MjData(self._model)
         self._data.qpos[:] = q
+        self._contacts = Contacts(self._mujoco, self._model)
         self._truth = truth
         self._sensors = sensors
         self._limit = robot.limits.effort
@@ -243,6 +247,32 @@ class Twin:
         return self._truth.thermal is not None
 
     @property
+    def links(self) -> list[str]:
+        """Links that can be touched, from the base to the tool."""
+        return self._contacts.links
+
+    def touch(self, contact: Contact | JointPush) -> None:
+        """
+        Let somebody push the arm, in a span of simulated time.
+
+        Parameters
+        ----------
+        contact : Contact or JointPush
+            Contacts that overlap add up.
+
+        Raises
+        ------
+        UsageError
+            If the arm has no such link, or another number of joints.
+
+        """
+        self._contacts.add(contact)
+
+    def release(self) -> None:
+        """End all contacts, those to come as well."""
+        self._contacts.clear()
+
+    @property
     def is_elastic(self) -> bool:
         """Whether the joints are elastic."""
         return self._rotors is not None
@@ -286,14 +316,21 @@ class Twin:
             friction = self._friction(speed)
             heat += friction * speed
             if rotors is None:
-                data.qfrc_applied[:] = self._torque - friction
-                mujoco.mj_step2(model, data)
-                self._joint_torque = data.qfrc_applied - model.dof_armature * data.qacc
+                self._move_rigid(self._torque - friction)
             else:
-                data.qfrc_applied[:] = rotors.push(self._torque - friction, data.qpos)
+                driven = rotors.push(self._torque - friction, data.qpos)
+                data.qfrc_applied[:] = driven + self._contacts.torque(data)
                 mujoco.mj_step2(model, data)
                 self._joint_torque = rotors.finish(data.qvel)
         self._warm(heat / max(steps, 1), steps * PHYSICS_STEP)
+
+    def _move_rigid(self, driven: FloatArray) -> None:
+        """Take the second half of a step with what drives less friction exert on the joints."""
+        model, data = self._model, self._data
+        data.qfrc_applied[:] = driven + self._contacts.torque(data)
+        self._mujoco.mj_step2(model, data)
+        # What others exert on links does not go through the joints' gears.
+        self._joint_torque = driven - model.dof_armature * data.qacc
 
     def _friction(self, speed: FloatArray) -> FloatArray:
         if self._sticking is None:

@@ -100,7 +100,7 @@ def test_an_hour_is_silent_and_a_stated_step_is_seen(measured):
     assert measured['false alarms in it'] == 0.0
     assert measured['largest share of the limit in it, in motion'] < 100.0
     for joint in range(1, 7):
-        assert measured[f'joint {joint}: pushes'] >= 30
+        assert measured[f'joint {joint}: pushes'] >= 15
         assert measured[f'joint {joint}: seen within 50 ms'] == 100.0
         assert measured[f'joint {joint}: latency, largest'] <= 50.0
         # Of the torque limit: a fifth at most.
@@ -155,13 +155,12 @@ def test_the_chain_is_that_of_the_node(benchmark, arm):
         watch.take(run.rows(rows)) for rows in (slice(0, 133), slice(133, None))
     ])
     q, dq, effort = run.measured
-    external, deviation, *_ = observe_recording(
-        arm, run.stamps, q, dq, effort / arm.effort_per_torque
-    )
-    said = np.isfinite(external[:, 0])
+    node = observe_recording(arm, run.stamps, q, dq, effort / arm.effort_per_torque)
+    said = np.isfinite(node.external[:, 0])
     assert said.sum() > 200
-    np.testing.assert_allclose(found.external[said], external[said], atol=1e-10)
-    np.testing.assert_allclose(found.deviation[said], deviation[said], rtol=1e-12)
+    np.testing.assert_allclose(found.external[said], node.external[said], atol=1e-10)
+    np.testing.assert_allclose(found.deviation[said], node.deviation[said], rtol=1e-12)
+    np.testing.assert_allclose(found.rest_share[said], node.rest_share[said], atol=1e-12)
 
 
 def test_a_miniature_is_silent_and_sees_pushes(benchmark, arm, tmp_path, monkeypatch):
@@ -181,12 +180,14 @@ def test_a_miniature_is_silent_and_sees_pushes(benchmark, arm, tmp_path, monkeyp
     steps = benchmark.smallest_seen(
         thresholds, deviation, benchmark.DEFAULT_BANDWIDTH, benchmark.WITHIN
     )
-    task = benchmark.Task(file, 1, thresholds, 0, 5.0, steps)
-    seconds, alarms, largest = benchmark.count_alarms(task)
+    task = benchmark.Task(file, 1, thresholds)
+    (runs,) = benchmark.shifts(benchmark.simulate(1, 3, 3, 5.0, 0.0))
+    seconds, alarms, largest = benchmark.count_alarms(task, runs)
     assert seconds >= 5.0
     assert alarms == 0
-    assert np.all((largest > 0.0) & (largest < 1.0))
-    pushes = benchmark.push(task, False)
+    assert np.all(largest < 1.0)
+    assert np.all(largest.max(axis=1) > 0.1)
+    pushes = benchmark.push(task, 0, 5.0, steps)
     moving = [one for one in pushes if one.moved]
     assert len(moving) >= 4
     assert all(one.latency <= benchmark.WITHIN for one in moving)

@@ -1,0 +1,221 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Contact of a simulated arm: what somebody exerts on a link, or on joints, for some time.
+
+The torque of a force is ``J^T F`` by MuJoCo's Jacobian of the point that is touched, so that the
+arm is really pushed: position-controlled drives have to hold against it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+
+FloatArray = NDArray[np.float64]
+
+# Instants that are the same but for the rounding of a clock that adds up steps [s].
+SAME_TIME = 1.0e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """
+    A force on a point of a link.
+
+    Attributes
+    ----------
+    link : str
+        A moved link of the URDF; what is fixed to it counts as part of it.
+    point : ndarray, shape (3,)
+        Where it is touched, in the frame of the link [m].
+    force : ndarray, shape (3,)
+        On the arm, in the URDF's root frame [N].
+    start, duration : float
+        In simulated time [s].
+    stiffness : float, optional
+        Of a spring [N/m] that has the direction of `force`: it pushes back by how far the point
+        has come against that direction since the contact began, with no more than `force`.
+        Without it the force is there at once.
+
+    Raises
+    ------
+    UsageError
+        If one of them is out of range.
+
+    """
+
+    link: str
+    point: FloatArray
+    force: FloatArray
+    start: float
+    duration: float
+    stiffness: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ('point', 'force'):
+            _check_vector(f'contact: {name}', getattr(self, name), 3)
+        _check_times('contact', self.start, self.duration)
+        if self.stiffness is not None:
+            if not (np.isfinite(self.stiffness) and self.stiffness > 0.0):
+                raise UsageError(
+                    f'contact: stiffness is {self.stiffness!r} N/m, it must be positive'
+                )
+            if not np.any(self.force):
+                raise UsageError(
+                    'contact: a spring needs a force other than 0, for its direction and its '
+                    'largest force'
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class JointPush:
+    """
+    A torque on the joints themselves, as of no single force.
+
+    Attributes
+    ----------
+    torque : ndarray, shape (n,)
+        On the arm, positive as joint torques are [N m].
+    start, duration : float
+        In simulated time [s].
+
+    Raises
+    ------
+    UsageError
+        If one of them is out of range.
+
+    """
+
+    torque: FloatArray
+    start: float
+    duration: float
+
+    def __post_init__(self) -> None:
+        _check_vector('joint push: torque', self.torque, len(self.torque))
+        _check_times('joint push', self.start, self.duration)
+
+
+def _check_vector(what: str, value: FloatArray, size: int) -> None:
+    if np.shape(value) != (size,) or not np.all(np.isfinite(value)):
+        raise UsageError(
+            f'{what} is {np.asarray(value).tolist()}, it must be {size} finite numbers'
+        )
+
+
+def _check_times(what: str, start: float, duration: float) -> None:
+    if not np.isfinite(start):
+        raise UsageError(f'{what}: start is {start!r} s, it must be finite')
+    if not (np.isfinite(duration) and duration > 0.0):
+        raise UsageError(f'{what}: duration is {duration!r} s, it must be positive')
+
+
+class Contacts:
+    """
+    What touches an arm now and later.
+
+    Parameters
+    ----------
+    mujoco : module
+        MuJoCo.
+    model : MjModel
+        The arm.
+
+    """
+
+    def __init__(self, mujoco: Any, model: Any) -> None:
+        self._mujoco, self._model = mujoco, model
+        self._nothing = np.zeros(model.nv)
+        self._jacobian = np.zeros((3, model.nv))
+        # With where the point of a spring was when its contact began.
+        self._touches: list[tuple[Contact | JointPush, FloatArray | None]] = []
+
+    @property
+    def links(self) -> list[str]:
+        """Links that can be touched, from the base to the tool."""
+        return [self._model.body(int(body)).name for body in self._model.jnt_bodyid]
+
+    def add(self, touch: Contact | JointPush) -> None:
+        """
+        Let somebody touch the arm.
+
+        Raises
+        ------
+        UsageError
+            If the arm has no such link, or another number of joints.
+
+        """
+        if isinstance(touch, Contact) and touch.link not in self.links:
+            raise UsageError(
+                f'contact: the arm has no moved link {touch.link!r}; it has '
+                f'{", ".join(self.links)}'
+            )
+        if isinstance(touch, JointPush) and len(touch.torque) != self._model.nv:
+            raise UsageError(
+                f'joint push: {len(touch.torque)} torques are given for {self._model.nv} joints'
+            )
+        self._touches.append((touch, None))
+
+    def clear(self) -> None:
+        """End all contacts."""
+        self._touches = []
+
+    def torque(self, data: Any) -> FloatArray:
+        """
+        Return what acts on the joints at the present instant [N m], shape (n,).
+
+        Parameters
+        ----------
+        data : MjData
+            The arm's state, of which positions of bodies have been computed.
+
+        """
+        if not self._touches:
+            return self._nothing
+        now, total = float(data.time) + SAME_TIME, self._nothing.copy()
+        going = []
+        for touch, touched in self._touches:
+            if now >= touch.start + touch.duration:
+                continue
+            if now >= touch.start:
+                if isinstance(touch, Contact):
+                    torque, touched = self._of_contact(data, touch, touched)
+                    total += torque
+                else:
+                    total += touch.torque
+            going.append((touch, touched))
+        self._touches = going
+        return total
+
+    def _of_contact(
+        self, data: Any, contact: Contact, touched: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the torque of a contact, and where its point was when it began."""
+        body = self._model.body(contact.link).id
+        point = data.xpos[body] + data.xmat[body].reshape(3, 3) @ contact.point
+        start = point if touched is None else touched
+        force = contact.force
+        if contact.stiffness is not None:
+            most = float(np.linalg.norm(force))
+            direction = force / most
+            way = float(direction @ (start - point))
+            force = direction * min(max(contact.stiffness * way, 0.0), most)
+        self._mujoco.mj_jac(self._model, data, self._jacobian, None, point, body)
+        torque: FloatArray = self._jacobian.T @ force
+        return torque, start

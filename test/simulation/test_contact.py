@@ -1,0 +1,275 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Somebody who touches a simulated arm really pushes it, and is found by what the drives do."""
+
+from dataclasses import replace
+
+from known_models import true_model
+import numpy as np
+import pinocchio as pin
+import pytest
+from recordings import write_small_arm
+from robot_identification.errors import UsageError
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.urdf_variants import for_simulation
+from robot_identification.prediction.momentum_observer import MomentumObserver
+from robot_identification.prediction.rigid_torque import RigidTorque
+from robot_identification.simulation.contact import Contact
+from robot_identification.simulation.contact import Contacts
+from robot_identification.simulation.contact import JointPush
+from robot_identification.simulation.controlled_arm import ControlledArm
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import prior_truth
+from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.twin import PHYSICS_STEP
+from robot_identification.simulation.twin import Twin
+
+mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+Q = np.array([0.3, -0.5, 0.8])
+POINT = np.array([0.05, -0.02, 0.3])
+FORCE = np.array([8.0, -12.0, 20.0])
+PERIOD = 0.002
+
+
+@pytest.fixture(scope='module')
+def robot(tmp_path_factory):
+    """Return the small arm of three joints."""
+    return load_robot(str(write_small_arm(tmp_path_factory.mktemp('arm'))))
+
+
+@pytest.fixture(scope='module')
+def links(robot):
+    """Return the links that can be touched, from the base to the tool."""
+    return Twin(robot, prior_truth(robot), NOISE_FREE, Q).links
+
+
+@pytest.fixture(scope='module')
+def slippery(robot):
+    """Return other masses, centres and rotors than the description's, and no friction."""
+    drawn = draw_truth(robot, 3)
+    return replace(
+        drawn, drive_gain=robot.drives.drive_gain, coulomb=np.zeros(3), viscous=np.zeros(3)
+    )
+
+
+def jacobian(robot, q, joint, point=POINT):
+    """Return Pinocchio's Jacobian of a point of a link in the root frame, shape (3, n)."""
+    data = robot.pinocchio.createData()
+    pin.computeJointJacobians(robot.pinocchio, data, q)
+    pin.updateFramePlacements(robot.pinocchio, data)
+    rotation = data.oMi[joint + 1].rotation
+    J = pin.getJointJacobian(
+        robot.pinocchio, data, joint + 1, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
+    )
+    return J[:3] + pin.skew(rotation @ point).T @ J[3:]
+
+
+def place(robot, q, joint, point=POINT):
+    """Return where a point of a link is in the root frame, by Pinocchio."""
+    data = robot.pinocchio.createData()
+    pin.forwardKinematics(robot.pinocchio, data, q)
+    return data.oMi[joint + 1].act(point)
+
+
+def test_links_are_those_that_joints_move(robot, links):
+    assert len(links) == robot.n
+    assert links == [
+        robot.pinocchio.frames[robot.pinocchio.getFrameId(link)].name for link in links
+    ]
+
+
+def test_an_arm_is_pushed_by_the_transposed_jacobian(robot, links, rng):
+    """
+    What a force adds to M dv / h of a step is J^T F, J and M being Pinocchio's.
+
+    Friction is that of the velocity before, with contact and without. Velocities round at 1e-16,
+    over steps of 5e-4 s and with inertias below 10 kg m^2 that is 1e-11; 1e-7 leaves room for
+    two ways to compute M.
+    """
+    truth = draw_truth(robot, 3)
+    model = RigidTorque(true_model(robot, truth))
+    for joint, link in enumerate(links):
+        q, force = rng.uniform(-1.5, 1.5, 3), rng.normal(size=3) * 50.0
+        after = []
+        for touched in (False, True):
+            arm = ControlledArm(robot, truth, NOISE_FREE, q)
+            start = arm.true_sample().q
+            if touched:
+                arm.touch(Contact(link, POINT, force, 0.0, 1.0))
+            arm.push(np.zeros(3), PHYSICS_STEP)
+            after.append(arm.true_sample().dq)
+        pushed = model.inertia(start) @ (after[1] - after[0]) / PHYSICS_STEP
+        np.testing.assert_allclose(
+            pushed, jacobian(robot, start, joint).T @ force, atol=1e-7, rtol=1e-7
+        )
+
+
+@pytest.mark.parametrize('elastic', [False, True], ids=['rigid', 'elastic'])
+def test_position_controlled_drives_hold_against_it(robot, links, slippery, elastic):
+    """
+    At rest the effort is gravity less J^T F, while it lasts; before and after it is gravity.
+
+    The servo's error has gone down by exp(-2 pi 12 Hz t) (1 + 2 pi 12 Hz t) after 0.4 s: below
+    1e-11. Where it stands by then gravity and J are other ones: those at its position are taken.
+    """
+    truth = replace(slippery, stiffness=np.full(3, 1e5), joint_damping=np.full(3, 200.0)) \
+        if elastic else slippery
+    gravity = RigidTorque(true_model(robot, truth)).gravity
+    arm = Twin(robot, truth, NOISE_FREE, Q)
+    arm.touch(Contact(links[-1], POINT, FORCE, 0.5, 0.5))
+    rest = np.zeros(3)
+    for until, touched in ((0.45, False), (0.95, True), (1.6, False)):
+        arm.advance(Q, rest, rest, until - arm.time)
+        sample = arm.true_sample()
+        expected = gravity(sample.q) - touched * jacobian(robot, sample.q, 2).T @ FORCE
+        # Elastic links still swing by some 1e-3 of it.
+        np.testing.assert_allclose(
+            sample.effort * truth.drive_gain, expected, atol=0.2 if elastic else 1e-3
+        )
+
+
+def test_who_pushes_along_the_motion_takes_work_off_the_drives(robot, links, slippery):
+    """
+    What the drives save is the work of the force on its point: the bodies move the same way.
+
+    A force against the motion costs them as much. The servo gives way by F / (M k), which changes
+    the energy of the bodies by a share of the work that falls with its stiffness.
+    """
+    dq = np.array([0.4, -0.3, 0.5])
+    velocity = jacobian(robot, Q, 2) @ dq
+    work = {}
+    for size in (-30.0, 0.0, 30.0):
+        arm = Twin(robot, slippery, NOISE_FREE, Q)
+        if size:
+            force = size * velocity / np.linalg.norm(velocity)
+            arm.touch(Contact(links[-1], POINT, force, 0.0, 10.0))
+        total = outside = 0.0
+        for k in range(1000):
+            arm.advance(Q + k * PHYSICS_STEP * dq, dq, np.zeros(3), PHYSICS_STEP)
+            sample = arm.true_sample()
+            total += sample.effort * slippery.drive_gain @ sample.dq * PHYSICS_STEP
+            if size:
+                outside += force @ jacobian(robot, sample.q, 2) @ sample.dq * PHYSICS_STEP
+        work[size] = total, outside
+    for size in (-30.0, 30.0):
+        saved = work[0.0][0] - work[size][0]
+        assert np.sign(saved) == np.sign(size)
+        assert saved == pytest.approx(work[size][1], rel=0.1)
+
+
+def test_the_observer_finds_it_with_its_time_constant(robot, links):
+    """
+    P18 on a real push: 1 - 1/e of J^T F after 1 / K, all of it after five of them.
+
+    The push comes between two samples and the servo's torque, which answers to it, is sampled
+    every 2 ms: half a sample of the steepest rise, K T / 2 of 2.5 %, and as much again.
+    """
+    bandwidth = 25.0
+    truth = replace(draw_truth(robot, 3), drive_gain=robot.drives.drive_gain)
+    arm = Twin(robot, truth, NOISE_FREE, Q)
+    arm.touch(Contact(links[-1], POINT, FORCE, 0.5, 10.0))
+    observer, dq = MomentumObserver(true_model(robot, truth), bandwidth), np.full(3, 0.5)
+    times, found, pushed = [], [], []
+    for k in range(500):
+        sample = arm.true_sample()
+        seen = observer.step(
+            PERIOD, sample.q, sample.dq, sample.effort * truth.drive_gain,
+            truth.friction(sample.dq),
+        )
+        if seen is not None:
+            times.append(arm.time)
+            found.append(seen)
+            pushed.append(jacobian(robot, sample.q, 2).T @ FORCE)
+        arm.advance(Q + k * PERIOD * dq, dq, np.zeros(3), PERIOD)
+    times, found, pushed = np.array(times), np.array(found), np.array(pushed)
+    free = times < 0.49
+    assert np.abs(found[free][-50:]).max() < 0.05
+    for constants in (1.0, 5.0):
+        at = np.argmin(np.abs(times - 0.5 - constants / bandwidth))
+        expected = (1.0 - np.exp(-constants)) * pushed[at]
+        np.testing.assert_allclose(found[at], expected, atol=0.05 * np.abs(pushed[at]).max())
+
+
+@pytest.fixture
+def standing(robot):
+    """Return an arm in MuJoCo that stands at Q, and what touches it."""
+    model = mujoco.MjModel.from_xml_string(for_simulation(robot.urdf.text, robot.locked))
+    data = mujoco.MjData(model)
+    data.qpos[:] = Q
+    mujoco.mj_forward(model, data)
+    return data, Contacts(mujoco, model), lambda: mujoco.mj_forward(model, data)
+
+
+def test_contacts_begin_and_end_when_they_are_to(standing):
+    """To the step, though a clock that adds up steps rounds; those that overlap add up."""
+    data, contacts, _ = standing
+    contacts.add(JointPush(np.array([1.0, 0.0, 0.0]), 0.1, 0.2))
+    contacts.add(JointPush(np.array([2.0, 3.0, 0.0]), 0.2, 0.2))
+    acted = []
+    data.time = 0.0
+    for _ in range(1000):
+        acted.append(contacts.torque(data).copy())
+        data.time += PHYSICS_STEP
+    steps = np.array(acted)[:, 0]
+    expected = np.zeros(1000)
+    expected[200:600] += 1.0
+    expected[400:800] += 2.0
+    np.testing.assert_array_equal(steps, expected)
+    contacts.add(JointPush(np.ones(3), 0.0, 10.0))
+    assert contacts.torque(data).any()
+    contacts.clear()
+    assert not contacts.torque(data).any()
+
+
+def test_a_spring_pushes_back_as_far_as_it_is_pressed(robot, links, standing):
+    """Stiffness times the way against its direction since it was touched, up to the force."""
+    data, contacts, forward = standing
+    stiffness, direction = 2000.0, FORCE / np.linalg.norm(FORCE)
+    contacts.add(Contact(links[-1], POINT, FORCE, 0.0, 10.0, stiffness))
+    assert not contacts.torque(data).any(), 'just touched'
+    first = place(robot, Q, 2)
+    sizes = []
+    for step in np.linspace(-0.02, 0.02, 9):
+        data.qpos[:] = q = Q + step * np.array([1.0, -0.5, 0.7])
+        forward()
+        way = direction @ (first - place(robot, q, 2))
+        sizes.append(min(max(stiffness * way, 0.0), np.linalg.norm(FORCE)))
+        expected = jacobian(robot, q, 2).T @ direction * sizes[-1]
+        np.testing.assert_allclose(contacts.torque(data), expected, atol=1e-6)
+    assert min(sizes) == 0.0
+    assert 0.0 < np.median([size for size in sizes if size]) < max(sizes)
+
+
+@pytest.mark.parametrize(('changes', 'what'), [
+    ({'point': np.zeros(2)}, r'point is \[0\.0, 0\.0\], it must be 3 finite numbers'),
+    ({'force': np.array([0.0, np.nan, 1.0])}, r'force is .* 3 finite numbers'),
+    ({'start': np.inf}, r'start is inf s'),
+    ({'duration': 0.0}, r'duration is 0\.0 s, it must be positive'),
+    ({'stiffness': -1.0}, r'stiffness is -1\.0 N/m'),
+    ({'stiffness': 1e3, 'force': np.zeros(3)}, r'a spring needs a force other than 0'),
+])
+def test_what_is_no_contact_is_refused(changes, what):
+    given = {'link': 'link', 'point': POINT, 'force': FORCE, 'start': 0.0, 'duration': 1.0}
+    with pytest.raises(UsageError, match=what):
+        Contact(**given | changes)
+
+
+def test_what_the_arm_does_not_have_is_refused(robot, links):
+    arm = Twin(robot, prior_truth(robot), NOISE_FREE, Q)
+    with pytest.raises(UsageError, match=rf"no moved link 'hand'; it has {', '.join(links)}"):
+        arm.touch(Contact('hand', POINT, FORCE, 0.0, 1.0))
+    with pytest.raises(UsageError, match=r'2 torques are given for 3 joints'):
+        arm.touch(JointPush(np.zeros(2), 0.0, 1.0))
