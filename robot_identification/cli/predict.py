@@ -28,6 +28,7 @@ from robot_identification.cli.options import add_json_option
 from robot_identification.cli.options import add_output_option
 from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
+from robot_identification.errors import DataError
 from robot_identification.errors import UsageError
 from robot_identification.experiment.bag import write_joint_states
 from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
@@ -77,15 +78,14 @@ def run(args: argparse.Namespace) -> int:
         'rmse': rmse,
     }
     if args.causal:
-        smooth, _ = compare_effort(model, args.bag, causal=False)
-        content['rms_from_zero_phase'] = _rms(_difference(comparison, smooth))
+        content['rms_from_zero_phase'] = _difference_from_zero_phase(model, args.bag, comparison)
     if args.json:
         print_json(content)
     else:
         for joint, value in zip(model.robot.joint_names, rmse, strict=True):
             known = f'{value:.4g} {model.effort_unit}' if np.isfinite(value) else 'not available'
             print(f'{joint}: RMSE {known}')
-        if args.causal:
+        if content.get('rms_from_zero_phase') is not None:
             shown = ', '.join(f'{value:.3g}' for value in content['rms_from_zero_phase'])
             print(f'RMS difference to the zero-phase prediction: {shown} {model.effort_unit}')
         print(f'written to {args.output}')
@@ -99,11 +99,16 @@ def _rms(values: FloatArray) -> FloatArray:
     return rms
 
 
-def _difference(one: EffortComparison, other: EffortComparison) -> FloatArray:
-    """Return what the predictions differ by on the stamps that both have."""
-    _, first, second = np.intersect1d(one.stamps, other.stamps, return_indices=True)
-    difference: FloatArray = one.predicted[first] - other.predicted[second]
-    return difference
+def _difference_from_zero_phase(
+    model: IdentifiedModel, bag: Path, causal: EffortComparison
+) -> FloatArray | None:
+    """Return the RMS, shape (n,); None of a bag that zero-phase filters cannot be used on."""
+    try:
+        smooth, _ = compare_effort(model, bag, causal=False)
+    except DataError:
+        return None
+    _, first, second = np.intersect1d(causal.stamps, smooth.stamps, return_indices=True)
+    return _rms(causal.predicted[first] - smooth.predicted[second])
 
 
 def comparison_csv(model: IdentifiedModel, comparison: EffortComparison) -> str:
