@@ -86,8 +86,8 @@ def test_arguments_are_shown(name):
     )
     assert shown.returncode == 0, shown.stderr
     assert "'namespace'" in shown.stdout or name in ('mock_hardware', 'gazebo', 'ursim')
-    # One reads from a robot alone, and one makes all that it has.
-    assert "'allowed_" in shown.stdout or name in ('rtde_reader', 'simulated_effort_joint')
+    # That one reads from a robot alone.
+    assert "'allowed_" in shown.stdout or name == 'rtde_reader'
     assert 'no description given' not in shown.stdout
 
 
