@@ -95,8 +95,8 @@ class PreparedModel:
         Watches friction.
     learned_reference : Path, optional
         Where its reference goes once it is learned; None where it was read, or is not kept.
-    missing : tuple of str
-        What is not published, and why.
+    remarks : tuple of str
+        What is not published, and why; and what else a reader should know.
 
     """
 
@@ -109,7 +109,7 @@ class PreparedModel:
     feed_forward: FeedForward | None
     health: FrictionHealth
     learned_reference: Path | None
-    missing: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
 def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> PreparedModel:
@@ -124,7 +124,7 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
         What is to be published.
     calibration : Path, optional
         What `robot-identification collision` wrote for this model. One of another model is left
-        out, which `missing` says.
+        out, which `remarks` say.
 
     Raises
     ------
@@ -135,23 +135,25 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
     model = load_identified_model(path)
     called = {ours: theirs for theirs, ours in model.source.joint_names.items()}
     predictor = TorquePredictor(model, cutoff=wishes.cutoff)
-    missing = []
+    remarks = []
+    if model.relative_scale:
+        remarks.append('drive gains are unknown: torques are in A times a gain, not in N m')
     thresholds: CollisionThresholds | None = None
     bandwidth = wishes.bandwidth
     if calibration is None:
-        missing.append('collision_file is not set: nothing counts as touched')
+        remarks.append('collision_file is not set: nothing counts as touched')
     else:
         try:
             found = load_collision_calibration(calibration, model, file_sha256(path))
         except UsageError as error:
-            missing.append(f'nothing counts as touched: {error}')
+            remarks.append(f'nothing counts as touched: {error}')
         else:
             thresholds, bandwidth = found.thresholds, found.bandwidth
     contact = None
     try:
         contact = ContactObserver(model, predictor.rate, bandwidth, thresholds)
     except DataError as error:
-        missing.append(f'no external torque: {error}')
+        remarks.append(f'no external torque: {error}')
     feed_forward = None
     if wishes.feed_forward != OFF:
         try:
@@ -160,17 +162,17 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
                 observer_bandwidth=wishes.feed_forward_bandwidth or None,
             ))
         except IdentificationError as error:
-            missing.append(f'no feed-forward: {error}')
+            remarks.append(f'no feed-forward: {error}')
     learned, reference = wishes.friction_reference, None
     if learned is not None and learned.exists():
         try:
             reference = read_reference(learned, model)
         except DescriptionError as error:
-            missing.append(f'friction health learns anew, and keeps nothing: {error}')
+            remarks.append(f'friction health learns anew, and keeps nothing: {error}')
         learned = None
     return PreparedModel(
         path, model,
         tuple(called.get(joint, wishes.tf_prefix + joint) for joint in model.robot.joint_names),
         predictor, contact, contact is not None and thresholds is not None, feed_forward,
-        FrictionHealth(model, reference=reference), learned, tuple(missing),
+        FrictionHealth(model, reference=reference), learned, tuple(remarks),
     )

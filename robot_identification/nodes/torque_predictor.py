@@ -174,7 +174,7 @@ class TorquePredictorNode(Node):
             if paths[0] is not None:
                 prepared = prepare_model(paths[0], self._wishes, paths[1])
                 if given.get('collision_file') and not prepared.calibrated:
-                    raise UsageError('; '.join(prepared.missing))
+                    raise UsageError('; '.join(prepared.remarks))
                 self._prepared = prepared
         except IdentificationError as error:
             return SetParametersResult(successful=False, reason=str(error))
@@ -247,10 +247,9 @@ class TorquePredictorNode(Node):
             self._compare(message.header, stamp, prediction, torque, warmth)
         if prepared.feed_forward is not None:
             wanted = wanted_velocity(self._reference, stamp, prepared)
-            self._publish(
-                self._forward, message.header,
-                prepared.feed_forward.step(stamp, q, dq, wanted, torque),
-            )
+            forward = prepared.feed_forward.step(stamp, q, dq, wanted, torque)
+            if prepared.feed_forward.valid:
+                self._publish(self._forward, message.header, forward)
 
     def _compare(
         self,
@@ -351,7 +350,7 @@ class TorquePredictorNode(Node):
         return {
             'delay of the filtered velocity [s]': f'{prepared.predictor.delay:.4f}',
             'touched': touched or 'nothing',
-            'not published': '; '.join(prepared.missing) or 'nothing',
+            'remarks': '; '.join(prepared.remarks) or 'none',
         }
 
     def _judge(self, recent: Counter[str], stamps: list[float]) -> tuple[bytes, str]:
