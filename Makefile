@@ -27,7 +27,7 @@ export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-PIP_INSTALL := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --no-input
+PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-input
 
 REQUIREMENTS := $(VENV)/.requirements-installed
 PACKAGE := $(VENV)/.package-installed
