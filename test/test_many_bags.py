@@ -118,7 +118,10 @@ def local():
     ours = [child for child in left if child.name.startswith('SpawnProcess')]
     for child in ours:
         child.join(30.0)
-    assert not [child for child in ours if child.is_alive()]
+    # One of those that were killed may have been reaped by another thread, with its exit code.
+    assert not [
+        child for child in ours if child.is_alive() and Path(f'/proc/{child.pid}').exists()
+    ]
 
 
 @pytest.fixture(scope='module')
