@@ -22,6 +22,7 @@ from builtin_interfaces.msg import Duration
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.errors import UnsafeMotionError
+from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.robot_model import JointEncoders
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.simulation.controller import Knots
@@ -76,6 +77,12 @@ def joint_values(
         for values in (message.position, message.velocity, message.effort)
     )
     return encoders.to_model(readings), encoders.sign * speeds, encoders.sign * efforts
+
+
+def driver_names(model: IdentifiedModel, tf_prefix: str) -> tuple[str, ...]:
+    """Return what the driver calls a model's joints: its own names, or a prefix before ours."""
+    called = {ours: theirs for theirs, ours in model.source.joint_names.items()}
+    return tuple(called.get(name, tf_prefix + name) for name in model.robot.joint_names)
 
 
 def joint_state(

@@ -63,10 +63,12 @@ from robot_identification.nodes.common import declare
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.common import run_node
 from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.nodes.conversions import driver_names
 from robot_identification.nodes.conversions import joint_state
 from robot_identification.nodes.conversions import joint_values
 from robot_identification.nodes.conversions import to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read
 from robot_identification.nodes.roots import declare_roots
 from robot_identification.nodes.roots import read_path
@@ -79,7 +81,6 @@ from std_srvs.srv import Trigger
 
 # An estimate may be late, but gaps spoil what is filtered: a second of 500 Hz is queued.
 SENSOR = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
-TEMPERATURES = ('joint_temperatures', 'rtde/joint_temperatures')
 PERIOD = 1.0
 # Times of the joint states between two values for the advice, and how many are kept [s].
 HISTORY_PERIOD, HISTORY_LENGTH = 5.0, 1080
@@ -156,7 +157,7 @@ class OnlineEstimatorNode(Node):
         declare(self, 'trajectories', '', 'folder with the trajectory files that ~/rank_motions '
                 'compares', longest=4096)
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
-        for topic in TEMPERATURES:
+        for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, SENSOR)
         self.create_service(Trigger, '~/reset', self._on_reset, qos_profile=SERVICE_QOS)
         self.create_service(Trigger, '~/rank_motions', self._on_rank, qos_profile=SERVICE_QOS)
@@ -219,7 +220,6 @@ class OnlineEstimatorNode(Node):
 
     def _prepare(self, path: str) -> Prepared:
         model = load_identified_model(allowed_to_read(self, 'model_file', path))
-        called = {ours: theirs for theirs, ours in model.source.joint_names.items()}
         residuals = LiveResiduals(model, self._rate or None, self._thinning)
         payload = RecursivePayload(
             model, self._link or None, RecursivePayloadOptions(
@@ -230,7 +230,7 @@ class OnlineEstimatorNode(Node):
         friction = RecursiveFriction(model, RecursiveFrictionOptions(
             rate=residuals.sample_rate, memory=self._friction_memory
         ))
-        names = tuple(called.get(name, self._prefix + name) for name in model.robot.joint_names)
+        names = driver_names(model, self._prefix)
         return Prepared(
             model, names, residuals, OnlineEstimator(payload, friction), viscous_slopes(model),
             1.0 / model.effort_per_torque,

@@ -26,6 +26,7 @@ from robot_identification.errors import UsageError
 from robot_identification.files import file_sha256
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.model_file import load_identified_model
+from robot_identification.nodes.conversions import driver_names
 from robot_identification.prediction.collision import CollisionThresholds
 from robot_identification.prediction.collision_file import load_collision_calibration
 from robot_identification.prediction.contact_observer import ContactObserver
@@ -133,7 +134,6 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
 
     """
     model = load_identified_model(path)
-    called = {ours: theirs for theirs, ours in model.source.joint_names.items()}
     predictor = TorquePredictor(model, cutoff=wishes.cutoff)
     remarks = []
     if model.relative_scale:
@@ -171,8 +171,7 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
             remarks.append(f'friction health learns anew, and keeps nothing: {error}')
         learned = None
     return PreparedModel(
-        path, model,
-        tuple(called.get(joint, wishes.tf_prefix + joint) for joint in model.robot.joint_names),
-        predictor, contact, contact is not None and thresholds is not None, feed_forward,
+        path, model, driver_names(model, wishes.tf_prefix), predictor, contact,
+        contact is not None and thresholds is not None, feed_forward,
         FrictionHealth(model, reference=reference), learned, tuple(remarks),
     )

@@ -45,6 +45,7 @@ SCALING_TOPIC = 'speed_scaling_state_broadcaster/speed_scaling'
 PROGRAM_TOPIC = 'io_and_status_controller/robot_program_running'
 SAFETY_TOPIC = 'io_and_status_controller/safety_mode'
 MODE_TOPIC = 'io_and_status_controller/robot_mode'
+TEMPERATURE_TOPICS = ('joint_temperatures', 'rtde/joint_temperatures')
 RUNNING_MODE = 7
 SAFETY_MODES = {
     1: 'NORMAL', 2: 'REDUCED', 3: 'PROTECTIVE_STOP', 4: 'RECOVERY', 5: 'SAFEGUARD_STOP',

@@ -45,6 +45,7 @@ from robot_identification.nodes.prepared_model import OFF
 from robot_identification.nodes.prepared_model import prepare_model
 from robot_identification.nodes.prepared_model import PreparedModel
 from robot_identification.nodes.prepared_model import Wishes
+from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read
 from robot_identification.nodes.roots import allowed_to_write
 from robot_identification.nodes.roots import declare_roots
@@ -67,7 +68,6 @@ DIAGNOSTICS_PERIOD = 1.0
 FEW, MORE = 0.01, 1.1
 # A longer pause between stamps is one of the driver, or another clock [s].
 LONGEST_PAUSE = 5.0
-TEMPERATURES = ('joint_temperatures', 'rtde/joint_temperatures')
 # Joints take minutes to warm up [s].
 OLDEST_TEMPERATURE = 60.0
 OLDEST_REFERENCE = 0.1
@@ -113,7 +113,7 @@ class TorquePredictorNode(Node):
                 'what `robot-identification collision` wrote for the model; may be set while '
                 'running')
         self.create_subscription(JointState, 'joint_states', self._on_joint_state, NEWEST)
-        for topic in TEMPERATURES:
+        for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, NEWEST)
         self.create_subscription(JointState, '~/reference', self._on_reference, NEWEST)
         self.create_service(
@@ -441,8 +441,8 @@ def without_temperature(names: tuple[str, ...], lacking: np.ndarray) -> str:
     joints = ', '.join(np.array(names)[lacking])
     return (
         f'friction of {joints} needs a joint temperature, and none came in the last '
-        f'{OLDEST_TEMPERATURE:g} s on {" or ".join(TEMPERATURES)}: start rtde_reader, or use a '
-        'model whose friction knows no temperature'
+        f'{OLDEST_TEMPERATURE:g} s on {" or ".join(TEMPERATURE_TOPICS)}: start rtde_reader, or '
+        'use a model whose friction knows no temperature'
     )
 
 

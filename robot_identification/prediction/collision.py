@@ -44,8 +44,6 @@ BoolArray = NDArray[np.bool_]
 # Of which the largest ratio counts [s].
 BLOCK = 1.0
 FEWEST_BLOCKS = 20
-# Where nothing was calibrated.
-DEFAULT_FACTOR = 6.0
 # A joint that is slower may stick or turn round [rad/s]: above the noise of measured velocities,
 # below what matters in motion.
 REST_SPEED = 0.02

@@ -128,43 +128,31 @@ class DictionaryFriction(FrictionLaw):
     def _radii(self) -> FloatArray:
         return np.array(sorted({*self.presliding, *self.load_presliding}))
 
-    @cached_property
-    def _size(self) -> int:
-        return len(self.terms)
-
     def initial_state(self) -> FloatArray:
         """Return stops at rest, and no position before; see `FrictionLaw.initial_state`."""
         return np.append(np.zeros(len(self._radii)), np.nan)
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return all terms; see `FrictionLaw.columns`."""
-        columns = np.empty((len(motion.q), self._size))
-        if not motion.q.size:
-            return columns, state
+        dq, load = motion.dq, np.abs(motion.tau_rigid)
+        if not dq.size:
+            return np.zeros((0, len(self.terms))), state
         q_before = float(motion.q[0] if np.isnan(state[-1]) else state[-1])
         deflections = run_stops(motion.q, self._radii, state[:-1], q_before)
-        # A live node asks for one sample at a time: few calls count more than few numbers.
         stops = dict(zip(self._radii.tolist(), (deflections / self._radii).T, strict=True))
-        dq, load = motion.dq, np.abs(motion.tau_rigid)
-        index = 0
-        for factor in self.viscous:
-            columns[:, index] = factor * dq
-            index += 1
-        for width in self.sliding:
-            columns[:, index] = smooth_sign(dq, width)
-            index += 1
-        for radius in self.presliding:
-            columns[:, index] = stops[radius]
-            index += 1
-        if self.stribeck:
-            near = smooth_sign(dq, STRIBECK_WIDTH)
-        for velocity in self.stribeck:
-            columns[:, index] = near * static_share(dq, velocity, 2.0)
-            index += 1
-        for width in self.load_sliding:
-            columns[:, index] = load * smooth_sign(dq, width)
-            index += 1
-        for radius in self.load_presliding:
-            columns[:, index] = load * stops[radius]
-            index += 1
-        return columns, np.concatenate([deflections[-1], motion.q[-1:]])
+        columns = [
+            *(factor * dq for factor in self.viscous),
+            *(smooth_sign(dq, width) for width in self.sliding),
+            *(stops[radius] for radius in self.presliding),
+            *(
+                smooth_sign(dq, STRIBECK_WIDTH) * static_share(dq, velocity, 2.0)
+                for velocity in self.stribeck
+            ),
+            *(load * smooth_sign(dq, width) for width in self.load_sliding),
+            *(load * stops[radius] for radius in self.load_presliding),
+        ]
+        # A live node asks for a sample at a time, for which np.column_stack takes too long.
+        filled = np.empty((len(dq), len(columns)))
+        for index, column in enumerate(columns):
+            filled[:, index] = column
+        return filled, np.concatenate([deflections[-1], motion.q[-1:]])
