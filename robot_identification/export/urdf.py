@@ -12,44 +12,100 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""Write a URDF with the identified inertials and friction."""
+"""
+Write a URDF with the identified inertials and friction.
+
+Only the <inertial> of links and the <dynamics> of joints change; every other byte of the text
+stays what it was, comments, blanks and the order of attributes with it.
+"""
 
 from __future__ import annotations
 
-import re
+from dataclasses import dataclass
+import difflib
+from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Comment
-from xml.etree.ElementTree import Element
-from xml.etree.ElementTree import indent
-from xml.etree.ElementTree import SubElement
 from xml.etree.ElementTree import tostring
 
 import defusedxml.ElementTree
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
+from robot_identification.errors import DescriptionError
 from robot_identification.errors import InconsistentModelError
+from robot_identification.errors import UsageError
+from robot_identification.export.arm import change_of_link
+from robot_identification.export.arm import check_consistent
+from robot_identification.export.arm import LinkChange
+from robot_identification.export.arm import links_of_joints
+from robot_identification.export.arm import plain_friction
+from robot_identification.export.xml_editor import COMMENT
+from robot_identification.export.xml_editor import comment_text
+from robot_identification.export.xml_editor import XmlEditor
+from robot_identification.export.xml_editor import XmlSpan
+from robot_identification.files import read_text
 from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.friction.nearest import nearest_plain_friction
-from robot_identification.model.friction.nearest import sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import parse_urdf
+from robot_identification.model.urdf import Urdf
 
 FloatArray = NDArray[np.float64]
 
-# URDF knows these two; the law whose coefficient each takes as it is. Of any other law it takes
-# the nearest Coulomb and viscous friction.
-FRICTION_ATTRIBUTES = {'viscous': 'damping', 'coulomb': 'friction', 'coulomb_sign': 'friction'}
-# Where the model does not say up to which speed its friction is known [rad/s].
-UNKNOWN_SPEED = 1.0
+SIGNATURE = 'Identified by robot_identification.'
+# By which joints of two descriptions of one arm may differ [m], [rad]: angles are written as
+# 1.5708, too.
+SAME_PLACE = 1.0e-5
+# Part of an arm's largest inertial parameter that is rounding.
+ROUNDING = 1.0e-12
+
+
+@dataclass(frozen=True)
+class UrdfExport:
+    """
+    A URDF with identified inertials.
+
+    Attributes
+    ----------
+    source : str
+        Name of the description that was changed.
+    before, text : str
+        It, and what it became, with the ends of lines as they are.
+    links : tuple of LinkChange
+        Links that changed, in the order of the file.
+    mass_before, mass_after : float
+        Of all that moves [kg].
+
+    """
+
+    source: str
+    before: str
+    text: str
+    links: tuple[LinkChange, ...]
+    mass_before: float
+    mass_after: float
+
+    def diff(self, name: str) -> str:
+        """Return what changed as a unified diff; `name` is that of the changed file."""
+        return ''.join(difflib.unified_diff(
+            _lines(self.before), _lines(self.text), self.source, name
+        ))
+
+
+@dataclass(frozen=True, eq=False)
+class _Contents:
+    """What is to be written: parameters by link, friction by joint."""
+
+    links: dict[str, FloatArray]
+    emptied: list[str]
+    joints: dict[str, tuple[float, float]]
 
 
 def export_urdf(model: IdentifiedModel) -> str:
     """
-    Return the robot's URDF with the identified inertials.
+    Return the model's own URDF with the identified inertials.
 
     Bodies that are fixed to a link, or stand on a locked joint, keep their own inertials; what is
     left of the identified one is the link's. If that would be no body, the link takes those that
@@ -65,48 +121,153 @@ def export_urdf(model: IdentifiedModel) -> str:
         impossible ones.
 
     """
-    theta = model.theta_consistent
-    if theta is None:
-        raise InconsistentModelError(
-            f'the model of {model.robot.name} is not exported: {model.consistency_note}; '
-            'simulators would refuse it or blow up. Record a richer motion, or check drive gains '
-            'and units'
+    return make_urdf(model).text
+
+
+def make_urdf(model: IdentifiedModel, into: Path | None = None) -> UrdfExport:
+    """
+    Return a URDF with the identified inertials, and what changed.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Physically consistent.
+    into : Path, optional
+        The arm's URDF with meshes and everything; by default the text that the model file holds.
+        Its joints must be those of the model, and stand where they stand there; see
+        `export_urdf` for what becomes of the links.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file, it is a xacro file, or lacks joints of the model.
+    DescriptionError
+        If it cannot be used for dynamics, or is another arm; the message names link or joint.
+    InconsistentModelError
+        As `export_urdf`.
+
+    """
+    theta = check_consistent(model)
+    if into is None:
+        urdf, source = model.robot.urdf, f'{model.robot.name}.urdf'
+        data = f'<?xml version="1.0"?>\n{urdf.text}\n'.encode()
+        before = prior_inertial_parameters(model.robot)
+    else:
+        source = str(into)
+        data, urdf = _read_into(into)
+        before = prior_inertial_parameters(_check_same_arm(model.robot, urdf, source))
+    contents = _find_contents(model, theta, urdf, before.reshape(-1, 10))
+    remark = _remark(model, theta, contents.emptied)
+    changed, links = _write(data, source, urdf, contents, remark)
+    return UrdfExport(
+        source, data.decode(), changed.decode(), links,
+        float(before[::10].sum()), float(theta[: 10 * model.robot.n: 10].sum()),
+    )
+
+
+def _read_into(path: Path) -> tuple[bytes, Urdf]:
+    """Return the bytes of a URDF file that is to be changed, and the checked description."""
+    if path.suffix == '.xacro':
+        raise UsageError(
+            f'{path} is xacro, where one line can stand for many links: expand it first (`xacro '
+            f'{path.name} > arm.urdf`) and name the URDF'
         )
-    root: Any = defusedxml.ElementTree.fromstring(model.robot.urdf.text, forbid_dtd=True)
+    text = read_text(path).removeprefix('\ufeff')
+    return path.read_bytes(), parse_urdf(text, str(path), path.parent)
+
+
+def _check_same_arm(robot: RobotModel, urdf: Urdf, source: str) -> RobotModel:
+    """Return a description as the arm of a model, after checking that it is."""
+    known = {joint.name for joint in robot.urdf.joints}
+    new = [joint.name for joint in urdf.joints if joint.name not in known]
+    if new:
+        raise DescriptionError(
+            f'{source}: joint {new[0]!r:.80} moves, and the model of {robot.name} does not know '
+            'it: identify the arm with this description, or name the one it was identified with'
+        )
+    arm = make_robot_model(urdf, joints=robot.joint_names, locked=robot.locked)
+    _check_joints(robot, arm, source)
+    _check_bodies(robot, arm, source)
+    return arm
+
+
+def _check_joints(robot: RobotModel, arm: RobotModel, source: str) -> None:
+    advice = 'name the description that the arm was identified with, or identify it with this one'
+    for name in robot.joint_names:
+        pair = [_place_of_joint(model.pinocchio, name) for model in (robot, arm)]
+        (place, axis, before), (other_place, other_axis, other_before) = pair
+        if before != other_before:
+            raise DescriptionError(
+                f'{source}: joint {name!r:.80} follows {other_before!r:.80}, in the model of '
+                f'{robot.name} it follows {before!r:.80}; {advice}'
+            )
+        moved = float(np.linalg.norm(place.translation - other_place.translation))
+        turned = float(np.linalg.norm(pin.log3(place.rotation.T @ other_place.rotation)))
+        if not max(moved, turned) <= SAME_PLACE:
+            raise DescriptionError(
+                f'{source}: joint {name!r:.80} stands {moved:.3g} m and {turned:.3g} rad from '
+                f'where it stands in the model of {robot.name}, at most {SAME_PLACE:g} is '
+                f'rounding; {advice}'
+            )
+        if not np.abs(axis - other_axis).max() <= SAME_PLACE:
+            raise DescriptionError(
+                f'{source}: joint {name!r:.80} moves along {_shown(other_axis)}, in the model of '
+                f'{robot.name} along {_shown(axis)} (translation, rotation); {advice}'
+            )
+
+
+def _place_of_joint(model: Any, name: str) -> tuple[pin.SE3, FloatArray, str]:
+    """Return where a joint stands, its motion (6,), and the joint before it."""
+    number = model.getJointId(name)
+    kind = model.joints[number]
+    data = kind.createData()
+    kind.calc(data, np.zeros(1))
+    before = str(model.names[model.parents[number]])
+    return model.jointPlacements[number], np.asarray(data.S).reshape(6), before
+
+
+def _check_bodies(robot: RobotModel, arm: RobotModel, source: str) -> None:
+    """Refuse bodies that the identified ones need not have had; what lacks is made up for."""
+    _, carried = links_of_joints(robot.urdf.text)
+    known = {link.name for link in robot.urdf.links if link.moved and link.mass > 0.0}
+    known.update(carried[name] for name in robot.joint_names)
+    for link in arm.urdf.links:
+        if link.moved and link.mass > 0.0 and link.name not in known:
+            raise DescriptionError(
+                f'{source}: link {link.name!r:.80} has mass, and the model of {robot.name} does '
+                'not know it: identify the arm with this description, or take the link out'
+            )
+
+
+def _shown(vector: FloatArray) -> str:
+    return '(' + ', '.join(f'{value:.4g}' for value in vector + 0.0) + ')'
+
+
+def _find_contents(
+    model: IdentifiedModel, theta: FloatArray, urdf: Urdf, prior: FloatArray
+) -> _Contents:
+    """Return the inertials of links so that each moving body is the identified one."""
+    root: Any = defusedxml.ElementTree.fromstring(urdf.text, forbid_dtd=True)
     links = {link.get('name'): link for link in root.findall('link')}
-    joints = {joint.get('name'): joint for joint in root.findall('joint')}
+    _, children = links_of_joints(urdf.text)
     n = model.robot.n
     lumped = theta[: 10 * n].reshape(n, 10)
-    prior = prior_inertial_parameters(model.robot).reshape(n, 10)
-    taken = []
+    contents = _Contents({}, [], {})
     for index, name in enumerate(model.robot.joint_names):
-        joint = joints[name]
-        link = links[joint.find('child').get('link')]
+        link = links[children[name]]
         own = lumped[index] - (prior[index] - _own_parameters(link))
         if not smallest_eigenvalues(own)[0] > 0.0:
-            fixed = _take_fixed_bodies(root, link.get('name'))
-            taken += fixed
-            own = lumped[index] - (_prior_of(root, model.robot)[index] - _own_parameters(link))
+            contents.emptied.extend(_take_fixed_bodies(root, link.get('name')))
+            left = _prior_of(root, model.robot, urdf.name)[index]
+            own = lumped[index] - (left - _own_parameters(link))
         if not smallest_eigenvalues(own)[0] > 0.0:
             raise InconsistentModelError(
                 f'the link after {name} is left with impossible inertia when the bodies on '
                 'joints that are locked keep theirs: check their inertials in the URDF'
             )
-        _write_inertial(link, own)
-        _write_dynamics(joint, model, theta, index)
-    reflected = theta[model.parameters.reflected_inertia_slice]
-    text = ', '.join(
-        f'{name} {value:.6g}'
-        for name, value in zip(model.robot.joint_names, reflected, strict=False)
-    )
-    # XML allows no double hyphen in a comment, and names may have them.
-    root.insert(0, Comment(re.sub('-+', '-', (
-        ' Identified by robot_identification. Reflected rotor inertias, which URDF has no place '
-        f'for [kg m^2]: {text} '
-        + (f'Part of the moving link before them: {", ".join(taken)} ' if taken else '')
-    ))))
-    indent(root)
-    return '<?xml version="1.0"?>\n' + str(tostring(root, encoding='unicode')) + '\n'
+        contents.links[children[name]] = own
+        contents.joints[name] = plain_friction(model, theta, index)
+    return contents
 
 
 def _take_fixed_bodies(root: Any, link: str) -> list[str]:
@@ -127,9 +288,9 @@ def _take_fixed_bodies(root: Any, link: str) -> list[str]:
     return taken
 
 
-def _prior_of(root: Any, robot: RobotModel) -> FloatArray:
+def _prior_of(root: Any, robot: RobotModel, name: str) -> FloatArray:
     """Return the inertial parameters of an arm's URDF as it stands, shape (n, 10)."""
-    urdf = parse_urdf(str(tostring(root, encoding='unicode')), robot.urdf.name)
+    urdf = parse_urdf(str(tostring(root, encoding='unicode')), name)
     arm = make_robot_model(urdf, joints=robot.joint_names, locked=robot.locked)
     return prior_inertial_parameters(arm).reshape(robot.n, 10)
 
@@ -158,62 +319,94 @@ def _own_parameters(link: Any) -> FloatArray:
     return parameters
 
 
-def _write_inertial(link: Element, parameters: FloatArray) -> None:
-    body = pin.Inertia.FromDynamicParameters(parameters)
+def _write(
+    data: bytes, source: str, urdf: Urdf, contents: _Contents, remark: str
+) -> tuple[bytes, tuple[LinkChange, ...]]:
+    """Return the text with other inertials and friction, and which links changed."""
+    root: Any = defusedxml.ElementTree.fromstring(urdf.text, forbid_dtd=True)
+    before = {link.get('name'): _own_parameters(link) for link in root.findall('link')}
+    largest = max(float(np.abs(own).max()) for own in before.values())
+    editor = XmlEditor(data, source)
+    changes = []
+    for link in editor.root.children:
+        old = before.get(link.name, np.zeros(10))
+        if link.tag != 'link' or link.name not in [*contents.links, *contents.emptied]:
+            continue
+        new = contents.links.get(link.name, np.zeros(10))
+        # What was written by the same numbers is left as it was written.
+        if np.abs(new - old).max() > ROUNDING * largest:
+            _write_inertial(editor, link, new)
+            changes.append(change_of_link(link.name, old, new))
+    for joint in editor.root.children:
+        if joint.tag == 'joint' and joint.name in contents.joints:
+            _write_dynamics(editor, joint, contents.joints[joint.name])
+    earlier = [
+        span for span in editor.root.children
+        if span.tag == COMMENT and SIGNATURE.encode() in data[span.start: span.end]
+    ]
+    if earlier:
+        editor.replace_tag(earlier[0], remark)
+    else:
+        editor.insert_comment(remark)
+    return editor.result(), tuple(changes)
+
+
+def _write_inertial(editor: XmlEditor, link: XmlSpan, parameters: FloatArray) -> None:
     old = link.find('inertial')
-    if old is not None:
-        link.remove(old)
-    inertial = Element('inertial')
-    link.insert(0, inertial)
-    SubElement(inertial, 'origin', xyz=_numbers(body.lever), rpy='0 0 0')
-    SubElement(inertial, 'mass', value=repr(float(body.mass)))
+    if not parameters.any():
+        if old is not None:
+            editor.remove(old)
+        return
+    body = pin.Inertia.FromDynamicParameters(parameters)
     tensor = body.inertia
-    SubElement(
-        inertial,
-        'inertia',
-        {
+    like = link if old is None or not old.children else old.children[-1]
+    children = [
+        editor.tag('origin', like, xyz=_numbers(body.lever), rpy='0 0 0'),
+        editor.tag('mass', like, value=repr(float(body.mass))),
+        editor.tag('inertia', like, **{
             f'i{a}{b}': repr(float(tensor[i, j]))
             for i, a in enumerate('xyz')
             for j, b in enumerate('xyz')
             if i <= j
-        },
-    )
+        }),
+    ]
+    if old is None:
+        editor.insert(link, 'inertial', children)
+    else:
+        editor.replace(old, 'inertial', children)
 
 
 def _write_dynamics(
-    joint: Element, model: IdentifiedModel, theta: FloatArray, index: int
+    editor: XmlEditor, joint: XmlSpan, friction: tuple[float, float]
 ) -> None:
-    values = dict.fromkeys(FRICTION_ATTRIBUTES.values(), 0.0)
-    for term, columns in zip(
-        model.parameters.friction, model.parameters.friction_slices, strict=True
-    ):
-        if term.joint != index:
-            continue
-        if term.law.name in FRICTION_ATTRIBUTES:
-            values[FRICTION_ATTRIBUTES[term.law.name]] += float(theta[columns][0])
-            continue
-        coulomb, viscous = nearest_plain_friction(
-            term.law,
-            theta[columns],
-            sliding_speeds(_covered(model, 'speeds', index) or UNKNOWN_SPEED),
-            _covered(model, 'loads', index),
-        )
-        values['friction'] += coulomb
-        values['damping'] += viscous
+    coulomb, viscous = (repr(value) for value in friction)
+    tag = editor.tag('dynamics', joint, damping=viscous, friction=coulomb)
     old = joint.find('dynamics')
-    if old is not None:
-        joint.remove(old)
-    # A negative friction would feed energy into a simulation.
-    SubElement(
-        joint, 'dynamics', {key: repr(max(value, 0.0)) for key, value in values.items()}
+    if old is None:
+        editor.append_tag(joint, tag)
+    else:
+        editor.replace_tag(old, tag)
+
+
+def _remark(model: IdentifiedModel, theta: FloatArray, taken: list[str]) -> str:
+    """Return the comment with what has no place in a URDF."""
+    reflected = theta[model.parameters.reflected_inertia_slice]
+    text = ', '.join(
+        f'{name} {value:.6g}'
+        for name, value in zip(model.robot.joint_names, reflected, strict=False)
     )
+    remark = comment_text(
+        f'{SIGNATURE} Reflected rotor inertias, which URDF has no place for [kg m^2]: {text}'
+        + (f' Part of the moving link before them: {", ".join(taken)}' if taken else '')
+    )
+    return f'<!--{remark}-->'
 
 
-def _covered(model: IdentifiedModel, what: str, index: int) -> float:
-    """Return a quality figure of one joint, zero where the model does not have it."""
-    values = model.quality.get(what)
-    return 0.0 if values is None else float(values[index])
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text; nothing but a line feed ends one."""
+    return [f'{line}\n' for line in text.removesuffix('\n').split('\n')]
 
 
 def _numbers(vector: FloatArray) -> str:
-    return ' '.join(repr(float(value)) for value in vector)
+    # Adding zero makes zero of minus zero.
+    return ' '.join(repr(float(value) + 0.0) for value in vector)

@@ -24,6 +24,7 @@ from builders import robot_urdf
 from estimation.arm_problems import arm_problem
 from estimation.arm_problems import arm_reduction
 from estimation.arm_problems import fourier_motion
+from export.exported_models import model_of
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -32,12 +33,7 @@ from robot_identification.estimation.estimators.consistent import fit_consistent
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.urdf import export_urdf
-from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
@@ -48,20 +44,6 @@ from robot_identification.simulation.twin import inverse_dynamics
 from robot_identification.simulation.twin import true_inertial_parameters
 from scipy.optimize import lsq_linear
 from scipy.optimize import minimize
-
-
-def model_of(robot, inertial, friction='viscous,coulomb,offset', **changes):
-    """Return a model with these inertial parameters, and friction and rotors by number."""
-    parameters = make_standard_parameters(robot.n, parse_friction(friction), True)
-    reduction = reduce_to_base(robot, parameters)
-    theta = np.zeros(parameters.size)
-    theta[: 10 * robot.n] = inertial
-    theta[10 * robot.n:] = 0.1 * (1 + np.arange(parameters.size - 10 * robot.n))
-    model = IdentifiedModel(
-        robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), theta,
-        'by hand', SignalSource(), {}, {},
-    )
-    return replace(model, **changes)
 
 
 def read_again(text, robot):

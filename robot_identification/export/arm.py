@@ -1,0 +1,341 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What every export takes of a model: possible bodies, rotors that weigh, plain friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import defusedxml.ElementTree
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.errors import InconsistentModelError
+from robot_identification.model.consistency import smallest_eigenvalues
+from robot_identification.model.friction.nearest import nearest_plain_friction
+from robot_identification.model.friction.nearest import sliding_speeds
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import prior_inertial_parameters
+
+FloatArray = NDArray[np.float64]
+
+# Laws whose coefficient Coulomb or viscous friction takes as it is; of any other law it takes the
+# nearest of both.
+PLAIN_LAWS = {'viscous': 'viscous', 'coulomb': 'coulomb', 'coulomb_sign': 'coulomb'}
+# Where the model does not say up to which speed its friction is known [rad/s].
+UNKNOWN_SPEED = 1.0
+# Reflected inertia [kg m^2] that is zero but for rounding.
+ROUNDING = 1.0e-9
+
+
+def check_consistent(model: IdentifiedModel) -> FloatArray:
+    """
+    Return the standard parameters that may be exported.
+
+    Returns
+    -------
+    ndarray, shape (p,)
+        `theta_consistent`, physically consistent for certain.
+
+    Raises
+    ------
+    InconsistentModelError
+        If the model has none, no body has those of a link, or a rotor would have to weigh less
+        than nothing.
+
+    """
+    theta, robot = model.theta_consistent, model.robot
+    advice = (
+        'simulators would refuse it or blow up. Record a richer motion, or check drive gains and '
+        'units'
+    )
+    if theta is None:
+        raise InconsistentModelError(
+            f'the model of {robot.name} is not exported: {model.consistency_note}; {advice}'
+        )
+    for name, least in zip(
+        robot.joint_names, smallest_eigenvalues(theta[: 10 * robot.n]), strict=True
+    ):
+        if not least > 0.0:
+            raise InconsistentModelError(
+                f'the model of {robot.name} is not exported: no body has the parameters of the '
+                f'link after {name}, the smallest pseudo-inertia eigenvalue is {least:.3g} and '
+                f'must be positive; {advice}'
+            )
+    for name, inertia in zip(robot.joint_names, reflected_inertias(model, theta), strict=True):
+        if not inertia >= -ROUNDING:
+            raise InconsistentModelError(
+                f'the model of {robot.name} is not exported: the reflected inertia of {name} is '
+                f'{inertia:.3g} kg m^2 and must not be negative; {advice}'
+            )
+    return theta
+
+
+def reflected_inertias(model: IdentifiedModel, theta: FloatArray) -> FloatArray:
+    """Return the reflected inertias among parameters, zero where there are none, shape (n,)."""
+    if not model.parameters.reflected_inertia:
+        return np.zeros(model.robot.n)
+    found: FloatArray = theta[model.parameters.reflected_inertia_slice]
+    return found
+
+
+def plain_friction(model: IdentifiedModel, theta: FloatArray, joint: int) -> tuple[float, float]:
+    """
+    Return the Coulomb and viscous friction of a joint, for what knows no other.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        With any friction laws. Of one that is neither Coulomb nor viscous it is the nearest to
+        them in steady sliding, over the speeds and at the mean load that the model was identified
+        at.
+    theta : ndarray, shape (p,)
+        Standard parameters.
+    joint : int
+        Index in kinematic order.
+
+    Returns
+    -------
+    coulomb : float
+        Not negative, since a negative friction would feed energy into a simulation [N m].
+    viscous : float
+        Not negative [N m s/rad].
+
+    """
+    found = {'coulomb': 0.0, 'viscous': 0.0}
+    for term, columns in zip(
+        model.parameters.friction, model.parameters.friction_slices, strict=True
+    ):
+        if term.joint != joint:
+            continue
+        if term.law.name in PLAIN_LAWS:
+            found[PLAIN_LAWS[term.law.name]] += float(theta[columns][0])
+            continue
+        coulomb, viscous = nearest_plain_friction(
+            term.law,
+            theta[columns],
+            sliding_speeds(_covered(model, 'speeds', joint) or UNKNOWN_SPEED),
+            _covered(model, 'loads', joint),
+        )
+        found['coulomb'] += coulomb
+        found['viscous'] += viscous
+    return max(found['coulomb'], 0.0), max(found['viscous'], 0.0)
+
+
+def _covered(model: IdentifiedModel, what: str, joint: int) -> float:
+    """Return a quality figure of one joint, zero where the model does not have it."""
+    values = model.quality.get(what)
+    return 0.0 if values is None else float(values[joint])
+
+
+@dataclass(frozen=True, eq=False)
+class ArmJoint:
+    """
+    A moving joint of an exported arm, and the body that it carries.
+
+    Attributes
+    ----------
+    name, link : str
+        Name of the joint and of the link that it carries.
+    parent : int
+        Index of the joint before it in `ExportedArm.joints`; -1 is the root link.
+    is_prismatic : bool
+        Whether it slides; else it turns.
+    placement : pinocchio.SE3
+        Of its frame in the frame of the joint before it, at position zero.
+    axis : ndarray, shape (3,)
+        Direction of motion in its frame, of length one.
+    body : pinocchio.Inertia
+        All that moves with the link: bodies that are fixed to it and those on locked joints.
+    reflected_inertia : float
+        Of the rotor, on the joint's side [kg m^2].
+    coulomb, viscous : float
+        Plain friction [N m], [N m s/rad].
+    lower, upper, velocity, effort : float
+        Limits; infinite where unknown.
+
+    """
+
+    name: str
+    link: str
+    parent: int
+    is_prismatic: bool
+    placement: pin.SE3
+    axis: FloatArray
+    body: pin.Inertia
+    reflected_inertia: float
+    coulomb: float
+    viscous: float
+    lower: float
+    upper: float
+    velocity: float
+    effort: float
+
+
+@dataclass(frozen=True, eq=False)
+class ArmFrame:
+    """
+    A link of the description that is no body of its own in an exported arm.
+
+    Attributes
+    ----------
+    name : str
+        Of the link.
+    joint : int
+        Index of the joint that it moves with; -1 is the root link.
+    placement : pinocchio.SE3
+        In that joint's frame.
+
+    """
+
+    name: str
+    joint: int
+    placement: pin.SE3
+
+
+@dataclass(frozen=True, eq=False)
+class ExportedArm:
+    """
+    The arm as a chain of one body for each moving joint.
+
+    Attributes
+    ----------
+    name, root : str
+        Names of the robot and of its root link.
+    gravity : ndarray, shape (3,)
+        In the root frame [m/s^2].
+    base : pinocchio.Inertia
+        What stands still with the root link.
+    joints : tuple of ArmJoint
+        Kinematic order.
+    frames : tuple of ArmFrame
+        The other links.
+
+    """
+
+    name: str
+    root: str
+    gravity: FloatArray
+    base: pin.Inertia
+    joints: tuple[ArmJoint, ...]
+    frames: tuple[ArmFrame, ...]
+
+
+def exported_arm(model: IdentifiedModel) -> ExportedArm:
+    """
+    Return the arm with the identified bodies, friction and rotors.
+
+    Raises
+    ------
+    InconsistentModelError
+        If the model is not physically consistent.
+
+    """
+    theta = check_consistent(model)
+    robot, described = model.robot, model.robot.pinocchio
+    limits, rotors = robot.limits, reflected_inertias(model, theta)
+    root, carried = links_of_joints(robot.urdf.text)
+    joints = []
+    for index, name in enumerate(robot.joint_names):
+        number = described.getJointId(name)
+        kind = described.joints[number]
+        data = kind.createData()
+        kind.calc(data, np.zeros(1))
+        direction = np.asarray(data.S).reshape(6)
+        is_prismatic = bool(np.any(direction[:3] != 0.0))
+        coulomb, viscous = plain_friction(model, theta, index)
+        joints.append(ArmJoint(
+            name, carried[name], int(described.parents[number]) - 1, is_prismatic,
+            described.jointPlacements[number], direction[:3] if is_prismatic else direction[3:],
+            pin.Inertia.FromDynamicParameters(theta[10 * index: 10 * index + 10]),
+            max(float(rotors[index]), 0.0), coulomb, viscous,
+            *(float(values[index]) for values in (
+                limits.lower, limits.upper, limits.velocity, limits.effort
+            )),
+        ))
+    bodies = {root, *(joint.link for joint in joints)}
+    return ExportedArm(
+        robot.name, root, robot.gravity, described.inertias[0], tuple(joints),
+        tuple(
+            ArmFrame(frame.name, frame.parentJoint - 1, frame.placement)
+            for frame in described.frames
+            if frame.type == pin.FrameType.BODY and frame.name not in bodies
+        ),
+    )
+
+
+def links_of_joints(text: str) -> tuple[str, dict[str, str]]:
+    """Return a URDF's root link, and the link that each joint carries."""
+    tree: Any = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
+    carried = {
+        str(joint.get('name')): str(joint.find('child').get('link'))
+        for joint in tree.findall('joint')
+    }
+    root, = {str(link.get('name')) for link in tree.findall('link')} - set(carried.values())
+    return root, carried
+
+
+@dataclass(frozen=True)
+class LinkChange:
+    """
+    A link whose inertial is another one.
+
+    Attributes
+    ----------
+    link : str
+        Its name.
+    mass_before, mass_after : float
+        [kg].
+    centre_moved : float, optional
+        How far its centre of mass is from where it was [m]; None where it had no mass, or has
+        none.
+
+    """
+
+    link: str
+    mass_before: float
+    mass_after: float
+    centre_moved: float | None
+
+
+def change_of_link(link: str, before: FloatArray, after: FloatArray) -> LinkChange:
+    """Return what two sets of inertial parameters of a link, (10,), differ by."""
+    moved = None
+    if before[0] > 0.0 and after[0] > 0.0:
+        moved = float(np.linalg.norm(after[1:4] / after[0] - before[1:4] / before[0]))
+    return LinkChange(link, float(before[0]), float(after[0]), moved)
+
+
+def body_changes(model: IdentifiedModel) -> tuple[LinkChange, ...]:
+    """
+    Return what the moving bodies of a model and those of its description differ by.
+
+    Each with all that is fixed to it and stands on locked joints.
+
+    Raises
+    ------
+    InconsistentModelError
+        If the model is not physically consistent.
+
+    """
+    robot = model.robot
+    after = check_consistent(model)[: 10 * robot.n].reshape(-1, 10)
+    before = prior_inertial_parameters(robot).reshape(-1, 10)
+    _, carried = links_of_joints(robot.urdf.text)
+    return tuple(
+        change_of_link(carried[name], *pair)
+        for name, *pair in zip(robot.joint_names, before, after, strict=True)
+    )

@@ -1,0 +1,135 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Write a MuJoCo model with the identified bodies, rotors and friction."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Comment
+from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import indent
+from xml.etree.ElementTree import SubElement
+from xml.etree.ElementTree import tostring
+
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.export.arm import ArmJoint
+from robot_identification.export.arm import exported_arm
+from robot_identification.export.arm import ExportedArm
+from robot_identification.export.xml_editor import comment_text
+from robot_identification.model.identified_model import IdentifiedModel
+
+FloatArray = NDArray[np.float64]
+
+# MuJoCo's own name for what stands still.
+WORLD = 'world'
+
+
+def export_mjcf(model: IdentifiedModel) -> str:
+    """
+    Return a MuJoCo model (MJCF) that stands alone.
+
+    One body for each moving joint; other links are sites in it, and joints that the model does
+    not move are welded where they stood. Reflected inertia is `armature`, viscous friction
+    `damping`, Coulomb friction `frictionloss`; of other laws it is the nearest of both. A motor
+    of gear 1 drives each joint, in N m (N) and within the effort limit. Gravity is that in the
+    root frame. There are no shapes, so that nothing collides.
+
+    Raises
+    ------
+    InconsistentModelError
+        If the model is not physically consistent.
+
+    """
+    arm = exported_arm(model)
+    root = Element('mujoco', model=arm.name)
+    root.append(Comment(_remark(model)))
+    SubElement(
+        root, 'compiler', angle='radian', autolimits='true', inertiafromgeom='false',
+        balanceinertia='false',
+    )
+    SubElement(root, 'option', gravity=_numbers(arm.gravity), integrator='implicitfast')
+    world = SubElement(root, 'worldbody')
+    base = world if arm.root == WORLD else SubElement(world, 'body', name=arm.root)
+    bodies: list[Element] = []
+    for joint in arm.joints:
+        bodies.append(_add_body(_parent(base, bodies, joint.parent), joint))
+    for frame in arm.frames:
+        SubElement(
+            _parent(base, bodies, frame.joint), 'site',
+            {'name': frame.name, **_pose(frame.placement)},
+        )
+    _add_motors(root, arm)
+    indent(root)
+    return str(tostring(root, encoding='unicode')) + '\n'
+
+
+def _remark(model: IdentifiedModel) -> str:
+    locked = ', '.join(
+        f'{name} at {position:.6g}' for name, position in model.robot.locked.items()
+    )
+    return comment_text(
+        'Identified by robot_identification. Gravity is that in the frame of the root link.'
+        + (f' Joints that stand still: {locked}.' if locked else '')
+    )
+
+
+def _parent(base: Element, bodies: list[Element], joint: int) -> Element:
+    return base if joint < 0 else bodies[joint]
+
+
+def _add_body(parent: Element, joint: ArmJoint) -> Element:
+    body = SubElement(parent, 'body', {'name': joint.link, **_pose(joint.placement)})
+    inertia = joint.body.inertia
+    rows, columns = [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]
+    SubElement(
+        body, 'inertial', pos=_numbers(joint.body.lever), mass=repr(float(joint.body.mass)),
+        fullinertia=_numbers(inertia[rows, columns]),
+    )
+    bounds = np.array([joint.lower, joint.upper])
+    has_range = {'range': _numbers(bounds)} if np.all(np.isfinite(bounds)) else {}
+    SubElement(body, 'joint', {
+        'name': joint.name,
+        'type': 'slide' if joint.is_prismatic else 'hinge',
+        'axis': _numbers(joint.axis),
+        'armature': repr(joint.reflected_inertia),
+        'damping': repr(joint.viscous),
+        'frictionloss': repr(joint.coulomb),
+        **has_range,
+    })
+    return body
+
+
+def _add_motors(root: Element, arm: ExportedArm) -> None:
+    actuators = SubElement(root, 'actuator')
+    for joint in arm.joints:
+        limit = np.array([-joint.effort, joint.effort])
+        has_limit = {'ctrlrange': _numbers(limit)} if np.isfinite(joint.effort) else {}
+        SubElement(
+            actuators, 'motor',
+            {'name': joint.name, 'joint': joint.name, 'gear': '1', **has_limit},
+        )
+
+
+def _pose(placement: pin.SE3) -> dict[str, str]:
+    x, y, z, w = pin.Quaternion(placement.rotation).coeffs()
+    return {
+        'pos': _numbers(placement.translation), 'quat': _numbers(np.array([w, x, y, z]))
+    }
+
+
+def _numbers(vector: FloatArray) -> str:
+    # Adding zero makes zero of minus zero.
+    return ' '.join(repr(float(value) + 0.0) for value in vector)

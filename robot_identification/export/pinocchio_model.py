@@ -1,0 +1,62 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""A Pinocchio model with everything identified that Pinocchio has a place for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.export.arm import exported_arm
+from robot_identification.model.identified_model import IdentifiedModel
+
+
+def build_pinocchio_model(model: IdentifiedModel) -> pin.Model:
+    """
+    Return the arm for Pinocchio: identified bodies, rotors, plain friction, limits and gravity.
+
+    Joints that the model does not move are locked, and their bodies are part of the link before
+    them. Pinocchio's `rnea` has bodies and rotors (`armature`); friction (`friction`, of Coulomb)
+    and `damping` (viscous) are in the model for those who use them, and not in `rnea`.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Physically consistent.
+
+    Returns
+    -------
+    pinocchio.Model
+        With the n joints of the model, in its order.
+
+    Raises
+    ------
+    InconsistentModelError
+        If the model is not physically consistent.
+
+    """
+    arm = exported_arm(model)
+    # The joints' limits are those of the robot's YAML, which win over the URDF's.
+    built = model.robot.pinocchio.copy()
+    for number, joint in enumerate(arm.joints, start=1):
+        built.inertias[number] = joint.body
+    built.armature = np.array([joint.reflected_inertia for joint in arm.joints])
+    built.friction = np.array([joint.coulomb for joint in arm.joints])
+    built.damping = np.array([joint.viscous for joint in arm.joints])
+    limits = model.robot.limits
+    built.lowerPositionLimit = limits.lower
+    built.upperPositionLimit = limits.upper
+    built.velocityLimit = limits.velocity
+    built.effortLimit = limits.effort
+    return built

@@ -1,0 +1,178 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Write an SDF model, as Gazebo reads it, with the identified bodies and friction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree.ElementTree import Comment
+from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import indent
+from xml.etree.ElementTree import SubElement
+from xml.etree.ElementTree import tostring
+
+import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
+from robot_identification.export.arm import ArmJoint
+from robot_identification.export.arm import exported_arm
+from robot_identification.export.arm import ExportedArm
+from robot_identification.export.xml_editor import comment_text
+from robot_identification.model.consistency import smallest_eigenvalues
+from robot_identification.model.identified_model import IdentifiedModel
+
+FloatArray = NDArray[np.float64]
+
+# Gazebo Fortress and later read it; the first one that has quaternions in poses.
+VERSION = '1.9'
+WORLD = 'world'
+ANCHOR = 'fixed_to_world'
+
+
+def export_sdf(model: IdentifiedModel) -> str:
+    """
+    Return an SDF model that stands alone.
+
+    One link for each moving joint; other links of the description are frames, and joints that
+    the model does not move are welded where they stood. The root link is fixed to the world, and
+    the model is turned so that the world's gravity points as the identified one does. Friction is
+    Coulomb and viscous, of other laws the nearest of both. Reflected inertia has no place in SDF
+    and stands in a comment. There are no shapes.
+
+    Raises
+    ------
+    InconsistentModelError
+        If the model is not physically consistent.
+
+    """
+    arm = exported_arm(model)
+    names = _links_of_sdf(arm)
+    root = Element('sdf', version=VERSION)
+    built = SubElement(root, 'model', name=arm.name)
+    built.append(Comment(_remark(model, arm)))
+    _add_pose(built, pin.SE3(_upright(arm.gravity), np.zeros(3)))
+    base = SubElement(built, 'link', name=names[arm.root])
+    # It does not move: where the description has no possible body, SDF's own default does.
+    if smallest_eigenvalues(arm.base.toDynamicParameters())[0] > 0.0:
+        _add_inertial(base, arm.base)
+    taken = [*names.values(), *(joint.name for joint in arm.joints)]
+    anchor = SubElement(built, 'joint', name=_free(ANCHOR, taken), type='fixed')
+    _add_text(anchor, 'parent', WORLD)
+    _add_text(anchor, 'child', names[arm.root])
+    links = [names[joint.link] for joint in arm.joints]
+    for joint in arm.joints:
+        parent = names[arm.root] if joint.parent < 0 else links[joint.parent]
+        _add_joint(built, joint, parent, names[joint.link])
+    for frame in arm.frames:
+        holder = names[arm.root] if frame.joint < 0 else links[frame.joint]
+        element = SubElement(built, 'frame', name=names[frame.name], attached_to=holder)
+        _add_pose(element, frame.placement)
+    indent(root)
+    return '<?xml version="1.0"?>\n' + str(tostring(root, encoding='unicode')) + '\n'
+
+
+def _remark(model: IdentifiedModel, arm: ExportedArm) -> str:
+    reflected = ', '.join(f'{joint.name} {joint.reflected_inertia:.6g}' for joint in arm.joints)
+    locked = ', '.join(
+        f'{name} at {position:.6g}' for name, position in model.robot.locked.items()
+    )
+    return comment_text(
+        'Identified by robot_identification. Reflected rotor inertias, which SDF has no place '
+        f'for [kg m^2]: {reflected}. Gravity was {_numbers(arm.gravity)} m/s^2 in the frame of '
+        'the root link.'
+        + (f' Joints that stand still: {locked}.' if locked else '')
+    )
+
+
+def _links_of_sdf(arm: ExportedArm) -> dict[str, str]:
+    """Return SDF's name of every link: links, joints and frames share one set of names there."""
+    taken = [WORLD, *(joint.name for joint in arm.joints)]
+    names: dict[str, str] = {}
+    links = [arm.root, *(joint.link for joint in arm.joints), *(f.name for f in arm.frames)]
+    for link in links:
+        names[link] = link if link not in taken else _free(f'{link}_link', [*taken, *links])
+        taken.append(names[link])
+    return names
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """Return a name that is not taken."""
+    used = set(taken)
+    while name in used:
+        name += '_'
+    return name
+
+
+def _upright(gravity: FloatArray) -> FloatArray:
+    """Return the rotation of the root frame in a world where gravity points down, (3, 3)."""
+    size = float(np.linalg.norm(gravity))
+    if size == 0.0:
+        return np.eye(3)
+    turn = pin.Quaternion.FromTwoVectors(gravity / size, np.array([0.0, 0.0, -1.0]))
+    rotation: FloatArray = turn.toRotationMatrix()
+    return rotation
+
+
+def _add_joint(built: Element, joint: ArmJoint, parent: str, child: str) -> None:
+    link = SubElement(built, 'link', name=child)
+    SubElement(link, 'pose', relative_to=joint.name).text = '0 0 0 0 0 0'
+    _add_inertial(link, joint.body)
+    has_limits = bool(np.isfinite(joint.lower) and np.isfinite(joint.upper))
+    turning = 'revolute' if has_limits else 'continuous'
+    element = SubElement(
+        built, 'joint', name=joint.name, type='prismatic' if joint.is_prismatic else turning
+    )
+    _add_pose(element, joint.placement, relative_to=parent)
+    _add_text(element, 'parent', parent)
+    _add_text(element, 'child', child)
+    axis = SubElement(element, 'axis')
+    _add_text(axis, 'xyz', _numbers(joint.axis))
+    limits = {'effort': joint.effort, 'velocity': joint.velocity}
+    if has_limits:
+        limits = {'lower': joint.lower, 'upper': joint.upper, **limits}
+    limit = SubElement(axis, 'limit')
+    for key, value in limits.items():
+        if np.isfinite(value):
+            _add_text(limit, key, repr(value))
+    dynamics = SubElement(axis, 'dynamics')
+    _add_text(dynamics, 'damping', repr(joint.viscous))
+    _add_text(dynamics, 'friction', repr(joint.coulomb))
+
+
+def _add_inertial(link: Element, body: pin.Inertia) -> None:
+    inertial = SubElement(link, 'inertial')
+    SubElement(inertial, 'pose').text = f'{_numbers(body.lever)} 0 0 0'
+    _add_text(inertial, 'mass', repr(float(body.mass)))
+    tensor = SubElement(inertial, 'inertia')
+    for i, a in enumerate('xyz'):
+        for j, b in enumerate('xyz'):
+            if i <= j:
+                _add_text(tensor, f'i{a}{b}', repr(float(body.inertia[i, j])))
+
+
+def _add_pose(parent: Element, placement: pin.SE3, **attributes: str) -> None:
+    # Angles lose half their digits where the pitch is a right angle.
+    turn = pin.Quaternion(placement.rotation).coeffs()
+    pose = SubElement(parent, 'pose', {**attributes, 'rotation_format': 'quat_xyzw'})
+    pose.text = f'{_numbers(placement.translation)} {_numbers(turn)}'
+
+
+def _add_text(parent: Element, tag: str, text: str) -> None:
+    SubElement(parent, tag).text = text
+
+
+def _numbers(vector: FloatArray) -> str:
+    # Adding zero makes zero of minus zero.
+    return ' '.join(repr(float(value) + 0.0) for value in vector)

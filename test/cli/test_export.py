@@ -1,0 +1,193 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`export`, as a user types it: what it prints, what it leaves behind, what it refuses."""
+
+from dataclasses import replace
+import json
+import shutil
+import subprocess
+
+from builders import contents
+from builders import run_command
+from export.exported_models import changed_prior
+from export.exported_models import model_of
+import numpy as np
+import pytest
+from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import read_urdf
+
+FORMATS = {'urdf': 'a.urdf', 'mjcf': 'a.xml', 'sdf': 'a.sdf', 'yaml': 'a.yaml'}
+
+
+@pytest.fixture(scope='module')
+def model(ur5):
+    """Return a model of a UR5 that can be exported."""
+    # What a model file needs, and a model by hand does not have.
+    return replace(
+        model_of(ur5, changed_prior(ur5), 'viscous'), provenance={'bags': []},
+        quality={'verdict': 'good'},
+    )
+
+
+@pytest.fixture
+def place(model, tmp_path):
+    """Return a folder with a model file."""
+    (tmp_path / 'model.yaml').write_text(dump_identified_model(model))
+    return tmp_path
+
+
+def export(place, *arguments):
+    """Export the model in a folder; words that are file names of FORMATS lie there, too."""
+    return run_command('export', place / 'model.yaml', *(
+        place / argument if str(argument) in (*FORMATS.values(), 'my.urdf') else argument
+        for argument in arguments
+    ))
+
+
+def everything():
+    """Return the options that write all formats."""
+    return [word for name, file in FORMATS.items() for word in (f'--{name}', file)]
+
+
+def test_all_formats_at_once(place, model):
+    found = export(place, *everything())
+    assert found.code == 0, found.err
+    assert found.err == ''
+    lines = found.out.splitlines()
+    assert lines[0].split() == ['link', 'kg', 'before', 'kg', 'after', 'centre', 'moved', 'mm']
+    assert lines[1].split() == ['shoulder_link', '3.700', '4.440', '0.0']
+    total = model.theta_consistent[:60:10].sum()
+    assert lines[7].split() == ['all', 'that', 'moves', '17.05', f'{total:.2f}']
+    assert lines[8:] == [f'written to {place / file}' for file in FORMATS.values()]
+    assert sorted(path.name for path in place.iterdir()) \
+        == sorted([*FORMATS.values(), 'model.yaml'])
+    again = make_robot_model(read_urdf(place / 'a.urdf'))
+    np.testing.assert_allclose(
+        prior_inertial_parameters(again), model.theta_consistent[:60], atol=1e-12
+    )
+
+
+def test_json_is_one_object_with_files_and_changes(place):
+    found = export(place, '--mjcf', 'a.xml', '--json')
+    content = json.loads(found.out)
+    assert content['mjcf'] == str(place / 'a.xml')
+    assert 'urdf' not in content
+    assert content['links'][0] == {
+        'link': 'shoulder_link', 'mass_before': 3.7, 'mass_after': pytest.approx(4.44),
+        'centre_moved': pytest.approx(0.0, abs=1e-12),
+    }
+    assert content['mass_after'] > content['mass_before'] == pytest.approx(17.0489)
+    assert 'diff' not in content
+    with_diff = json.loads(export(place, '--urdf', 'a.urdf', '--diff', '--json').out)
+    assert with_diff['diff'].startswith('--- ur5.urdf\n+++ ')
+
+
+def test_a_diff_is_a_patch(place, ur5):
+    """What stands on stdout turns the user's file into the exported one."""
+    text = ur5.urdf.text.replace('\n', '\r\n') + '\r\n'
+    (place / 'my.urdf').write_bytes(text.encode())
+    found = export(place, '--urdf', 'a.urdf', '--into', 'my.urdf', '--diff')
+    assert found.code == 0, found.err
+    assert 'all that moves' in found.err
+    assert 'written to' in found.err
+    assert found.out.startswith(f'--- {place / "my.urdf"}\n+++ {place / "a.urdf"}\n')
+    if shutil.which('patch') is None:
+        pytest.skip('the program patch is not installed')
+    patched = subprocess.run(
+        ['patch', '--binary', '-o', '-', str(place / 'my.urdf')], input=found.out.encode(),
+        capture_output=True, check=True,
+    )
+    assert patched.stdout == (place / 'a.urdf').read_bytes()
+
+
+def test_letters_of_a_urdf_cannot_steer_the_terminal(place, ur5):
+    (place / 'my.urdf').write_text(
+        ur5.urdf.text.replace('<mass value="3.7" />', '<mass value="3.7" /><!-- \x9b2J -->')
+    )
+    found = export(place, '--urdf', 'a.urdf', '--into', 'my.urdf', '--diff')
+    assert found.code == 0, found.err
+    assert '<!-- ?2J -->' in found.out
+
+
+def test_a_file_may_be_changed_in_place(place, ur5):
+    """With --force, since it is there already."""
+    (place / 'my.urdf').write_text(ur5.urdf.text)
+    refused = export(place, '--urdf', 'my.urdf', '--into', 'my.urdf')
+    assert refused.code == 2
+    assert 'exists already: add --force' in refused.err
+    assert (place / 'my.urdf').read_text() == ur5.urdf.text
+    assert export(place, '--urdf', 'my.urdf', '--into', 'my.urdf', '--force').code == 0
+    first = (place / 'my.urdf').read_bytes()
+    assert export(place, '--urdf', 'my.urdf', '--into', 'my.urdf', '--force').code == 0
+    assert (place / 'my.urdf').read_bytes() == first
+
+
+@pytest.mark.parametrize(('arguments', 'words'), [
+    ([], 'name at least one of --urdf, --mjcf, --sdf and --yaml'),
+    (['--mjcf', 'a.xml', '--diff'], '--diff is about a URDF'),
+    (['--mjcf', 'a.xml', '--into', 'my.urdf'], '--into is about a URDF'),
+    (['--mjcf', 'a.xml', '--sdf', 'a.xml'], '--mjcf and --sdf: name two different files'),
+    (['--urdf', 'a.urdf', '--into', 'my.urdf'], 'no such file'),
+])
+def test_options_that_do_not_fit_are_refused(place, arguments, words):
+    before = contents(place)
+    found = export(place, *arguments)
+    assert found.code == 2
+    assert words in found.err
+    assert contents(place) == before
+
+
+def test_the_model_file_is_not_overwritten(place):
+    found = export(place, '--yaml', place / 'model.yaml', '--force')
+    assert found.code == 2
+    assert 'MODEL and --yaml' in found.err
+
+
+@pytest.mark.parametrize('taken', FORMATS.values())
+def test_none_is_written_where_one_exists(place, taken):
+    (place / taken).write_text('precious')
+    before = contents(place)
+    found = export(place, *everything())
+    assert found.code == 2
+    assert f'{taken} exists already' in found.err
+    assert contents(place) == before
+    assert export(place, *everything(), '--force').code == 0
+    assert (place / taken).read_text() != 'precious'
+
+
+def test_none_is_written_where_one_cannot_be(place):
+    """A folder that does not exist is made; one that is a file cannot be."""
+    before = contents(place)
+    found = export(
+        place, '--urdf', 'a.urdf', '--mjcf', place / 'model.yaml' / 'a.xml', '--sdf', 'a.sdf'
+    )
+    assert found.code == 2
+    assert contents(place) == before
+
+
+@pytest.mark.parametrize('name', FORMATS)
+def test_an_inconsistent_model_is_refused_by_name_in_every_format(place, model, name):
+    """Not even by force: --force is about files."""
+    note = 'no consistent parameters: the link after elbow_joint'
+    (place / 'model.yaml').write_text(dump_identified_model(
+        replace(model, theta_consistent=None, consistency_note=note)
+    ))
+    before = contents(place)
+    found = export(place, f'--{name}', FORMATS[name], '--force')
+    assert found.code == 4
+    assert f'the model of ur5 is not exported: {note}' in found.err
+    assert contents(place) == before

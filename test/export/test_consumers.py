@@ -1,0 +1,296 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+Every exported file, read again by a program that knows nothing of this package.
+
+Torques of bodies are asked to 1e-9 of the largest: all of them are sums of some hundred products
+of doubles, and the requirement is 1e-6.
+"""
+
+import ctypes.util
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+from export.exported_models import exported_models
+from export.exported_models import random_motion
+from export.exported_models import rigid_torque
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.export.mjcf import export_mjcf
+from robot_identification.export.pinocchio_model import build_pinocchio_model
+from robot_identification.export.sdf import export_sdf
+from robot_identification.export.urdf import export_urdf
+
+NAMES = ('ur5', 'youbot', 'everything')
+PRECISION = 1e-9
+
+
+@pytest.fixture(scope='module')
+def models(robots):
+    """Return the models by name."""
+    return exported_models(robots)
+
+
+@pytest.fixture(scope='module')
+def mujoco():
+    """Return MuJoCo."""
+    return pytest.importorskip('mujoco', reason='MuJoCo, one of the readers, is not installed')
+
+
+def assert_same(found, expected):
+    """Check torques (N, n)."""
+    assert np.abs(expected).max() > 1.0, 'torques of nothing are alike'
+    np.testing.assert_allclose(found, expected, rtol=0, atol=PRECISION * np.abs(expected).max())
+
+
+def pinocchio_torque(arm, motion):
+    """Return Pinocchio's inverse dynamics, shape (N, n)."""
+    data = arm.createData()
+    return np.array([
+        pin.rnea(arm, data, *sample)
+        for sample in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ])
+
+
+def mujoco_torque(mujoco, arm, model, motion):
+    """Return MuJoCo's inverse dynamics of bodies and rotors, shape (N, n)."""
+    arm.dof_damping[:] = 0.0
+    arm.dof_frictionloss[:] = 0.0
+    arm.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    data = mujoco.MjData(arm)
+    columns = [arm.joint(name).qposadr[0] for name in model.robot.joint_names]
+    for name, position in model.robot.locked.items():
+        if mujoco.mj_name2id(arm, mujoco.mjtObj.mjOBJ_JOINT, name) >= 0:
+            data.qpos[arm.joint(name).qposadr[0]] = position
+    torque = []
+    for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True):
+        data.qpos[columns], data.qvel[columns], data.qacc[columns] = q, dq, ddq
+        mujoco.mj_inverse(arm, data)
+        torque.append(data.qfrc_inverse[columns])
+    return np.array(torque)
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_pinocchio_reads_the_urdf(models, name, rng):
+    """All joints of the file are there; those that the model locks stand still."""
+    model = models[name]
+    motion = random_motion(model, rng)
+    arm = pin.buildModelFromXML(export_urdf(model))
+    neutral = pin.neutral(arm)
+    # A continuous joint has two coordinates, cosine and sine.
+    moving = [arm.joints[arm.getJointId(joint)] for joint in model.robot.joint_names]
+    arm.gravity.linear = model.robot.gravity
+    data, found = arm.createData(), []
+    for joint, position in model.robot.locked.items():
+        neutral[arm.joints[arm.getJointId(joint)].idx_q] = position
+    for q, dq, ddq in zip(motion.q, motion.dq, motion.ddq, strict=True):
+        place, speed, rate = neutral.copy(), np.zeros(arm.nv), np.zeros(arm.nv)
+        for k, joint in enumerate(moving):
+            value = [q[k]] if joint.nq == 1 else [np.cos(q[k]), np.sin(q[k])]
+            place[joint.idx_q: joint.idx_q + joint.nq] = value
+            speed[joint.idx_v], rate[joint.idx_v] = dq[k], ddq[k]
+        tau = pin.rnea(arm, data, place, speed, rate)
+        found.append([tau[joint.idx_v] for joint in moving])
+    assert_same(np.array(found), rigid_torque(model, motion))
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_mujoco_reads_the_urdf(mujoco, models, name, rng):
+    """It knows of no rotors, and of no gravity but its own."""
+    model = models[name]
+    motion = random_motion(model, rng)
+    arm = mujoco.MjModel.from_xml_string(export_urdf(model))
+    arm.opt.gravity[:] = model.robot.gravity
+    found = mujoco_torque(mujoco, arm, model, motion)
+    assert_same(found, rigid_torque(model, motion))
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_mujoco_reads_the_mjcf(mujoco, models, name, rng):
+    """Rotors and gravity are in the file, and nothing has to be set."""
+    model = models[name]
+    motion = random_motion(model, rng)
+    arm = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    assert [arm.joint(k).name for k in range(arm.njnt)] == list(model.robot.joint_names)
+    found = mujoco_torque(mujoco, arm, model, motion)
+    assert_same(found, rigid_torque(model, motion, with_rotors=True))
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_pinocchio_model_has_bodies_and_rotors(models, name, rng):
+    model = models[name]
+    motion = random_motion(model, rng)
+    arm = build_pinocchio_model(model)
+    assert list(arm.names)[1:] == list(model.robot.joint_names)
+    assert_same(pinocchio_torque(arm, motion), rigid_torque(model, motion, with_rotors=True))
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_a_urdf_parser_sees_the_same_gravity(models, name, rng, tmp_path):
+    """
+    Gravity is the slope of the potential energy of the bodies where the parser says they are.
+
+    Central differences over 1e-4 rad: their own error is below 1e-8 of the torque, rounding of
+    energies of 100 J is 1e-10 N m.
+    """
+    parser = pytest.importorskip(
+        'urdf_parser_py.urdf', reason='urdf_parser_py, a URDF parser, is not installed'
+    )
+    model, step = models[name], 1e-4
+    arm = parser.URDF.from_xml_string(export_urdf(model))
+    joints = {joint.child: joint for joint in arm.joints}
+
+    def place(link, positions):
+        """Return where a link is in the root's frame."""
+        if link not in joints:
+            return pin.SE3.Identity()
+        joint = joints[link]
+        origin = parsed_pose(joint.origin)
+        way = positions.get(joint.name, 0.0) * np.array(joint.axis or (1.0, 0.0, 0.0))
+        moved = (
+            pin.SE3(np.eye(3), way) if joint.type == 'prismatic'
+            else pin.SE3(pin.exp3(way), np.zeros(3))
+        )
+        return place(joint.parent, positions) * origin * moved
+
+    def energy(q):
+        positions = {
+            **model.robot.locked, **dict(zip(model.robot.joint_names, q, strict=True))
+        }
+        return -sum(
+            body.inertial.mass * (model.robot.gravity @ (
+                place(body.name, positions) * parsed_pose(body.inertial.origin)
+            ).translation)
+            for body in arm.links if body.inertial is not None
+        )
+
+    poses = rng.uniform(-1.0, 1.0, (2, model.robot.n))
+    found = np.array([
+        [(energy(q + shift) - energy(q - shift)) / (2.0 * step)
+         for shift in step * np.eye(model.robot.n)]
+        for q in poses
+    ])
+    motion = type(random_motion(model, rng))(poses, 0.0 * poses, 0.0 * poses)
+    expected = rigid_torque(model, motion)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+def parsed_pose(origin):
+    """Return the pose that urdf_parser_py has read."""
+    if origin is None:
+        return pin.SE3.Identity()
+    return pin.SE3(
+        pin.rpy.rpyToMatrix(*(origin.rpy or (0.0, 0.0, 0.0))),
+        np.array(origin.xyz or (0.0, 0.0, 0.0)),
+    )
+
+
+def numbers(text):
+    """Return the numbers of an element's text."""
+    return np.array([float(word) for word in text.split()])
+
+
+def sdf_pose(element):
+    """Return a pose of SDF, by angles or by a quaternion."""
+    if element is None:
+        return pin.SE3.Identity()
+    values = numbers(element.text)
+    if element.get('rotation_format') == 'quat_xyzw':
+        return pin.SE3(pin.Quaternion(values[3:]).toRotationMatrix(), values[:3])
+    return pin.SE3(pin.rpy.rpyToMatrix(*values[3:]), values[:3])
+
+
+def read_sdf(text):
+    """
+    Return a Pinocchio model of an SDF, written from its specification alone.
+
+    Poses of joints are relative to the parent link here, and links stand on their joints.
+    """
+    root = ElementTree.fromstring(text).find('model')
+    arm, frames = pin.Model(), {}
+    links = {element.get('name'): element for element in root.findall('link')}
+    for element in root.findall('joint'):
+        parent, child = element.findtext('parent'), element.findtext('child')
+        if element.get('type') == 'fixed':
+            assert parent == 'world'
+            frames[child] = (0, sdf_pose(root.find('pose')))
+            continue
+        assert element.find('pose').get('relative_to') == parent
+        pose = links[child].find('pose')
+        assert pose.get('relative_to') == element.get('name')
+        assert not numbers(pose.text).any()
+        axis = numbers(element.findtext('axis/xyz'))
+        kind = (
+            pin.JointModelPrismaticUnaligned(axis) if element.get('type') == 'prismatic'
+            else pin.JointModelRevoluteUnaligned(axis)
+        )
+        number, place = frames[parent]
+        index = arm.addJoint(
+            number, kind, place * sdf_pose(element.find('pose')), element.get('name')
+        )
+        frames[child] = (index, pin.SE3.Identity())
+        inertial = links[child].find('inertial')
+        xx, xy, xz, yy, yz, zz = (
+            float(inertial.findtext(f'inertia/i{key}'))
+            for key in ('xx', 'xy', 'xz', 'yy', 'yz', 'zz')
+        )
+        body = pin.Inertia(
+            float(inertial.findtext('mass')), np.zeros(3),
+            np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
+        )
+        arm.appendBodyToJoint(index, body, sdf_pose(inertial.find('pose')))
+    return arm
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_an_sdf_has_the_models_torques_in_the_worlds_gravity(models, name, rng):
+    """
+    Gravity points down in Gazebo's world, whatever the mounting: the arm is turned.
+
+    The reader above turns axes that lie along a frame's into a general one, for which Pinocchio
+    needs them to be of length one.
+    """
+    model = models[name]
+    motion = random_motion(model, rng)
+    arm = read_sdf(export_sdf(model))
+    assert list(arm.names)[1:] == list(model.robot.joint_names)
+    arm.gravity.linear = np.array([0.0, 0.0, -np.linalg.norm(model.robot.gravity)])
+    assert_same(pinocchio_torque(arm, motion), rigid_torque(model, motion))
+
+
+@pytest.mark.parametrize('name', ['ur5', 'everything'])
+def test_gazebos_own_reader_finds_no_fault_with_the_sdf(models, name, tmp_path):
+    """`gz sdf --check` of the library that Gazebo reads with; a process of its own loads it."""
+    library = next(filter(None, (
+        ctypes.util.find_library(f'sdformat{version}') for version in range(16, 11, -1)
+    )), None)
+    if library is None:
+        pytest.skip('libsdformat (Debian: libsdformat12-12 and sdformat-sdf) is not installed')
+    text = export_sdf(models[name])
+    (tmp_path / 'arm.sdf').write_text(text)
+    (tmp_path / 'bad.sdf').write_text(text.replace('relative_to="', 'relative_to="no_'))
+    check = (
+        'import ctypes, sys; check = ctypes.CDLL(sys.argv[1]).cmdCheck; '
+        'print([check(path.encode()) for path in sys.argv[2:]])'
+    )
+    found = subprocess.run(
+        [sys.executable, '-c', check, library, 'arm.sdf', 'bad.sdf'], cwd=tmp_path,
+        capture_output=True, text=True, timeout=60, check=True,
+    )
+    first, _, rest = found.stdout.partition('\n')
+    assert first == 'Valid.', found.stderr
+    assert rest == '[0, -1]\n', 'a file with wrong names is found out'

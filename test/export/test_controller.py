@@ -1,0 +1,165 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The file that a controller reads is all it needs, and the page shows how."""
+
+from dataclasses import replace
+from pathlib import Path
+import re
+
+from export.exported_models import changed_prior
+from export.exported_models import exported_models
+from export.exported_models import model_of
+from export.exported_models import rigid_torque
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.export.controller import export_controller
+from robot_identification.files import parse_yaml
+from robot_identification.model.regressor import Motion
+from robot_identification.prediction.feed_forward import FeedForward
+from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.friction_table import tabulate_friction
+import yaml
+
+# The one in Python takes a second for the tables of six joints.
+FAST_LOADER = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+PAGE = Path(__file__).parents[2] / 'docs' / 'export.md'
+
+
+@pytest.fixture(scope='module')
+def models(robots):
+    """Return models of several arms, and one with friction of every kind, by name."""
+    made = exported_models(robots)
+    arm = made['everything'].robot
+    dictionary = model_of(arm, changed_prior(arm), 'dictionary,offset')
+    return {**made, 'dictionary': dictionary}
+
+
+@pytest.fixture(scope='module')
+def texts(models):
+    """Return the exported files by name."""
+    return {name: export_controller(model) for name, model in models.items()}
+
+
+@pytest.fixture(scope='module')
+def example():
+    """Return the program on the page that computes a controller's torque."""
+    blocks = re.findall(r'```python\n(.*?)```', PAGE.read_text(), re.DOTALL)
+    block, = (block for block in blocks if 'yaml.safe_load' in block)
+    return compile(block, str(PAGE), 'exec')
+
+
+@pytest.mark.parametrize('name', ['everything', 'dictionary'])
+def test_the_page_computes_gravity_and_friction_from_the_file_alone(
+    models, texts, example, name, rng, tmp_path, monkeypatch
+):
+    """
+    As `FeedForward` does of the model whose bodies are the consistent ones.
+
+    Rows of the table that a straight line replaces cost 1e-7 of the largest friction; 1e-6 of the
+    largest torque is asked.
+    """
+    model = models[name]
+    robot = model.robot
+    monkeypatch.chdir(tmp_path)
+    Path('ur5_feed_forward.yaml').write_text(texts[name])
+    scope = {}
+    exec(example, scope)
+    consistent = model.with_consistent_parameters()
+    feed_forward = FeedForward(consistent, FeedForwardOptions(friction='kinetic'))
+    torque = []
+    for _ in range(20):
+        q = rng.uniform(-1.0, 1.0, robot.n)
+        wanted = rng.uniform(0.01, 2.0, robot.n) * rng.choice([-1.0, 1.0], robot.n)
+        # A motion that has gone on for longer than friction takes to come.
+        for k in range(5):
+            expected = feed_forward.step(0.02 * k, q, wanted, wanted)
+        torque.append((scope['torque'](q, wanted), expected))
+        feed_forward.step(np.nan, q, wanted, wanted)
+    found, expected = map(np.array, zip(*torque, strict=True))
+    assert np.abs(expected).max() > 1.0
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+
+
+def test_gravity_is_that_of_the_consistent_bodies(
+    models, texts, example, rng, tmp_path, monkeypatch
+):
+    """At rest there is gravity, and the bias of friction."""
+    model = models['everything']
+    monkeypatch.chdir(tmp_path)
+    Path('ur5_feed_forward.yaml').write_text(texts['everything'])
+    scope = {}
+    exec(example, scope)
+    q, rest = rng.uniform(-1.0, 1.0, (5, 3)), np.zeros((5, 3))
+    bias = model.theta_consistent[[model.parameters.names.index(f'f0{k}') for k in (1, 2, 3)]]
+    expected = rigid_torque(model, Motion(q, rest, rest)) + bias
+    found = [scope['torque'](*sample) for sample in zip(q, rest, strict=True)]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', ['everything', 'dictionary'])
+def test_rows_that_are_left_out_are_on_straight_lines(models, texts, name):
+    model = models[name]
+    table = tabulate_friction(model.with_consistent_parameters())
+    for number, joint in enumerate(yaml.load(texts[name], FAST_LOADER)['joints']):
+        rows = np.array(joint['friction']['table'])
+        for column, known in enumerate((
+            table.resistance, table.bias, table.resistance_per_load, table.bias_per_load
+        )):
+            found = np.interp(table.speeds[number], rows[:, 0], rows[:, 1 + column])
+            miss = np.abs(found - known[number]).max()
+            assert miss <= 1.01e-7 * np.abs(known[number]).max()
+        assert len(rows) < table.speeds.shape[1]
+
+
+def numbers(content):
+    """Yield everything in a YAML that is no mapping and no list, with the way to it."""
+    pairs = content.items() if isinstance(content, dict) else enumerate(content)
+    for key, value in pairs:
+        if isinstance(value, (dict, list)):
+            yield from ((f'{key}.{way}', leaf) for way, leaf in numbers(value))
+        else:
+            yield str(key), value
+
+
+def test_any_yaml_reader_reads_numbers_as_numbers(texts):
+    """YAML 1.1 takes 1e-05 for text; unknown is null, and nothing is infinite."""
+    # Of each table two rows are enough.
+    text = re.sub(r'((?:    - \[.*\]\n){2})(?:    - \[.*\]\n)+', r'\1', texts['youbot'])
+    assert len(text) < 0.3 * len(texts['youbot'])
+    content = yaml.safe_load(text)
+    assert content == parse_yaml(text, 'controller.yaml')
+    words = {'robot', 'root_link', 'name', 'link', 'parent', 'type'}
+    for way, value in numbers(content):
+        last = way.rpartition('.')[2]
+        if way.startswith(('units.', 'friction_columns.')) or last in words:
+            assert value is None or isinstance(value, str), way
+        else:
+            assert value is None or np.isfinite(value), way
+    joint = content['joints'][0]
+    assert joint['encoder'] == {'sign': 1.0, 'zero': 2.949606435870417}
+    assert joint['limits']['effort'] == 9.5
+    assert joint['drive_gain'] == pytest.approx(156.0 * 0.0335)
+    assert content['joints'][1]['parent'] == joint['name']
+    assert list(joint['inertial'])[:4] == ['m', 'mx', 'my', 'mz']
+    assert joint['friction']['coulomb'] == pytest.approx(0.6)
+    assert joint['friction']['viscous'] == pytest.approx(0.1)
+    assert joint['friction']['offset'] == pytest.approx(1.1)
+    assert joint['friction']['smoothing_velocity'] == 0.01
+
+
+def test_torques_of_unknown_scale_are_not_fed_forward(models):
+    with pytest.raises(UsageError, match='ur5 has torques of an unknown scale'):
+        export_controller(replace(models['ur5'], relative_scale=True))

@@ -1,0 +1,154 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The MuJoCo model says what the arm is, in MuJoCo's words."""
+
+from dataclasses import replace
+import xml.etree.ElementTree as ElementTree
+
+from builders import joint
+from builders import link
+from builders import robot_urdf
+from export.exported_models import changed_prior
+from export.exported_models import exported_models
+from export.exported_models import model_of
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import InconsistentModelError
+from robot_identification.export.mjcf import export_mjcf
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+
+@pytest.fixture(scope='module')
+def mujoco():
+    """Return MuJoCo."""
+    return pytest.importorskip('mujoco', reason='MuJoCo, the reader, is not installed')
+
+
+@pytest.fixture(scope='module')
+def model(robots):
+    """Return the model of the arm with everything."""
+    return exported_models(robots)['everything']
+
+
+def test_friction_rotors_limits_and_motors_have_their_place(mujoco, model):
+    read = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    names = model.parameters.names
+    for k in range(3):
+        damping, loss, rotor = (
+            model.theta_consistent[names.index(f'{symbol}{k + 1}')]
+            for symbol in ('fv', 'fc', 'Ia')
+        )
+        assert read.dof_damping[k] == pytest.approx(damping)
+        assert read.dof_frictionloss[k] == pytest.approx(loss)
+        assert read.dof_armature[k] == pytest.approx(rotor)
+    assert read.jnt_limited.tolist() == [0, 1, 1]
+    np.testing.assert_allclose(read.jnt_range[1:], [[-0.3, 0.4], [-2.0, 2.0]])
+    assert [read.actuator(k).name for k in range(read.nu)] == list(model.robot.joint_names)
+    np.testing.assert_allclose(read.actuator_ctrlrange, [[-80, 80], [-120, 120], [-60, 60]])
+    np.testing.assert_allclose(read.opt.gravity, model.robot.gravity)
+    assert (read.nmesh, read.ngeom) == (0, 0)
+
+
+def test_other_links_are_sites_where_they_were(mujoco, model):
+    """Frames of the tool, the camera and links on locked joints, by Pinocchio's placement."""
+    read = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    data = mujoco.MjData(read)
+    q = np.array([0.3, 0.1, -0.4])
+    data.qpos[:] = q
+    mujoco.mj_forward(read, data)
+    arm = model.robot.pinocchio
+    known = arm.createData()
+    pin.framesForwardKinematics(arm, known, q)
+    for name in ('rail', 'box', 'bracket', 'camera', 'tool_frame', 'finger'):
+        place = known.oMf[arm.getFrameId(name, pin.FrameType.BODY)]
+        np.testing.assert_allclose(data.site(name).xpos, place.translation, atol=1e-12)
+        np.testing.assert_allclose(
+            data.site(name).xmat.reshape(3, 3), place.rotation, atol=1e-12
+        )
+
+
+def test_motors_move_the_arm_as_the_model_says(mujoco, model):
+    """
+    The acceleration is that of the model's torque, dry friction apart.
+
+    Gravity, rotors and viscous friction as in the file; frictionloss is taken out, since a soft
+    constraint is not exact.
+    """
+    read = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    read.dof_frictionloss[:] = 0.0
+    data = mujoco.MjData(read)
+    data.qpos[:], data.qvel[:] = [0.3, 0.1, -0.4], [0.5, 0.2, -0.3]
+    data.ctrl[:] = [10.0, 20.0, -5.0]
+    mujoco.mj_forward(read, data)
+    theta = model.theta_consistent.copy()
+    for number in (1, 2, 3):
+        for symbol in ('fc', 'f0'):
+            theta[model.parameters.names.index(f'{symbol}{number}')] = 0.0
+    motion = Motion(*(np.array(row)[None] for row in (data.qpos, data.qvel, data.qacc)))
+    torque = replace(model, theta_base=model.reduction.K @ theta).torque(motion)[0]
+    np.testing.assert_allclose(torque, data.ctrl, atol=1e-8)
+
+
+def test_a_simulation_of_the_file_stays_finite(mujoco, model):
+    """A second of free fall against friction, with MuJoCo's own step."""
+    read = mujoco.MjModel.from_xml_string(export_mjcf(model))
+    data = mujoco.MjData(read)
+    for _ in range(round(1.0 / read.opt.timestep)):
+        mujoco.mj_step(read, data)
+    assert np.all(np.isfinite(data.qpos))
+    assert np.abs(data.qvel).max() < 10.0
+    assert not any(warning.number for warning in data.warning)
+
+
+def test_a_root_called_world_is_mujocos_own(mujoco):
+    """As many cells' descriptions have it; and unknown limits are no limits."""
+    text = robot_urdf(
+        link('world'), link('arm--link'), '<link name="flag"/>',
+        joint('one', 'world', 'arm--link', 'continuous', axis=(0, 1, 0), limit=''),
+        joint('pole', 'world', 'flag', 'fixed', xyz=(0, 0, 2), limit=''),
+    )
+    robot = make_robot_model(parse_urdf(text, 'cell'))
+    read = mujoco.MjModel.from_xml_string(export_mjcf(model_of(robot, changed_prior(robot))))
+    assert read.nbody == 2
+    assert not read.jnt_limited[0]
+    assert not read.actuator_ctrllimited[0]
+    np.testing.assert_allclose(read.site('flag').pos, [0, 0, 2])
+
+
+def test_locked_joints_are_named_in_a_comment(model):
+    text = export_mjcf(model)
+    assert 'Joints that stand still: way at 0.4, swivel at 0.7, grip at -0.02.' in text
+    joints = ElementTree.fromstring(text).iter('joint')
+    assert [element.get('name') for element in joints] == ['turn', 'slide', 'tip']
+
+
+def test_bodies_that_cannot_be_are_refused_by_name(model):
+    theta = model.theta_consistent.copy()
+    theta[14] = -1.0
+    with pytest.raises(
+        InconsistentModelError,
+        match=r'everything is not exported: no body has the parameters of the link after slide',
+    ):
+        export_mjcf(replace(model, theta_consistent=theta))
+
+
+def test_rotors_that_weigh_less_than_nothing_are_refused_by_name(model):
+    theta = model.theta_consistent.copy()
+    theta[-1] = -0.2
+    with pytest.raises(InconsistentModelError, match=r'reflected inertia of tip is -0\.2 kg m\^2'):
+        export_mjcf(replace(model, theta_consistent=theta))

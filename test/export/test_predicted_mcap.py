@@ -1,0 +1,128 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`predicted.mcap` opens in the readers that plotting tools are made of."""
+
+from dataclasses import replace
+import io
+
+from export.exported_models import changed_prior
+from export.exported_models import model_of
+import numpy as np
+import pytest
+from robot_identification.cli.predict import write_comparison_mcap
+from robot_identification.files import parse_yaml
+from robot_identification.prediction.comparison import EffortComparison
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+TOPICS = ('/measured', '/predicted', '/residual')
+
+
+@pytest.fixture(scope='module')
+def written(ur5, tmp_path_factory):
+    """Return the file, the model and what was written; the last sample has no prediction."""
+    rng = np.random.default_rng(5)
+    stamps = np.arange(0.0, 2.0, 0.008)
+    measured, predicted = rng.normal(size=(2, len(stamps), 6))
+    predicted[-1] = np.nan
+    model = replace(model_of(ur5, changed_prior(ur5)), effort_unit='A')
+    path = tmp_path_factory.mktemp('predicted') / 'predicted.mcap'
+    comparison = EffortComparison(stamps, measured, predicted)
+    write_comparison_mcap(path, model, comparison)
+    return path, model, comparison
+
+
+def expected(comparison):
+    """Return the efforts by topic."""
+    return {
+        '/measured': comparison.measured, '/predicted': comparison.predicted,
+        '/residual': comparison.measured - comparison.predicted,
+    }
+
+
+def test_mcaps_own_reader_finds_schema_and_topics(written):
+    """What Foxglove and PlotJuggler look at: profile, schema with all it is made of, encoding."""
+    from mcap.reader import make_reader
+
+    path, _, comparison = written
+    reader = make_reader(io.BytesIO(path.read_bytes()))
+    assert reader.get_header().profile == 'ros2'
+    summary = reader.get_summary()
+    channels = {channel.topic: channel for channel in summary.channels.values()}
+    assert sorted(channels) == sorted(TOPICS)
+    for channel in channels.values():
+        assert channel.message_encoding == 'cdr'
+        schema = summary.schemas[channel.schema_id]
+        assert (schema.name, schema.encoding) == (JOINT_STATE, 'ros2msg')
+        text = schema.data.decode()
+        for part in ('string[] name', 'float64[] effort', 'MSG: std_msgs/Header',
+                     'MSG: builtin_interfaces/Time'):
+            assert part in text
+    counts = summary.statistics.channel_message_counts
+    assert [counts[channel.id] for channel in channels.values()] \
+        == [len(comparison.stamps)] * 3
+    # Tools seek by chunk indexes.
+    assert summary.chunk_indexes
+
+
+def test_mcaps_ros2_decoder_reads_every_message(written):
+    """By the schema in the file alone, as Foxglove does: names, stamps and values."""
+    from mcap.reader import make_reader
+    from mcap_ros2.decoder import DecoderFactory
+
+    path, model, comparison = written
+    efforts = {topic: [] for topic in TOPICS}
+    reader = make_reader(io.BytesIO(path.read_bytes()), decoder_factories=[DecoderFactory()])
+    for _, channel, message, state in reader.iter_decoded_messages():
+        assert list(state.name) == list(model.robot.joint_names)
+        stamp = state.header.stamp
+        assert message.log_time == stamp.sec * 10**9 + stamp.nanosec
+        assert not len(state.position)
+        assert not len(state.velocity)
+        efforts[channel.topic].append(np.array(state.effort))
+    for topic, values in expected(comparison).items():
+        np.testing.assert_array_equal(efforts[topic], values)
+
+
+def test_rosbags_reads_the_file_as_a_bag(written):
+    """Nothing but the file is needed, and its types are those in it."""
+    from rosbags.highlevel import AnyReader
+
+    path, model, comparison = written
+    times = {topic: [] for topic in TOPICS}
+    efforts = {topic: [] for topic in TOPICS}
+    with AnyReader([path]) as reader:
+        assert {c.topic: c.msgtype for c in reader.connections} \
+            == dict.fromkeys(TOPICS, JOINT_STATE)
+        for connection, time, data in reader.messages():
+            state = reader.deserialize(data, connection.msgtype)
+            assert tuple(state.name) == model.robot.joint_names
+            efforts[connection.topic].append(state.effort)
+            times[connection.topic].append(time)
+    for topic, values in expected(comparison).items():
+        np.testing.assert_array_equal(efforts[topic], values)
+        # Stamps are whole nanoseconds.
+        np.testing.assert_allclose(
+            1e-9 * (np.array(times[topic]) - times[topic][0]), comparison.stamps, atol=1e-9
+        )
+
+
+def test_the_file_says_which_robot_and_unit(written):
+    """In the record that rosbag2 keeps its own metadata in; the last one counts."""
+    from mcap.reader import make_reader
+
+    path, _, _ = written
+    records = list(make_reader(io.BytesIO(path.read_bytes())).iter_metadata())
+    content = parse_yaml(records[-1].metadata['serialized_metadata'], 'metadata')
+    assert content['custom_data'] == {'robot': 'ur5', 'effort_unit': 'A'}

@@ -1,0 +1,109 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The SDF says what the arm is, in Gazebo's words; torques are in test_consumers.py."""
+
+import xml.etree.ElementTree as ElementTree
+
+from builders import joint
+from builders import link
+from builders import robot_urdf
+from export.exported_models import changed_prior
+from export.exported_models import exported_models
+from export.exported_models import model_of
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.export.sdf import export_sdf
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+
+@pytest.fixture(scope='module')
+def model(robots):
+    """Return the model of the arm with everything."""
+    return exported_models(robots)['everything']
+
+
+def tree_of(model):
+    """Return the <model> of an export."""
+    root = ElementTree.fromstring(export_sdf(model))
+    assert (root.tag, root.get('version')) == ('sdf', '1.9')
+    return root.find('model')
+
+
+def test_joints_have_limits_and_friction(model):
+    found = {element.get('name'): element for element in tree_of(model).findall('joint')}
+    assert list(found) == ['fixed_to_world', *model.robot.joint_names]
+    assert [element.get('type') for element in found.values()] \
+        == ['fixed', 'continuous', 'prismatic', 'revolute']
+    assert found['turn'].find('axis/limit/lower') is None
+    slide = found['slide'].find('axis')
+    assert [float(slide.findtext(f'limit/{key}')) for key in
+            ('lower', 'upper', 'effort', 'velocity')] == [-0.3, 0.4, 120.0, 1.0]
+    names = model.parameters.names
+    for k, joint_name in enumerate(model.robot.joint_names, start=1):
+        for symbol, key in (('fv', 'damping'), ('fc', 'friction')):
+            text = found[joint_name].findtext(f'axis/dynamics/{key}')
+            value = model.theta_consistent[names.index(f'{symbol}{k}')]
+            assert float(text) == pytest.approx(value)
+
+
+def test_other_links_are_frames(model):
+    frames = {element.get('name'): element for element in tree_of(model).findall('frame')}
+    assert set(frames) == {'rail', 'box', 'bracket', 'camera', 'tool_frame', 'finger'}
+    assert frames['rail'].get('attached_to') == 'ground'
+    assert frames['tool_frame'].get('attached_to') == 'hand'
+
+
+def test_what_sdf_has_no_place_for_stands_in_a_comment(model):
+    text = export_sdf(model)
+    assert 'turn 1, slide 1.1, tip 1.2' in text
+    assert 'Gravity was 1.0 -2.0 -9.0 m/s^2' in text
+    assert 'way at 0.4, swivel at 0.7' in text
+
+
+@pytest.mark.parametrize('gravity', [
+    [0.0, 0.0, -9.81], [0.0, 0.0, 9.81], [9.81, 0.0, 0.0], [1.0, -2.0, -9.0], [0.0, 0.0, 0.0],
+])
+def test_gravity_points_down_in_the_world(robots, gravity):
+    robot = robots['mixed'].with_gravity(gravity)
+    pose = tree_of(model_of(robot, changed_prior(robot))).find('pose')
+    turn = pin.Quaternion(np.array([float(word) for word in pose.text.split()])[3:])
+    np.testing.assert_allclose(
+        turn.toRotationMatrix() @ gravity, [0.0, 0.0, -np.linalg.norm(gravity)], atol=1e-12
+    )
+
+
+def test_names_that_sdf_has_only_once_are_told_apart():
+    """Links, joints and frames share their names there, and `world` is the world's."""
+    text = robot_urdf(
+        link('world', 0.0, principal=(0, 0, 0)), link('one'), link('two_link'), link('two'),
+        '<link name="fixed_to_world"/>',
+        joint('one', 'world', 'one', axis=(0, 1, 0)),
+        joint('two', 'one', 'two', axis=(1, 0, 0)),
+        joint('a', 'two', 'two_link', 'fixed', limit=''),
+        joint('b', 'two', 'fixed_to_world', 'fixed', limit=''),
+    )
+    robot = make_robot_model(parse_urdf(text, 'cell'))
+    root = tree_of(model_of(robot, changed_prior(robot)))
+    names = [element.get('name') for element in root if element.get('name')]
+    assert len(names) == len(set(names))
+    assert [element.get('name') for element in root.findall('link')] \
+        == ['world_link', 'one_link', 'two_link_']
+    assert [element.get('name') for element in root.findall('joint')] \
+        == ['fixed_to_world_', 'one', 'two']
+    assert root.find('link').find('inertial') is None, 'without a body SDF has its default'
+    parents = [element.findtext('parent') for element in root.findall('joint')]
+    assert parents == ['world', 'world_link', 'one_link']

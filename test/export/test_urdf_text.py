@@ -1,0 +1,386 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What is written into a URDF leaves every other byte as it was."""
+
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+import re
+
+from export.exported_models import changed_prior
+from export.exported_models import model_of
+from hypothesis import given
+from hypothesis import strategies as st
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError
+from robot_identification.errors import UsageError
+from robot_identification.export.urdf import make_urdf
+from robot_identification.export.xml_editor import find_spans
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+# What a reader of text rather than of XML would take for the real thing.
+TRAPS = (
+    'plain', '<inertial><mass value="9"/></inertial>', '<link name="hand"/>', ' ü > " \' ',
+    '</link>', '<dynamics damping="1"/>',
+)
+SIGNED = re.compile(r'\s*<!-- Identified by robot_identification\..*?-->', re.DOTALL)
+
+
+def robot_of(text):
+    """Return the arm of a URDF text."""
+    return make_robot_model(parse_urdf(text.removeprefix('\ufeff'), 'arm.urdf'))
+
+
+def bodies(n):
+    """Return the parameters of n possible bodies; division by these masses is exact."""
+    return np.concatenate([
+        pin.Inertia(
+            2.0**k, np.array([0.1, 0.2, -0.1 * k]), np.diag([0.3, 0.2, 0.25])
+        ).toDynamicParameters()
+        for k in range(n)
+    ])
+
+
+def write_into(path, text, **changes):
+    """Write bytes, and return what becomes of them with other bodies."""
+    path.write_bytes(text.encode())
+    robot = robot_of(text)
+    return make_urdf(model_of(robot, bodies(robot.n), **changes), path)
+
+
+MIXED = """\ufeff<?xml version='1.0' encoding='utf-8'?>
+<!-- before -->
+<robot name='arm' xmlns:x='http://a.b/x'>
+\t<!-- ü -->
+\t<link name='ground'/>
+\t<link name='hand' ><visual><geometry><mesh filename='package://a/b.stl'/></geometry></visual>
+\t</link>
+\t<link  name = 'tip'
+\t   >
+\t\t<inertial>
+\t\t\t<!-- from CAD --><mass   value = '1.0'/>
+\t\t\t<inertia izz='0.1' ixx='0.1' iyy='0.1' ixy='0' ixz='0' iyz='0'/>
+\t\t</inertial>
+\t\t<x:inertial/>
+\t</link>
+\t<link name="end" />
+\t<joint type='revolute' name='one'><parent link='ground'/><child link='hand'/>\
+<axis xyz='0 1 0'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint>
+\t<joint type='revolute' name='two'>
+\t\t<parent link='hand'/><child link='tip'/>
+\t\t<origin xyz='0.5 0 0'/>
+\t\t<limit lower='-1' upper='1' effort='1' velocity='1'/>
+\t\t<!-- last -->
+\t</joint>
+\t<joint type='continuous' name='three'>
+\t\t<dynamics friction='1'/><parent link='tip'/><child link='end'/></joint>
+</robot>""".replace('\n', '\r\n')
+
+EXPECTED_PARTS = (
+    '\t<!-- Identified by robot_identification. Reflected rotor inertias, which URDF has no place '
+    'for [kg m^2]: one 0.7, two 0.8, three 0.9 -->\n\t<!-- ü -->',
+    "\t<link name='hand' ><inertial>@1@</inertial><visual>",
+    '\t   >\n\t\t<inertial>\n\t\t\t@2@\n\t\t</inertial>\n\t\t<x:inertial/>',
+    '\t<link name="end">\n\t\t<inertial>\n\t\t\t@3@\n\t\t</inertial>\n\t</link>\n\t<joint',
+    "velocity='1'/><dynamics damping='0.1' friction='0.4'/></joint>",
+    "\t\t<!-- last -->\n\t\t<dynamics damping='0.2' friction='0.5'/>\n\t</joint>",
+    "\t\t<dynamics damping='0.3' friction='0.6'/><parent link='tip'/><child link='end'/></joint>",
+)
+
+
+def test_a_document_of_all_styles_keeps_them(tmp_path):
+    """Tabs, CRLF, byte order mark, quotes, one-line elements, links without a body."""
+    robot = robot_of(MIXED)
+    model = model_of(robot, bodies(3), 'viscous,coulomb')
+    theta = model.theta_consistent.copy()
+    theta[30:36] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+    theta[36:] = [0.7, 0.8, 0.9]
+    path = tmp_path / 'arm.urdf'
+    path.write_bytes(MIXED.encode())
+    found = make_urdf(replace(model, theta_consistent=theta), path)
+    assert found.before == MIXED
+    numbers = r"<origin xyz=(['\"]){}['\"] rpy=['\"]0 0 0['\"]\s*/>\s*<mass.*?/>\s*<inertia .*?/>"
+    text = found.text
+    for k, centre in enumerate(('0.1 0.2 0.0', '0.1 0.2 -0.1', '0.1 0.2 -0.2')):
+        text, count = re.subn(numbers.format(centre), f'@{k + 1}@', text)
+        assert count == 1, (k, text)
+    for part in EXPECTED_PARTS:
+        assert part.replace('\n', '\r\n') in text
+    assert found.text.startswith('\ufeff<?xml')
+    assert '\n' not in found.text.replace('\r\n', '')
+    assert robot_of(found.text).n == 3
+    assert [change.link for change in found.links] == ['hand', 'tip', 'end']
+    assert found.links[0].centre_moved is None
+    assert found.mass_after == pytest.approx(7.0)
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a URDF is written."""
+
+    newline: str
+    indent: str | None
+    quote: str
+    tail: str
+    begin: str
+    blank: str
+
+    def tag(self, name, attributes, closed=True):
+        shown = ''.join(
+            f'{self.blank}{key}={self.quote}{value}{self.quote}' for key, value in attributes
+        )
+        return f'<{name}{shown}{self.tail if closed else ""}>'
+
+    def line(self, depth):
+        return '' if self.indent is None else self.newline + depth * self.indent
+
+
+styles = st.builds(
+    Style,
+    newline=st.sampled_from(['\n', '\r\n']),
+    indent=st.sampled_from([None, '', '  ', '\t', '    ']),
+    quote=st.sampled_from(['"', "'"]),
+    tail=st.sampled_from(['/', ' /']),
+    begin=st.sampled_from(['', '\ufeff', '<?xml version="1.0"?>', '\ufeff<?xml version="1.0"?>\n',
+                           '<!-- first -->\n']),
+    blank=st.sampled_from([' ', '  ', '\n   ']),
+)
+
+
+@st.composite
+def descriptions(draw):
+    """Return the text of an arm of two joints in any style."""
+    style = draw(styles)
+
+    def remark(depth):
+        text = draw(st.none() | st.sampled_from(TRAPS))
+        text = text if text is None or style.quote not in text else 'plain'
+        return '' if text is None else f'{style.line(depth)}<!--{text}-->'
+
+    def attributes(*pairs):
+        return draw(st.permutations(pairs))
+
+    def inertial():
+        inner = [
+            style.tag('mass', [('value', '1.5')]),
+            style.tag('inertia', attributes(
+                ('ixx', '0.1'), ('iyy', '0.1'), ('izz', '1e-1'), ('ixy', '0'), ('ixz', '0'),
+                ('iyz', '0.0'),
+            )),
+        ]
+        if draw(st.booleans()):
+            inner.insert(0, style.tag('origin', attributes(('xyz', '0 0 1'), ('rpy', '1 0 0'))))
+        body = ''.join(style.line(3) + part + remark(3) for part in draw(st.permutations(inner)))
+        return f'{style.line(2)}<inertial>{body}{style.line(2)}</inertial>'
+
+    def link(name):
+        parts = []
+        if draw(st.booleans()):
+            parts.append(inertial())
+        if draw(st.booleans()):
+            parts.append(style.line(2) + style.tag('x:inertial', [('name', name)]))
+        if draw(st.booleans()):
+            mesh = style.tag('mesh', [('filename', 'package://arm/a.stl')])
+            parts.append(
+                f'{style.line(2)}<visual><geometry>{mesh}</geometry></visual>{remark(2)}'
+            )
+        body = ''.join(draw(st.permutations(parts)))
+        if not body and draw(st.booleans()):
+            return style.line(1) + style.tag('link', [('name', name)])
+        start = style.tag('link', [('name', name)], closed=False)
+        return f'{style.line(1)}{start}{body}{style.line(1)}</link>'
+
+    def joint(name, parent, child):
+        parts = [
+            style.tag('parent', [('link', parent)]), style.tag('child', [('link', child)]),
+            style.tag('axis', [('xyz', '0 1 0')]),
+            style.tag('limit', attributes(('lower', '-1'), ('upper', '1.0'), ('effort', '10'),
+                                          ('velocity', '2e0'))),
+        ]
+        if draw(st.booleans()):
+            parts.append(style.tag('dynamics', attributes(('damping', '7'), ('friction', '8'))))
+        if draw(st.booleans()):
+            parts.append(style.tag('origin', [('xyz', '0.1 0 0.2')]))
+        body = ''.join(style.line(2) + part + remark(2) for part in draw(st.permutations(parts)))
+        start = style.tag('joint', attributes(('name', name), ('type', 'revolute')), closed=False)
+        return f'{style.line(1)}{start}{body}{style.line(1)}</joint>'
+
+    elements = [link('ground'), link('hand'), link('tip'), joint('one', 'ground', 'hand'),
+                joint('two', 'hand', 'tip')]
+    body = ''.join(remark(1) + element for element in draw(st.permutations(elements)))
+    start = style.tag('robot', [('name', 'arm'), ('xmlns:x', 'http://a.b/x')], closed=False)
+    rest = draw(st.text('\n '))
+    return f'{style.begin}{start}{remark(1)}{body}{style.newline}</robot>{rest}'
+
+
+def outside(text):
+    """Return a URDF without the elements that may change, and its comments one by one."""
+    comments = []
+
+    def keep(match):
+        comments.append(match[0])
+        return f'\0{len(comments)}\0'
+
+    text = re.sub(r'<!--.*?-->', keep, SIGNED.sub('', text), flags=re.DOTALL)
+    inside = re.findall(r'<inertial>.*?</inertial>', text, flags=re.DOTALL)
+    lost = {number for part in inside for number in re.findall('\0(.*?)\0', part)}
+    text = re.sub(r'\s*<inertial>.*?</inertial>', '', text, flags=re.DOTALL)
+    text = re.sub(r'\s*<dynamics\b[^<>]*/>', '', text)
+    # A link that closed itself has to open for its body.
+    text = re.sub(r'<link\b([^<>]*?)\s*(?:/>|>\s*</link>)', r'<link\1/>', text)
+    kept = [c for number, c in enumerate(comments, 1) if str(number) not in lost]
+    return re.sub('\0.*?\0', '\0', text), kept
+
+
+@given(text=descriptions())
+def test_everything_else_stays_byte_by_byte(text, tmp_path_factory):
+    """Comments, blanks, order, ends of lines; and what is written is read as it was meant."""
+    path = tmp_path_factory.mktemp('any') / 'arm.urdf'
+    found = write_into(path, text)
+    assert outside(found.text) == outside(text)
+    again = robot_of(found.text)
+    np.testing.assert_allclose(prior_inertial_parameters(again), bodies(2), atol=1e-12)
+    assert len(SIGNED.findall(found.text)) == 1
+    path.write_bytes(found.text.encode())
+    model = model_of(robot_of(text), bodies(2))
+    assert make_urdf(model, path).text == found.text, 'a second time nothing changes'
+
+
+@given(text=descriptions())
+def test_spans_are_the_elements(text):
+    """Each one, cut out, is an element by itself; and none is missing."""
+    data = text.encode()
+    root = find_spans(data, 'text')
+    assert data[root.start: root.start + 6] == b'<robot'
+    assert data[: root.end].endswith(b'</robot>')
+    assert not data[root.end:].strip()
+    assert [(child.tag, child.name) for child in root.children if child.tag == 'joint'] \
+        == [tuple(pair) for pair in re.findall(
+            r'<(joint)\s[^<>]*?name=["\'](.*?)["\']',
+            re.sub('<!--.*?-->', '', text, flags=re.DOTALL),
+        )]
+    for child in root.children:
+        part = data[child.start: child.end]
+        if child.tag in ('link', 'joint'):
+            again = find_spans(part.replace(b'x:', b''), 'part')
+            assert (again.tag, again.name, again.is_one_tag) \
+                == (child.tag, child.name, child.is_one_tag)
+        else:
+            assert part.startswith(b'<!--')
+            assert part.endswith(b'-->')
+
+
+@pytest.mark.parametrize('name', ['ur5', 'youbot', 'mixed'])
+def test_the_prior_is_written_as_it_stands(robots, name):
+    """Where the parameters are the URDF's own, its inertials are the same bytes."""
+    robot = robots[name]
+    found = make_urdf(model_of(robot, prior_inertial_parameters(robot)))
+    assert found.links == ()
+    pattern = re.compile('<inertial>.*?</inertial>', re.DOTALL)
+    assert pattern.findall(found.text) == pattern.findall(robot.urdf.text)
+    assert outside(found.text) == outside(f'<?xml version="1.0"?>\n{robot.urdf.text}\n')
+    assert found.mass_after == pytest.approx(found.mass_before)
+
+
+def test_a_description_with_meshes_keeps_them(ur5, tmp_path):
+    """The model file has the text without them; the user's own gets the same inertials."""
+    path = tmp_path / 'my.urdf'
+    mesh = '<visual><geometry><mesh filename="package://ur/a.dae"/></geometry></visual></link>'
+    text = ur5.urdf.text.replace('</link>', mesh)
+    path.write_text(text)
+    model = model_of(ur5, changed_prior(ur5))
+    into = make_urdf(model, path)
+    assert into.text.count('a.dae') == text.count('a.dae') > 5
+    own, other = (robot_of(found) for found in (make_urdf(model).text, into.text))
+    np.testing.assert_array_equal(
+        prior_inertial_parameters(own), prior_inertial_parameters(other)
+    )
+
+
+def test_the_diff_shows_what_changes_and_nothing_else(ur5):
+    found = make_urdf(model_of(ur5, changed_prior(ur5)))
+    lines = found.diff('new.urdf').splitlines()
+    assert lines[:2] == ['--- ur5.urdf', '+++ new.urdf']
+    changed = [line[1:].strip() for line in lines[2:] if line[0] in '+-']
+    assert {re.match('<!--|<[a-z]+', line)[0] for line in changed} \
+        == {'<!--', '<origin', '<mass', '<inertia', '<dynamics'}
+    assert sum(line.startswith('<mass') for line in changed) == 12
+    assert found.links[0].mass_after == pytest.approx(1.2 * found.links[0].mass_before)
+
+
+@pytest.mark.parametrize(('old', 'new', 'error', 'words'), [
+    ('xyz="0 0 0.089159"', 'xyz="0 0 0.0893"', DescriptionError,
+     r"joint 'shoulder_pan_joint' stands 0\.000141 m and 0 rad from"),
+    ('<axis xyz="0 0 1" />', '<axis xyz="0 1 0" />', DescriptionError,
+     r"joint 'shoulder_pan_joint' moves along \(0, 0, 0, 0, 1, 0\)"),
+    ('"elbow_joint"', '"knee_joint"', DescriptionError,
+     r"joint 'knee_joint' moves, and the model"),
+    ('<joint name="wrist_3_joint" type="revolute"', '<joint name="wrist_3_joint" type="fixed"',
+     UsageError, r'no joint wrist_3_joint in the URDF'),
+    ('<link name="tool0" />', '<link name="tool0"><inertial><mass value="1"/><inertia ixx="1" '
+     'iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>', DescriptionError,
+     r"link 'tool0' has mass, and the model of ur5 does not know it"),
+    ('<robot name="ur5">', '<!DOCTYPE robot [<!ENTITY a "b">]><robot name="ur5">',
+     DescriptionError, r'DOCTYPE'),
+    ('<robot name="ur5">', '<robot name="ur5"><link name="m"><visual><geometry><mesh '
+     'filename="/etc/passwd"/></geometry></visual></link>', DescriptionError, r'm'),
+])
+def test_another_arm_is_refused_by_name(ur5, tmp_path, old, new, error, words):
+    path = tmp_path / 'other.urdf'
+    assert old in ur5.urdf.text
+    path.write_text(ur5.urdf.text.replace(old, new))
+    with pytest.raises(error, match=words):
+        make_urdf(model_of(ur5, changed_prior(ur5)), path)
+
+
+def test_rounded_angles_are_the_same_arm(ur5, tmp_path):
+    path = tmp_path / 'rounded.urdf'
+    path.write_text(ur5.urdf.text.replace('1.5707963267948966', '1.570796'))
+    assert make_urdf(model_of(ur5, changed_prior(ur5)), path).links
+
+
+def test_joints_in_another_order_are_another_arm(robots, tmp_path):
+    """A branch where the model has a chain."""
+    robot, path = robots['mixed'], tmp_path / 'branch.urdf'
+    path.write_text(robot.urdf.text.replace('<parent link="slider"', '<parent link="tower"'))
+    with pytest.raises(DescriptionError, match=r"joint 'tip' follows 'turn', in .* 'slide'"):
+        make_urdf(model_of(robot, changed_prior(robot)), path)
+
+
+@pytest.mark.parametrize(('name', 'content', 'error', 'words'), [
+    ('arm.urdf.xacro', b'<robot/>', UsageError, 'is xacro'),
+    ('arm.urdf', '<robot name="ü"/>'.encode('latin-1'), DescriptionError, 'not UTF-8'),
+    ('arm.urdf', b'', DescriptionError, 'does not|no element|parses'),
+    ('missing', None, UsageError, 'no such file'),
+])
+def test_what_cannot_be_written_into_is_refused(ur5, tmp_path, name, content, error, words):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(error, match=words):
+        make_urdf(model_of(ur5, changed_prior(ur5)), Path(path))
+
+
+@pytest.mark.parametrize('text', [
+    '<!DOCTYPE robot><robot/>', '<!DOCTYPE r [<!ENTITY a "b">]><robot>&a;</robot>', '<robot>', '',
+])
+def test_spans_of_hostile_texts_are_refused(text):
+    """The checks of a description come first; this one does not count on them."""
+    with pytest.raises(DescriptionError, match='not a URDF that parses'):
+        find_spans(text.encode(), 'arm.urdf')
