@@ -24,8 +24,8 @@ from robot_identification.excitation.experiment_file import find_experiment
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.workers import available_processors
 from robot_identification.model.catalogue import load_robot
+from robot_identification.processors import available_processors
 
 from .figures import Figure
 

@@ -44,7 +44,6 @@ from robot_identification.estimation.choice import choose_laws_by_joint
 from robot_identification.estimation.choice import choose_prior_weight
 from robot_identification.estimation.choice import find_doubts
 from robot_identification.estimation.choice import try_wider_gap
-from robot_identification.estimation.comparison.temperature import temperature_notes
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.fitting import Folds
 from robot_identification.estimation.fitting import score_prior
@@ -68,6 +67,7 @@ from robot_identification.estimation.quality import mean_temperature
 from robot_identification.estimation.quality import offset_notes
 from robot_identification.estimation.quality import quality_figures
 from robot_identification.estimation.quality import ranges_covered
+from robot_identification.estimation.quality import temperature_notes
 from robot_identification.estimation.quality import temperatures_covered
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.schedulers import InThisProcess

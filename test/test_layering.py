@@ -29,9 +29,9 @@ import pytest
 PACKAGE = 'robot_identification'
 ROOT = Path(__file__).resolve().parents[1]
 ORDER = (
-    'errors', 'files', 'allowed_paths', 'model', 'simulation', 'excitation', 'experiment',
-    'processing', 'validation', 'estimation', 'prediction', 'export', 'report', 'pipeline',
-    'cli', 'nodes',
+    'errors', 'files', 'processors', 'allowed_paths', 'model', 'simulation', 'excitation',
+    'experiment', 'processing', 'validation', 'estimation', 'prediction', 'export', 'report',
+    'pipeline', 'cli', 'nodes',
 )
 ROS_ROOM = 'nodes'
 ROS_MODULES = {

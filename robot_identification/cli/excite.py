@@ -61,7 +61,6 @@ from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.motion_import import import_motion
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.optimizers.optimizer import Progress
-from robot_identification.excitation.optimizers.workers import available_processors
 from robot_identification.excitation.search_file import load_search
 from robot_identification.excitation.search_file import search_owner
 from robot_identification.excitation.search_file import search_saver
@@ -82,6 +81,7 @@ from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.loading import check_robot_name
 from robot_identification.processing.process import process
 from robot_identification.processing.tracking import track
+from robot_identification.processors import available_processors
 from robot_identification.report.trajectory_figure import trajectory_png
 
 DEFAULT_RATE = 125.0

@@ -18,41 +18,27 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+import importlib
 import io
 import os
 import shlex
 import sys
 
 import robot_identification
-from robot_identification.cli import base_parameters
-from robot_identification.cli import collision
-from robot_identification.cli import compare
-from robot_identification.cli import demo
-from robot_identification.cli import doctor
-from robot_identification.cli import drive_gains
-from robot_identification.cli import excite
-from robot_identification.cli import export
-from robot_identification.cli import friction_map
-from robot_identification.cli import identify
-from robot_identification.cli import init
-from robot_identification.cli import payload
-from robot_identification.cli import predict
-from robot_identification.cli import robots
-from robot_identification.cli import simulate
-from robot_identification.cli import temperature
-from robot_identification.cli import urdf
-from robot_identification.cli import validate
 from robot_identification.errors import IdentificationError
 
+# Each is a module of this folder, loaded when it is asked for: what one command needs takes as
+# long to load as Pinocchio does, what all of them need several times that.
 COMMANDS = (
-    demo, robots, base_parameters, urdf, excite, simulate, doctor, identify, validate, predict,
-    export, drive_gains, payload, temperature, compare, friction_map, collision, init,
+    'demo', 'robots', 'base-parameters', 'urdf', 'excite', 'simulate', 'doctor', 'identify',
+    'validate', 'predict', 'export', 'drive-gains', 'payload', 'temperature', 'compare',
+    'friction-map', 'collision', 'init',
 )
 INTERRUPTED = 130
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def make_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of one command, or of the whole command line where it is no command."""
     parser = argparse.ArgumentParser(
         prog='robot-identification',
         description='Dynamic-parameter identification of serial robots: from an excitation motion '
@@ -65,8 +51,10 @@ def make_parser() -> argparse.ArgumentParser:
         '--version', action='version', version=f'%(prog)s {robot_identification.__version__}'
     )
     subparsers = parser.add_subparsers(dest='command', metavar='COMMAND', required=True)
-    for command in COMMANDS:
-        command.add_parser(subparsers)
+    for name in (command,) if command in COMMANDS else COMMANDS:
+        importlib.import_module(
+            f'robot_identification.cli.{name.replace("-", "_")}'
+        ).add_parser(subparsers)
     return parser
 
 
@@ -77,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A terminal without a letter of a name must not end the command.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors='backslashreplace')
-    args = make_parser().parse_args(given)
+    args = make_parser(given[0] if given else None).parse_args(given)
     args.command_line = shlex.join(['robot-identification', *given])
     try:
         return int(args.run(args))

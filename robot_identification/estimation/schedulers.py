@@ -49,7 +49,7 @@ from robot_identification import __version__
 from robot_identification.errors import IdentificationError
 from robot_identification.errors import MissingDependencyError
 from robot_identification.errors import UsageError
-from robot_identification.excitation.optimizers.workers import available_processors
+from robot_identification.processors import available_processors
 
 PACKAGE = 'robot_identification'
 # What `--scheduler` calls processes on this machine.

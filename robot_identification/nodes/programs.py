@@ -111,7 +111,7 @@ def static_poses(coordinator: ExperimentCoordinator) -> None:
         *(['--effort-unit', unit] if unit else []), '-o', str(gains),
     ]
     coordinator.say(f'finding drive gains from {bag.name}', step='drive_gains')
-    args = make_parser().parse_args(arguments)
+    args = make_parser(arguments[0]).parse_args(arguments)
     args.command_line = shlex.join(['robot-identification', *arguments])
     args.run(args)
     coordinator.say(f'drive gains are in {gains / "results.txt"}')

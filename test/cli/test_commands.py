@@ -42,8 +42,6 @@ from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.urdf import read_urdf
 
-NAMES = [command.__name__.rpartition('.')[2].replace('_', '-') for command in COMMANDS]
-
 
 def one_object(text):
     """Return the JSON object that is all of a text; NaN is no JSON."""
@@ -55,7 +53,7 @@ def one_object(text):
     return content
 
 
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('name', COMMANDS)
 def test_help_shows_an_example_that_parses(command, name):
     """The example is a command line that the parser takes."""
     found = command(name, '--help')
@@ -68,7 +66,7 @@ def test_help_shows_an_example_that_parses(command, name):
 def test_help_lists_every_command(command):
     found = command('--help')
     assert found.code == 0
-    assert all(f'\n    {name}' in found.out for name in NAMES)
+    assert all(f'\n    {name}' in found.out for name in COMMANDS)
     assert 'Exit codes: 0' in found.out
 
 

@@ -55,13 +55,7 @@ from robot_identification.estimation.comparison.torque_change import shared_moti
 from robot_identification.estimation.comparison.torque_change import TorqueChange
 from robot_identification.model.friction.law import FloatArray
 from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import Motion
-from robot_identification.processing.dataset import Dataset
-
-# Where the temperature of a joint varies by more than this within what is fitted together [K],
-# its friction is not one number.
-WIDE_SPREAD = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,51 +264,6 @@ def temperature_content(study: TemperatureStudy) -> dict[str, Any]:
         },
         'notes': list(study.notes),
     }
-
-
-def temperature_notes(
-    datasets: Sequence[Dataset],
-    parameters: StandardParameters,
-    others: Sequence[FloatArray] = (),
-) -> tuple[str, ...]:
-    """
-    Return which joints warmed by so much that their viscous friction is not one number, in words.
-
-    Parameters
-    ----------
-    datasets : sequence of Dataset
-        What is fitted together.
-    parameters : StandardParameters
-        What is fitted; nothing is said of joints one of whose laws knows of temperature.
-    others : sequence of ndarray, shape (m, n)
-        Temperatures of recordings that are fitted with them [deg C], the extreme ones at least.
-
-    """
-    seen = [
-        dataset.motion.temperature[dataset.fitted]
-        for dataset in datasets if dataset.motion.temperature is not None
-    ]
-    seen += others
-    if not seen:
-        return ()
-    told = {term.joint for term in parameters.friction if term.law.needs_temperature}
-    columns = np.concatenate(seen).T
-    ends = [
-        (name, float(np.nanmin(column)), float(np.nanmax(column)))
-        for j, (name, column) in enumerate(zip(datasets[0].joint_names, columns, strict=True))
-        if j not in told and np.any(np.isfinite(column))
-    ]
-    warm = [
-        f'{name} from {low:.1f} to {high:.1f}' for name, low, high in ends
-        if high - low > WIDE_SPREAD
-    ]
-    if not warm:
-        return ()
-    return (
-        f'temperatures vary by more than {WIDE_SPREAD:g} K ({", ".join(warm)} deg C), and viscous '
-        'friction with them: --friction coulomb,viscous,temperature_viscous,offset gives it a '
-        'slope',
-    )
 
 
 def _coefficient_content(

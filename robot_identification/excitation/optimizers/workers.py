@@ -24,7 +24,6 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 import multiprocessing
-import os
 import signal
 import time
 from typing import Any
@@ -35,13 +34,6 @@ from robot_identification.excitation.optimizers.optimizer import Job
 from robot_identification.excitation.optimizers.optimizer import Outcome
 
 _problem: ExcitationProblem | None = None
-
-
-def available_processors() -> int:
-    """Return how many processors this program may use."""
-    if hasattr(os, 'sched_getaffinity'):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class Workers:

@@ -27,7 +27,6 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.comparison.temperature import study_temperature
 from robot_identification.estimation.comparison.temperature import temperature_content
-from robot_identification.estimation.comparison.temperature import temperature_notes
 from robot_identification.estimation.comparison.temperature_line import fit_temperature_exponential
 from robot_identification.estimation.comparison.temperature_line import fit_temperature_line
 from robot_identification.estimation.comparison.temperature_line import relative_change
@@ -35,6 +34,7 @@ from robot_identification.estimation.comparison.temperature_model import model_a
 from robot_identification.estimation.comparison.temperature_model import model_over_temperature
 from robot_identification.estimation.comparison.torque_change import model_torque
 from robot_identification.estimation.comparison.torque_change import share_of_limit
+from robot_identification.estimation.quality import temperature_notes
 from robot_identification.estimation.quality import temperatures_covered
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import confidence_intervals

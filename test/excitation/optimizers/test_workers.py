@@ -28,8 +28,8 @@ from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.optimizers.optimizer import Job
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.spectral import Spectral
-from robot_identification.excitation.optimizers.workers import available_processors
 from robot_identification.excitation.optimizers.workers import Workers
+from robot_identification.processors import available_processors
 
 FOREVER = float('inf')
 # A worker begins within a few seconds, also on a busy machine; it ends at once.
