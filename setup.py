@@ -49,6 +49,7 @@ setup(
         ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),
         (f'share/{package_name}', ['package.xml']),
         shared('launch', '*.launch.py'),
+        shared('config/campaigns', '*.yaml'),
         shared('config/robots', '*.yaml'),
         shared('config/link_tables', '*.yaml'),
         shared('config/experiments', '*.yaml'),

@@ -30,7 +30,9 @@ from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
 from robot_identification.errors import DataError
 from robot_identification.errors import UsageError
-from robot_identification.experiment.bag import write_joint_states
+from robot_identification.experiment.bag_writer import new_bag
+from robot_identification.experiment.joint_states import JOINT_STATE
+from robot_identification.experiment.rosbags_backend import rosbags_library
 from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
 from robot_identification.files import check_writable
 from robot_identification.files import write_atomically
@@ -38,7 +40,18 @@ from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.prediction.comparison import compare_effort
 from robot_identification.prediction.comparison import EffortComparison
+from robot_identification.prediction.energy import check_threshold
+from robot_identification.prediction.energy import energy_of_bag
+from robot_identification.prediction.energy import energy_of_trajectory
+from robot_identification.prediction.energy import MotionEnergy
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.energy_report import energy_columns
+from robot_identification.report.energy_report import energy_content
+from robot_identification.report.energy_report import energy_text
+from robot_identification.report.energy_report import render_energy_report
+
+# Values by joint or by name, shape (N, number of names), for each topic or kind of column.
+Signals = dict[str, tuple[tuple[str, ...], FloatArray]]
 
 
 def add_parser(subparsers: Any) -> None:
@@ -48,48 +61,141 @@ def add_parser(subparsers: Any) -> None:
         'robot-identification predict result/identified_model.yaml bag -o predicted.mcap', run,
     )
     parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
-    parser.add_argument('bag', type=Path, metavar='BAG', help='rosbag2 folder or file')
+    parser.add_argument(
+        'bag', nargs='?', type=Path, metavar='BAG', help='rosbag2 folder or file'
+    )
     parser.add_argument(
         '--causal', action='store_true', help='from the past only, as the live node predicts'
+    )
+    parser.add_argument(
+        '--energy', action='store_true',
+        help='kinetic energy, power, and what friction takes, with a report beside the output '
+        '(docs/energy.md); not a safety function',
+    )
+    parser.add_argument(
+        '--threshold', type=float, metavar='J', help='of --energy: compare kinetic energy with it'
+    )
+    parser.add_argument(
+        '--trajectory', type=Path, metavar='FILE',
+        help='of --energy: a planned motion in the place of a bag',
     )
     add_output_option(parser, '.mcap or .csv with measured, predicted and residual')
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Predict and write the comparison."""
-    if args.output.suffix not in ('.mcap', '.csv'):
-        raise UsageError(f'{args.output} must end in .mcap or .csv')
-    check_writable(args.output, args.force)
+    """Predict and write the comparison, the energy, or both."""
+    _check_arguments(args)
     model = load_identified_model(args.model)
-    comparison, notes = compare_effort(model, args.bag, causal=args.causal)
+    content: dict[str, Any] = {'output': args.output, 'joints': model.robot.joint_names}
+    signals: Signals = {}
+    notes: list[str] = []
+    lines: list[str] = []
+    stamps = np.zeros(0)
+    if args.bag is not None:
+        comparison, said = compare_effort(model, args.bag, causal=args.causal)
+        notes += said
+        stamps, signals = comparison.stamps, comparison_signals(model, comparison)
+        content |= _errors(model, comparison, args)
+        lines += _error_lines(model, content)
+    if args.energy:
+        energy, said = (
+            energy_of_bag(model, args.bag) if args.trajectory is None
+            else energy_of_trajectory(model, args.trajectory)
+        )
+        notes += [note for note in said if note not in notes]
+        stamps, signals = energy.stamps, {**signals, **energy_signals(energy)}
+        content['energy'], text = _report_energy(args, model, energy, tuple(notes))
+        lines += [*text.splitlines(), f'report: {_report_file(args)}']
     if args.output.suffix == '.csv':
-        write_atomically(args.output, comparison_csv(model, comparison))
+        write_atomically(args.output, signals_csv(stamps, signals))
     else:
-        write_comparison_mcap(args.output, model, comparison)
+        write_signals_mcap(args.output, model, stamps, signals)
     for note in notes:
         warn(note)
-    rmse = _rms(comparison.measured - comparison.predicted)
-    content: dict[str, Any] = {
-        'output': args.output,
-        'unit': model.effort_unit,
-        'joints': model.robot.joint_names,
-        'samples': len(comparison.stamps),
-        'rmse': rmse,
-    }
-    if args.causal:
-        content['rms_from_zero_phase'] = _difference_from_zero_phase(model, args.bag, comparison)
     if args.json:
         print_json(content)
     else:
-        for joint, value in zip(model.robot.joint_names, rmse, strict=True):
-            known = f'{value:.4g} {model.effort_unit}' if np.isfinite(value) else 'not available'
-            print(f'{joint}: RMSE {known}')
-        if content.get('rms_from_zero_phase') is not None:
-            shown = ', '.join(f'{value:.3g}' for value in content['rms_from_zero_phase'])
-            print(f'RMS difference to the zero-phase prediction: {shown} {model.effort_unit}')
-        print(f'written to {args.output}')
+        print('\n'.join([*lines, f'written to {args.output}']))
     return 0
+
+
+def _check_arguments(args: argparse.Namespace) -> None:
+    """
+    Refuse what does not fit together, and outputs that are there.
+
+    Raises
+    ------
+    UsageError
+        Naming the option.
+
+    """
+    if args.output.suffix not in ('.mcap', '.csv'):
+        raise UsageError(f'{args.output} must end in .mcap or .csv')
+    if not args.energy:
+        for option in ('threshold', 'trajectory'):
+            if getattr(args, option) is not None:
+                raise UsageError(f'--{option} is for --energy: add it, or leave --{option} out')
+    if (args.bag is None) == (args.trajectory is None):
+        raise UsageError('name a BAG, or with --energy a --trajectory: one of the two')
+    if args.energy and args.causal:
+        raise UsageError('--energy needs accelerations, which are known afterwards: leave out '
+                         '--causal')
+    check_writable(args.output, args.force)
+    if args.energy:
+        check_writable(_report_file(args), args.force)
+
+
+def _report_file(args: argparse.Namespace) -> Path:
+    """Return where the report of the energy goes."""
+    path: Path = args.output.with_suffix('.html')
+    return path
+
+
+def _errors(
+    model: IdentifiedModel, comparison: EffortComparison, args: argparse.Namespace
+) -> dict[str, Any]:
+    """Return how well the effort is predicted."""
+    found: dict[str, Any] = {
+        'unit': model.effort_unit,
+        'samples': len(comparison.stamps),
+        'rmse': _rms(comparison.measured - comparison.predicted),
+    }
+    if args.causal:
+        found['rms_from_zero_phase'] = _difference_from_zero_phase(model, args.bag, comparison)
+    return found
+
+
+def _error_lines(model: IdentifiedModel, content: dict[str, Any]) -> list[str]:
+    lines = []
+    for joint, value in zip(model.robot.joint_names, content['rmse'], strict=True):
+        known = f'{value:.4g} {model.effort_unit}' if np.isfinite(value) else 'not available'
+        lines.append(f'{joint}: RMSE {known}')
+    if content.get('rms_from_zero_phase') is not None:
+        shown = ', '.join(f'{value:.3g}' for value in content['rms_from_zero_phase'])
+        lines.append(f'RMS difference to the zero-phase prediction: {shown} {model.effort_unit}')
+    return lines
+
+
+def _report_energy(
+    args: argparse.Namespace, model: IdentifiedModel, energy: MotionEnergy, notes: tuple[str, ...]
+) -> tuple[dict[str, Any], str]:
+    """Write the report of the energy; return its figures and its text."""
+    check = None if args.threshold is None else check_threshold(energy, args.threshold)
+    motion = (
+        ('Recording', str(args.bag)) if args.trajectory is None
+        else ('Trajectory', str(args.trajectory))
+    )
+    parameters = (
+        'identified' if model.theta_consistent is None
+        else 'physically consistent, with the covariance of the identified ones'
+    )
+    page = render_energy_report(
+        model, energy, check, (('Model', str(args.model)), ('Parameters', parameters), motion),
+        notes, args.command_line,
+    )
+    write_atomically(_report_file(args), page)
+    return energy_content(energy, check), energy_text(energy, check)
 
 
 def _rms(values: FloatArray) -> FloatArray:
@@ -111,15 +217,38 @@ def _difference_from_zero_phase(
     return _rms(causal.predicted[first] - smooth.predicted[second])
 
 
+def comparison_signals(model: IdentifiedModel, comparison: EffortComparison) -> Signals:
+    """Return measured, predicted and residual effort."""
+    names = model.robot.joint_names
+    return {
+        'measured': (names, comparison.measured),
+        'predicted': (names, comparison.predicted),
+        'residual': (names, comparison.measured - comparison.predicted),
+    }
+
+
+def energy_signals(energy: MotionEnergy) -> Signals:
+    """Return energies and power of the arm, and the powers of its joints."""
+    columns = energy_columns(energy)
+    return {
+        'energy': (tuple(columns), np.column_stack(list(columns.values()))),
+        'power': (energy.joint_names, energy.joint_power),
+        'friction_power': (energy.joint_names, energy.joint_friction_power),
+    }
+
+
 def comparison_csv(model: IdentifiedModel, comparison: EffortComparison) -> str:
     """Return time, measured, predicted and residual per joint as CSV."""
-    kinds = {
-        'measured': comparison.measured,
-        'predicted': comparison.predicted,
-        'residual': comparison.measured - comparison.predicted,
-    }
-    header = ['t', *(f'{kind}_{joint}' for kind in kinds for joint in model.robot.joint_names)]
-    rows = np.column_stack([comparison.stamps, *kinds.values()])
+    return signals_csv(comparison.stamps, comparison_signals(model, comparison))
+
+
+def signals_csv(stamps: FloatArray, signals: Signals) -> str:
+    """Return time and signals as CSV; what is not known is empty."""
+    header = ['t', *(
+        name if kind == 'energy' else f'{kind}_{name}'
+        for kind, (names, _) in signals.items() for name in names
+    )]
+    rows = np.column_stack([stamps, *(values for _, values in signals.values())])
     lines = [','.join(header)]
     lines += [','.join(f'{x:.9g}' if np.isfinite(x) else '' for x in row) for row in rows]
     return '\n'.join(lines) + '\n'
@@ -129,19 +258,34 @@ def write_comparison_mcap(
     path: Path, model: IdentifiedModel, comparison: EffortComparison
 ) -> None:
     """Write measured, predicted and residual effort as three joint-state topics of one MCAP."""
-    empty = np.zeros((len(comparison.stamps), 0))
+    write_signals_mcap(path, model, comparison.stamps, comparison_signals(model, comparison))
+
+
+def write_signals_mcap(
+    path: Path, model: IdentifiedModel, stamps: FloatArray, signals: Signals
+) -> None:
+    """Write signals as joint-state topics of one MCAP, their values in `effort`."""
+    types = rosbags_library().types
+    header = types.types['std_msgs/msg/Header']
+    time = types.types['builtin_interfaces/msg/Time']
+    joint_state = types.types[JOINT_STATE]
+    empty = np.zeros(0)
+    rows = {
+        topic: (list(names), np.ascontiguousarray(values, dtype=float))
+        for topic, (names, values) in signals.items()
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f'.{path.name}.') as folder:
         bag = Path(folder) / path.stem
-        write_joint_states(
-            bag,
-            model.robot.joint_names,
-            SIMULATED_EPOCH + comparison.stamps,
-            {
-                '/measured': (empty, empty, comparison.measured),
-                '/predicted': (empty, empty, comparison.predicted),
-                '/residual': (empty, empty, comparison.measured - comparison.predicted),
-            },
-            {'robot': model.robot.name, 'effort_unit': model.effort_unit},
-        )
+        metadata = {'robot': model.robot.name, 'effort_unit': model.effort_unit}
+        with new_bag(bag, metadata) as writer:
+            for topic in rows:
+                writer.add_topic(f'/{topic}', JOINT_STATE)
+            nanoseconds = np.round((SIMULATED_EPOCH + stamps) * 1e9).astype(np.int64)
+            for k, stamp in enumerate(nanoseconds.tolist()):
+                stated = header(time(*divmod(stamp, 1_000_000_000)), '')
+                for topic, (names, values) in rows.items():
+                    message = joint_state(stated, names, empty, empty, values[k])
+                    data = bytes(types.serialize_cdr(message, JOINT_STATE))
+                    writer.write(f'/{topic}', stamp, data)
         shutil.move(str(bag / f'{path.stem}.mcap'), path)

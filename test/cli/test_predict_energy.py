@@ -1,0 +1,157 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`predict --energy`, from a model and a bag or a trajectory to its files."""
+
+import csv
+import json
+
+from builders import contents
+from builders import joint_states
+from builders import run_command
+from builders import write_bag
+from identified_arms import WarmArm
+import numpy as np
+import pytest
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.experiment.bag import find_joint_names
+from robot_identification.experiment.bag import read_recording
+from robot_identification.model.model_file import dump_identified_model
+
+NAMES = ('kinetic_energy', 'kinetic_energy_lower', 'kinetic_energy_upper', 'potential_energy',
+         'power', 'delivered_energy', 'friction_loss')
+
+
+@pytest.fixture(scope='module')
+def files(tmp_path_factory):
+    """Return paths of a model, a bag of the same arm, and a trajectory."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
+    folder = tmp_path_factory.mktemp('energy')
+    arm = WarmArm(folder)
+    model = folder / 'identified_model.yaml'
+    model.write_text(dump_identified_model(arm.run(25.0, 1)), encoding='utf-8')
+    run = arm.dataset(25.0, 2, motion_seed=5)
+    names = run.joint_names
+    bag = write_bag(
+        folder / 'bag',
+        joint_states(names, 1.0 + run.stamps, run.motion.q, run.motion.dq, run.effort),
+        {'robot': 'arm', 'effort_unit': 'Nm'},
+    )
+    form = FourierParametrization(harmonics=3, base_period=4.0)
+    coefficients = 0.3 * np.random.default_rng(1).normal(size=(3, form.n_coefficients))
+    trajectory = folder / 'trajectory.yaml'
+    trajectory.write_text(dump_trajectory(Trajectory('arm', names, form, coefficients, 1, {})))
+    return model, bag, trajectory
+
+
+def predict(*arguments):
+    """Run `predict --energy`."""
+    return run_command('predict', *arguments, '--energy')
+
+
+def test_energy_of_a_bag(files, tmp_path):
+    """The table has effort and energy, JSON the largest values, the report says what it is not."""
+    model, bag, _ = files
+    out = tmp_path / 'out.csv'
+    found = predict(model, bag, '-o', out, '--threshold', 1, '--json')
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    with out.open(newline='', encoding='utf-8') as stream:
+        rows = list(csv.DictReader(stream))
+    assert set(NAMES) | {'measured_pan', 'residual_pan', 'power_pan', 'friction_power_pan'} <= set(
+        rows[0]
+    )
+    kinetic = np.array([float(row['kinetic_energy']) for row in rows])
+    energy = content['energy']
+    value, low, high = energy['kinetic_energy_max']
+    assert low < value == pytest.approx(kinetic.max(), rel=1e-8)
+    assert value < high
+    assert energy['safety_function'] is False
+    # Every time above the threshold is one in the table.
+    assert energy['threshold']['outcome'] == 'above'
+    crossings = energy['threshold']['crossings']
+    above = np.flatnonzero(np.diff(np.r_[0, kinetic > 1.0, 0]) == 1)
+    assert len(crossings) == len(above) > 0
+    assert max(one['largest'] for one in crossings) == pytest.approx(kinetic.max(), rel=1e-8)
+    for one, first in zip(crossings, above, strict=True):
+        assert one['start'] <= float(rows[first]['t']) <= one['stop']
+    assert sum(joint['friction_loss'][0] for joint in energy['joints']) == pytest.approx(
+        energy['friction_loss'][0]
+    )
+    page = (tmp_path / 'out.html').read_text(encoding='utf-8')
+    assert page.index('Above') < page.index('not a safety function') < page.index('Over time')
+    assert page.count('data:image/png') == 3
+    again = predict(model, bag, '-o', tmp_path / 'out.csv')
+    assert again.code == 2
+    assert '--force' in again.err
+
+
+def test_energy_as_messages(files, tmp_path):
+    """Topics of an MCAP have the names of what they hold; text says it, too."""
+    model, bag, _ = files
+    found = predict(model, bag, '-o', tmp_path / 'out.mcap')
+    assert found.code == 0, found.err
+    assert 'Largest kinetic energy' in found.out
+    assert 'This is not a safety function.' in found.out
+    assert max(map(len, found.out.splitlines()[:-2])) <= 100
+    path = tmp_path / 'out.mcap'
+    assert find_joint_names(path, topic='/energy') == NAMES
+    measured = read_recording(path, ('pan', 'lift', 'reach'), topic='/measured')
+    energy = read_recording(path, NAMES, topic='/energy')
+    assert len(measured) == len(energy) > 800
+    low, value, high = (energy.effort[:, NAMES.index(name)] for name in (
+        'kinetic_energy_lower', 'kinetic_energy', 'kinetic_energy_upper',
+    ))
+    assert np.all((low <= value) & (value <= high))
+
+
+def test_energy_of_a_plan(files, tmp_path):
+    """Without a bag there is no effort in the table; a whole period ends as it began."""
+    model, _, trajectory = files
+    out = tmp_path / 'out.csv'
+    found = predict(model, '--trajectory', trajectory, '-o', out, '--json', '--threshold', 1e6)
+    assert found.code == 0, found.err
+    content = json.loads(found.out)
+    assert content['energy']['threshold'] == {
+        'value': 1e6, 'outcome': 'below', 'crossings': [],
+    }
+    header, *rows = out.read_text().splitlines()
+    assert 'measured' not in header
+    table = np.array([[float(cell) for cell in row.split(',')] for row in rows])
+    column = dict(zip(header.split(','), table.T, strict=True))
+    assert column['kinetic_energy'][-1] == pytest.approx(column['kinetic_energy'][0], rel=1e-6)
+    assert column['potential_energy'][-1] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(('arguments', 'message'), [
+    (['BAG', '--energy', '--causal'], 'leave out --causal'),
+    (['BAG', '--threshold', '3'], '--threshold is for --energy'),
+    (['BAG', '--energy', '--threshold', '-3'], 'must be positive'),
+    (['--energy'], 'name a BAG'),
+    (['BAG', '--energy', '--trajectory', 'TRAJECTORY'], 'one of the two'),
+    (['--trajectory', 'TRAJECTORY'], '--trajectory is for --energy'),
+])
+def test_what_does_not_fit_together(files, tmp_path, arguments, message):
+    """It is refused by its name, and nothing is written."""
+    model, bag, trajectory = files
+    names = {'BAG': bag, 'TRAJECTORY': trajectory}
+    found = run_command(
+        'predict', model, *(names.get(one, one) for one in arguments), '-o', tmp_path / 'o.csv'
+    )
+    assert found.code == 2
+    assert message in found.err
+    assert contents(tmp_path) == {}
