@@ -41,6 +41,7 @@ from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.pipeline import identify
 from robot_identification.report import identification_report
+from robot_identification.report import residual_section
 from robot_identification.report import validation_report
 from robot_identification.report.figures import singular_value_picture
 from robot_identification.simulation.truth import draw_truth
@@ -158,6 +159,9 @@ def without_pictures():
         for module in (identification_report, validation_report):
             patch.setattr(module, 'drawn_bags', lambda joints, bags: 0)
         patch.setattr(identification_report, 'singular_value_picture', lambda values: picture)
+        patch.setattr(identification_report, 'correlation_picture', lambda model: picture)
+        patch.setattr(identification_report, 'friction_picture', lambda points: picture)
+        patch.setattr(residual_section, 'residual_picture', lambda residual: picture)
         yield
 
 

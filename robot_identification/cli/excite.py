@@ -83,6 +83,7 @@ from robot_identification.processing.process import process
 from robot_identification.processing.tracking import track
 from robot_identification.processors import available_processors
 from robot_identification.report.trajectory_figure import trajectory_png
+from robot_identification.report.trajectory_report import render_trajectory_report
 
 DEFAULT_RATE = 125.0
 BAG_SUFFIXES = ('.mcap', '.db3')
@@ -115,6 +116,10 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         '--picture', type=Path, metavar='FILE.png',
         help='joints with their limits, and the path of the tool',
+    )
+    group.add_argument(
+        '--report', type=Path, metavar='FILE.html',
+        help='page with limits, clearances, criteria, curves, what stays weak, how to run it',
     )
     group.add_argument('--csv', type=Path, metavar='FILE', help='samples of one run')
     group.add_argument(
@@ -200,6 +205,7 @@ def run(args: argparse.Namespace) -> int:
             raise
     _write(args, robot, experiment, trajectory)
     evaluation = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
+    _write_report(args, robot, experiment, trajectory, evaluation)
     weakness = None if known is None else weak_parameters(robot, experiment, trajectory, known)
     if args.json:
         print_json({
@@ -231,8 +237,10 @@ def _check_options(args: argparse.Namespace) -> None:
         raise UsageError(f'--torque-noise is {args.torque_noise:g} N m, it must be positive')
     if args.picture is not None and args.picture.suffix.lower() != '.png':
         raise UsageError(f'{args.picture} must end in .png')
+    if args.report is not None and args.report.suffix.lower() not in ('.html', '.htm'):
+        raise UsageError(f'{args.report} must end in .html')
     _check_combination(args)
-    for path in (args.output, args.csv, args.picture, args.servoj):
+    for path in (args.output, args.csv, args.picture, args.report, args.servoj):
         if path is not None:
             check_writable(path, args.force)
 
@@ -241,8 +249,8 @@ def _check_combination(args: argparse.Namespace) -> None:
     """Check that nothing is asked for that the other options make void."""
     bag = args.evaluate is not None and _is_bag(args.evaluate)
     written = {
-        '-o': args.output, '--csv': args.csv, '--picture': args.picture, '--servoj': args.servoj,
-        '--after': args.after,
+        '-o': args.output, '--csv': args.csv, '--picture': args.picture,
+        '--report': args.report, '--servoj': args.servoj, '--after': args.after,
     }
     of_bags = {
         '--planned': args.planned, '--topic': args.topic, '--joint-names': args.joint_names,
@@ -350,6 +358,19 @@ def _write(
         write_atomically(args.servoj, servoj_program(trajectory))
 
 
+def _write_report(
+    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, trajectory: Trajectory,
+    evaluation: Evaluation, refused: str = '',
+) -> None:
+    """Write the page, where it was asked for."""
+    if args.report is not None:
+        write_atomically(args.report, render_trajectory_report(
+            robot, trajectory, experiment, evaluation,
+            path='' if args.output is None else str(args.output), refused=refused,
+            command_line=args.command_line,
+        ))
+
+
 def _show_refused(
     args: argparse.Namespace, robot: RobotModel, experiment: Experiment, found: Trajectory,
     error: IdentificationError,
@@ -358,6 +379,7 @@ def _show_refused(
     evaluation = evaluate_motion(robot, experiment, found, args.torque_noise)
     if args.picture is not None:
         write_atomically(args.picture, trajectory_png(robot, found, experiment))
+    _write_report(args, robot, experiment, found, evaluation, str(error))
     if args.json:
         print_json({
             'sha256': None, 'certificate': None, 'refused': str(error),

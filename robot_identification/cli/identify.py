@@ -24,6 +24,7 @@ from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.options import add_output_option
 from robot_identification.cli.options import add_robot_options
+from robot_identification.cli.options import add_tables_option
 from robot_identification.cli.options import add_window_options
 from robot_identification.cli.options import parse_joint_names
 from robot_identification.cli.options import robot_from_options
@@ -44,6 +45,7 @@ from robot_identification.pipeline import identify
 from robot_identification.report.results_text import results_text
 from robot_identification.report.save import RESULT_FILES
 from robot_identification.report.save import save_identification
+from robot_identification.report.save import TABLE_FILES
 from robot_identification.validation.validation import errors_content
 
 
@@ -105,12 +107,13 @@ def add_parser(subparsers: Any) -> None:
     )
     add_window_options(parser)
     add_output_option(parser, 'folder for model, report and results')
+    add_tables_option(parser)
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Identify and write the results."""
-    for name in RESULT_FILES:
+    for name in (*RESULT_FILES, *(TABLE_FILES if args.tables else ())):
         check_writable(args.output / name, args.force)
     recipe = Recipe() if args.config is None else load_recipe(args.config)
     options = IdentifyOptions(
@@ -135,7 +138,9 @@ def run(args: argparse.Namespace) -> int:
         found = identify(
             robot, args.bags, options, None if args.scheduler is None else scheduler
         )
-    save_identification(found, args.output, args.command_line, force=args.force)
+    save_identification(
+        found, args.output, args.command_line, force=args.force, with_tables=args.tables
+    )
     for note in found.notes:
         warn(note)
     if args.json:

@@ -105,6 +105,14 @@ def add_window_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_tables_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the tables of a paper."""
+    parser.add_argument(
+        '--tables', action='store_true',
+        help='write the tables of a paper, too: tables/*.csv and, for LaTeX, tables/*.tex',
+    )
+
+
 def add_json_option(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument(

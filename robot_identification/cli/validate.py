@@ -23,6 +23,7 @@ from typing import Any
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.options import add_output_option
+from robot_identification.cli.options import add_tables_option
 from robot_identification.cli.options import add_window_options
 from robot_identification.cli.output import print_json
 from robot_identification.cli.output import warn
@@ -30,6 +31,8 @@ from robot_identification.files import check_writable
 from robot_identification.files import write_results
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.pipeline import validate_model
+from robot_identification.report.paper_tables import table_files
+from robot_identification.report.paper_tables import validation_tables
 from robot_identification.report.results_text import validation_text
 from robot_identification.report.validation_report import render_validation_report
 from robot_identification.validation.validation import predict_effort
@@ -37,6 +40,8 @@ from robot_identification.validation.validation import validation_content
 from robot_identification.validation.validation import validation_json
 
 RESULT_FILES = ('validation.json', 'report.html')
+# Of --tables.
+TABLE_FILES = ('tables/errors.csv', 'tables/errors.tex')
 
 
 def add_parser(subparsers: Any) -> None:
@@ -53,12 +58,13 @@ def add_parser(subparsers: Any) -> None:
     )
     add_window_options(parser)
     add_output_option(parser, 'folder for validation.json and the report')
+    add_tables_option(parser)
     add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Validate and write the results."""
-    for name in RESULT_FILES:
+    for name in (*RESULT_FILES, *(TABLE_FILES if args.tables else ())):
         check_writable(args.output / name, args.force)
     model = load_identified_model(args.model)
     if args.consistent:
@@ -70,7 +76,11 @@ def run(args: argparse.Namespace) -> int:
         model, validation, datasets, [predict_effort(model, dataset) for dataset in datasets],
         notes, command_line=args.command_line,
     )
-    contents = {'validation.json': validation_json(validation), 'report.html': report}
+    tables = table_files(validation_tables(validation)) if args.tables else {}
+    contents = {
+        'validation.json': validation_json(validation), 'report.html': report,
+        **tables,
+    }
     write_results(args.output, contents, args.force)
     for note in notes:
         warn(note)

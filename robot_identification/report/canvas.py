@@ -27,11 +27,37 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def new_figure(width: float, height: float, resolution: float) -> Figure:
-    """Return an empty figure of a size [inch] and a resolution [1/inch], drawn without screen."""
+def new_figure(
+    width: float,
+    height: float,
+    resolution: float,
+    margins: tuple[float, float, float, float] | None = None,
+) -> Figure:
+    """
+    Return an empty figure, drawn without screen.
+
+    Parameters
+    ----------
+    width, height : float
+        Size [inch].
+    resolution : float
+        Dots per inch.
+    margins : tuple of float, optional
+        What labels take at the left, below, at the right and above [inch]; by default that is
+        found from the labels, which takes as long as drawing them.
+
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), dpi=resolution, layout='constrained')
+    figure = Figure(
+        figsize=(width, height), dpi=resolution,
+        layout='constrained' if margins is None else None,
+    )
     FigureCanvasAgg(figure)
+    if margins is not None:
+        left, below, right, above = margins
+        figure.subplots_adjust(
+            left / width, below / height, 1.0 - right / width, 1.0 - above / height
+        )
     return figure

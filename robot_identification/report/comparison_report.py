@@ -36,6 +36,7 @@ from robot_identification.report.formatting import percent
 from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
 from robot_identification.report.json_file import json_text
+from robot_identification.report.meaning import Meaning
 from robot_identification.report.page import render_page
 
 GROUP_HEADER = ('group', 'parameters', 'tested', 'p', 'p corrected', 'change', 'largest')
@@ -124,6 +125,28 @@ def comparison_text(result: CompareResult) -> str:
     return '\n'.join(lines).rstrip() + '\n'
 
 
+def comparison_meaning(pair: ComparedPair) -> Meaning:
+    """Return what the comparison of two models means: the findings, and how much torque it is."""
+    joints, largest = pair.torque.joints, pair.torque.largest
+    most = max(range(len(joints)), key=lambda joint: float(largest[joint]))
+    torque = (
+        f'along one motion their torques differ by {number(float(largest[most]))} N m at most '
+        f'({joints[most]}, {percent(float(pair.torque.share[most]))} of its limit)'
+    )
+    groups = sorted(pair.comparison.groups, key=lambda group: not group.moved)
+    findings = (group.describe() for group in groups)
+    differ = pair.comparison.differ
+    return Meaning(
+        'They differ' if differ else 'No difference beyond chance',
+        'usable' if differ else 'good',
+        (*findings, torque),
+        'find out what changed between the recordings: payload, mounting, temperature, wear'
+        if differ else
+        'keep the model with the smaller errors on unseen motion; more data may still show a '
+        'difference',
+    )
+
+
 def render_comparison_report(result: CompareResult, command_line: str = '') -> str:
     """
     Return the report of a comparison, one HTML file that needs no network.
@@ -141,7 +164,7 @@ def render_comparison_report(result: CompareResult, command_line: str = '') -> s
         pairs=[
             {
                 'paths': pair.paths,
-                'verdict': pair.comparison.verdict,
+                'meaning': comparison_meaning(pair),
                 'notes': pair.comparison.notes,
                 'groups': [_group_row(group) for group in pair.comparison.groups],
                 'parameters': [

@@ -25,6 +25,7 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 import io
+from typing import Any
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,11 +44,20 @@ MEASURED, PREDICTED, RESIDUAL = '#767676', '#0072b2', '#d55e00'
 # Narrow, so that the text is still legible where a phone shows the figure 360 pixels wide.
 WIDTH = 5.4
 FONT_SIZE = 10
+EFFORT_HEIGHT = 2.9
+# Room for the labels of a panel [inch]: left, below, right, above.
+MARGINS = (0.78, 0.52, 0.08, 0.08)
+# At the left where the label has two lines.
+WIDE_LABELS = 0.95
+# The part of a recording that is drawn beside the whole.
+ZOOM_WIDTH, ZOOM_SECONDS, ZOOM_RESOLUTION = 3.0, 2.0, 120.0
 MAXIMUM_RESOLUTION = 150.0
 # A panel of dense noise takes 0.1 MB at full resolution; with more panels than these they get
 # coarser, and bags beyond are not drawn, so that a page stays below 5 MB.
 FULL_RESOLUTION_PANELS = 24
 MAXIMUM_PANELS = 24
+# Of the palette of a picture.
+COLOURS = 64
 # Points of one curve; four to the pixel.
 MAXIMUM_POINTS = 4000
 
@@ -75,10 +85,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class PictureGroup:
-    """The pictures of one bag."""
+    """The pictures of one bag: every joint over the whole of it, and over its worst part."""
 
     bag: str
     pictures: tuple[Picture, ...]
+    zooms: tuple[Picture, ...] = ()
 
 
 def drawn_bags(joints: int, bags: int) -> int:
@@ -123,6 +134,8 @@ def effort_pictures(
     """
     Draw measured and predicted effort of every joint over time, the residual below.
 
+    Beside the whole recording stand the two seconds with the largest error of the joint.
+
     Parameters
     ----------
     dataset : Dataset
@@ -134,11 +147,83 @@ def effort_pictures(
 
     """
     unit = effort_unit_text(dataset.effort_unit)
-    pictures = tuple(
-        _effort_picture(dataset, predicted[:, joint], joint, unit, resolution)
-        for joint in range(len(dataset.joint_names))
-    )
-    return PictureGroup(dataset.source, pictures)
+    whole = _EffortFigure(unit, WIDTH, resolution)
+    zoom = _EffortFigure(unit, ZOOM_WIDTH, min(resolution, ZOOM_RESOLUTION))
+    pictures, zooms = [], []
+    for joint, name in enumerate(dataset.joint_names):
+        measured = dataset.effort[:, joint]
+        rows = dataset.scored & np.isfinite(measured) & np.isfinite(predicted[:, joint])
+        what = f'Measured and predicted effort of {name} over time, the residual below'
+        pictures.append(whole.draw(dataset, predicted, joint, rows, name, what))
+        part = worst_part(dataset.stamps, measured - predicted[:, joint], rows)
+        zooms.append(zoom.draw(
+            dataset, predicted, joint, rows & part, '',
+            f'{what}: the {ZOOM_SECONDS:g} s with the largest error',
+        ))
+    return PictureGroup(dataset.source, tuple(pictures), tuple(zooms))
+
+
+class _EffortFigure:
+    """Two panels that are drawn again with other curves: that is faster than to make them."""
+
+    def __init__(self, unit: str, width: float, resolution: float) -> None:
+        self._figure, (effort, residual) = _figure(2, EFFORT_HEIGHT, resolution, width)
+        self._lines = (
+            effort.plot([], [], color=MEASURED, linewidth=1.6)[0],
+            effort.plot([], [], color=PREDICTED, linewidth=0.9)[0],
+            residual.plot([], [], color=RESIDUAL, linewidth=0.8)[0],
+        )
+        residual.axhline(0.0, color='black', linewidth=0.6)
+        label_axes(effort, f'effort [{unit}]', '')
+        label_axes(residual, f'residual\n[{unit}]', 'time [s]')
+
+    def draw(
+        self, dataset: Dataset, predicted: FloatArray, joint: int, rows: BoolArray, title: str,
+        alternative: str,
+    ) -> Picture:
+        """Return the curves of one joint at some samples."""
+        measured, model = dataset.effort[:, joint], predicted[:, joint]
+        for line, values in zip(self._lines, (measured, model, measured - model), strict=True):
+            line.set_data(*_curve(dataset, values, rows))
+        for axes in self._figure.axes:
+            axes.relim()
+            axes.autoscale_view()
+        return picture_of(self._figure, title, alternative)
+
+
+def worst_part(
+    stamps: FloatArray, residual: FloatArray, rows: BoolArray, seconds: float = ZOOM_SECONDS
+) -> BoolArray:
+    """
+    Return where the squared residual of some seconds is largest.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (N,)
+        Not decreasing [s].
+    residual : ndarray, shape (N,)
+        Finite in `rows`.
+    rows : ndarray of bool, shape (N,)
+        Samples that count.
+    seconds : float
+        Length of the part.
+
+    Returns
+    -------
+    ndarray of bool, shape (N,)
+        Stamps from its first sample on; all of them where the recording is no longer.
+
+    """
+    total = np.concatenate([[0.0], np.cumsum(np.where(rows, residual, 0.0) ** 2)])
+    after = np.searchsorted(stamps, stamps + seconds, side='right')
+    # Parts that run out at the end are shorter than they could be.
+    complete = np.flatnonzero(stamps <= stamps[-1] - seconds)
+    if not complete.size:
+        return np.ones(len(stamps), dtype=bool)
+    first = complete[np.argmax((total[after] - total[:-1])[complete])]
+    part = np.zeros(len(stamps), dtype=bool)
+    part[first: after[first]] = True
+    return part
 
 
 def interval_picture(dataset: Dataset, resolution: float) -> Picture:
@@ -148,12 +233,12 @@ def interval_picture(dataset: Dataset, resolution: float) -> Picture:
     axes.plot(t, interval, color=PREDICTED, linewidth=0.7)
     longest = float(interval.max(initial=0.0))
     axes.set_ylim(0.0, 1.2 * longest or 1.0)
-    _label(axes, 'interval [ms]', 'time [s]')
+    label_axes(axes, 'interval [ms]', 'time [s]')
     alternative = (
         f'Time between neighbouring samples: median {1e3 / dataset.rate:.1f} ms, '
         f'longest {longest:.1f} ms'
     )
-    return _picture(figure, '', alternative)
+    return picture_of(figure, '', alternative)
 
 
 def singular_value_picture(singular_values: FloatArray) -> Picture:
@@ -168,12 +253,12 @@ def singular_value_picture(singular_values: FloatArray) -> Picture:
     axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.yaxis.set_minor_locator(ticker.NullLocator())
     axes.yaxis.set_major_formatter(ticker.FormatStrFormatter('%g'))
-    _label(axes, 'singular value', 'number')
+    label_axes(axes, 'singular value', 'number')
     alternative = (
         f'{len(singular_values)} singular values from {singular_values.max():.2g} '
         f'down to {singular_values.min():.2g}'
     )
-    return _picture(figure, '', alternative)
+    return picture_of(figure, '', alternative)
 
 
 def temperature_picture(
@@ -197,28 +282,10 @@ def temperature_picture(
         temperature, values, yerr=errors, fmt='o', color=PREDICTED, markersize=4, capsize=3
     )
     axes.plot(*line, color=RESIDUAL, linewidth=1.2)
-    _label(axes, 'viscous friction\n[N m s/rad]', 'temperature [°C]')
+    label_axes(axes, 'viscous friction\n[N m s/rad]', 'temperature [°C]')
     axes.margins(x=0.05)
-    return _picture(figure, name, f'Viscous friction of {name} over its temperature, with a line')
-
-
-def _effort_picture(
-    dataset: Dataset, predicted: FloatArray, joint: int, unit: str, resolution: float
-) -> Picture:
-    measured = dataset.effort[:, joint]
-    rows = dataset.scored & np.isfinite(measured) & np.isfinite(predicted)
-    figure, (effort_axes, residual_axes) = _figure(2, 3.3, resolution)
-    effort_axes.plot(*_curve(dataset, measured, rows), color=MEASURED, linewidth=1.6)
-    effort_axes.plot(*_curve(dataset, predicted, rows), color=PREDICTED, linewidth=0.9)
-    residual_axes.plot(
-        *_curve(dataset, measured - predicted, rows), color=RESIDUAL, linewidth=0.8
-    )
-    residual_axes.axhline(0.0, color='black', linewidth=0.6)
-    _label(effort_axes, f'effort [{unit}]', '')
-    _label(residual_axes, f'residual\n[{unit}]', 'time [s]')
-    name = dataset.joint_names[joint]
-    return _picture(
-        figure, name, f'Measured and predicted effort of {name} over time, the residual below'
+    return picture_of(
+        figure, name, f'Viscous friction of {name} over its temperature, with a line'
     )
 
 
@@ -238,15 +305,26 @@ def _curve(
     return np.concatenate(t), np.concatenate(curve)
 
 
-def _figure(panels: int, height: float, resolution: float) -> tuple[Figure, Sequence[Axes]]:
-    figure = new_figure(WIDTH, height, resolution)
+def _figure(
+    panels: int, height: float, resolution: float, width: float = WIDTH
+) -> tuple[Figure, Sequence[Axes]]:
+    figure = new_figure(width, height, resolution, (WIDE_LABELS, *MARGINS[1:]))
     axes = figure.subplots(
-        panels, 1, squeeze=False, sharex=True, gridspec_kw={'height_ratios': [2, 1][:panels]}
+        panels, 1, squeeze=False, sharex=True,
+        gridspec_kw={'height_ratios': [2, 1][:panels], 'hspace': 0.12},
     )
     return figure, list(axes[:, 0])
 
 
-def _label(axes: Axes, vertical: str, horizontal: str) -> None:
+def label_axes(axes: Axes, vertical: str, horizontal: str) -> None:
+    """Give a panel its labels, no text of the user's, and the look of all panels."""
+    from matplotlib import ticker
+
+    for axis in (axes.xaxis, axes.yaxis):
+        # Labels have the room that is left for them: no more than five, none of many digits.
+        if axis.get_scale() == 'linear':
+            axis.set_major_locator(ticker.MaxNLocator(5))
+            axis.set_major_formatter(ticker.FormatStrFormatter('%.4g'))
     axes.set_ylabel(vertical, fontsize=FONT_SIZE)
     axes.set_xlabel(horizontal, fontsize=FONT_SIZE)
     axes.tick_params(labelsize=FONT_SIZE)
@@ -256,9 +334,33 @@ def _label(axes: Axes, vertical: str, horizontal: str) -> None:
         axes.spines[side].set_visible(False)
 
 
-def _picture(figure: Figure, title: str, alternative: str) -> Picture:
+def picture_of(
+    figure: Figure, title: str, alternative: str, colours: int = COLOURS
+) -> Picture:
+    """
+    Return a figure as a picture inside the page.
+
+    Curves, dots and their edges need few colours: with a palette a picture takes a third of the
+    bytes. The same figure gives the same bytes.
+
+    Parameters
+    ----------
+    figure : Figure
+        Drawn by `new_figure`.
+    title : str
+        What stands above it; may be empty.
+    alternative : str
+        What it shows, for those who do not see it.
+    colours : int
+        Of its palette, at most 256.
+
+    """
+    from PIL import Image
+
+    canvas: Any = figure.canvas
+    canvas.draw()
+    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert('RGB')
     buffer = io.BytesIO()
-    # Without the name of the software, the same data give the same bytes for longer.
-    figure.savefig(buffer, format='png', metadata={'Software': None})
+    image.quantize(colours, dither=Image.Dither.NONE).save(buffer, format='png')
     encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
     return Picture(f'data:image/png;base64,{encoded}', title, alternative)

@@ -36,7 +36,11 @@ def number(value: float, digits: int = 3) -> str:
 
 def fixed(value: float, decimals: int = 3) -> str:
     """Return a number with some decimals, or 'n/a' where it is not finite."""
-    return f'{value:.{decimals}f}' if math.isfinite(value) else NOT_AVAILABLE
+    if not math.isfinite(value):
+        return NOT_AVAILABLE
+    text = f'{value:.{decimals}f}'
+    # Nothing is less than zero by nothing.
+    return text if float(text) else text.lstrip('-')
 
 
 def percent(value: float) -> str:

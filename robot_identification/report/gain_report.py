@@ -35,6 +35,7 @@ from robot_identification.report.formatting import percent
 from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
 from robot_identification.report.json_file import json_text
+from robot_identification.report.meaning import Meaning
 from robot_identification.report.page import render_page
 from robot_identification.report.scatter_figure import draw_panel
 
@@ -168,6 +169,29 @@ def _advice(robot: RobotModel, found: DriveGains) -> list[str]:
     return sentences
 
 
+def gain_meaning(robot: RobotModel, found: DriveGains) -> Meaning:
+    """Return what the gains mean: how many are seen, how well, and how to use them."""
+    seen = [joint for joint in found.joints if joint.is_seen]
+    sentences = [
+        f'{len(seen)} of {len(found.joints)} gains were found, from {METHODS[found.method]}',
+    ]
+    if seen:
+        worst = max(seen, key=lambda joint: joint.standard_error / abs(joint.gain))
+        sentences.append(
+            f'the least certain of them is that of {worst.joint}: {number(worst.gain, 4)} +- '
+            f'{number(worst.standard_error, 2)} N m/A, '
+            f'{percent(worst.standard_error / abs(worst.gain))}'
+        )
+    usable = bool(option_text(robot, found))
+    return Meaning(
+        'All gains found' if not found.unseen else 'Some gains found' if seen else 'No gain found',
+        'good' if not found.unseen else 'usable' if usable else 'bad',
+        (*sentences, *_advice(robot, found)),
+        'give the option below to identify, and compare with a second recording' if usable
+        else 'record poses at which gravity acts on every joint, or use a known payload in motion',
+    )
+
+
 def drive_gains_text(robot: RobotModel, found: DriveGains) -> str:
     """Return drive gains as plain text."""
     lines = [
@@ -210,11 +234,10 @@ def render_drive_gains_report(
     return render_page(
         'drive_gains.html.j2',
         robot=robot,
-        method=METHODS[found.method],
+        meaning=gain_meaning(robot, found),
         found=found,
         header=header,
         rows=rows,
-        advice=_advice(robot, found),
         option=option_text(robot, found),
         bags=[str(bag) for bag in bags],
         command_line=command_line,

@@ -23,6 +23,11 @@ import numpy as np
 from robot_identification.estimation.identification import Identification
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.bodies import link_bodies
+from robot_identification.report.correlation import correlation_picture
+from robot_identification.report.correlation import strongest_pairs
+from robot_identification.report.data_quality import recorder_notes
+from robot_identification.report.data_quality import recording_quality
 from robot_identification.report.explanation import explain_worst_joint
 from robot_identification.report.explanation import neighbour_correlation
 from robot_identification.report.explanation import Scored
@@ -31,9 +36,15 @@ from robot_identification.report.figures import drawn_bags
 from robot_identification.report.figures import effort_pictures
 from robot_identification.report.figures import interval_picture
 from robot_identification.report.figures import singular_value_picture
+from robot_identification.report.friction_figures import friction_picture
+from robot_identification.report.friction_figures import friction_points
+from robot_identification.report.needed_terms import find_needed_terms
 from robot_identification.report.page import render_page
+from robot_identification.report.parameter_table import largest_change
+from robot_identification.report.parameter_table import parameter_classes
+from robot_identification.report.parameter_table import parameter_rows
+from robot_identification.report.residual_section import residual_section
 from robot_identification.report.tables import compared_error_table
-from robot_identification.report.tables import data_facts
 from robot_identification.report.tables import error_table
 from robot_identification.report.tables import friction_table
 from robot_identification.report.tables import inertial_coefficients
@@ -52,6 +63,7 @@ def render_identification_report(
     identification: Identification,
     *,
     command_line: str = '',
+    has_tables: bool = False,
     truth: TruthComparison | None = None,
     unseen: Sequence[tuple[Dataset, FloatArray]] = (),
     unseen_validation: Validation | None = None,
@@ -65,6 +77,8 @@ def render_identification_report(
         What was found.
     command_line : str
         What was typed.
+    has_tables : bool
+        Whether tables/ is written beside the page.
     truth : TruthComparison, optional
         Of a simulated robot.
     unseen : sequence of (Dataset, ndarray of shape (N, n))
@@ -92,12 +106,21 @@ def render_identification_report(
         drawn_bags(model.robot.n, len(pairs)) for pairs in (training, unseen)
     )
     resolution = choose_resolution(model.robot.n * (drawn + drawn_unseen) + drawn)
+    fitted = [
+        Scored(bag.dataset, bag.predicted, bag.rows, errors)
+        for bag, errors in zip(scored, fits, strict=True)
+    ]
+    residuals = residual_section(fitted)
+    shown = {entry.name for entry in inertial_coefficients(model)}
+    rows = parameter_rows(model, identification.decided_by_prior)
+    pairs, strong = strongest_pairs(model)
     return render_page(
         'identification.html.j2',
         identification=identification,
         model=model,
         verdict=identification.verdict,
         command_line=command_line,
+        has_tables=has_tables,
         truth=truth,
         error_tables=[
             compared_error_table(*errors)
@@ -113,13 +136,23 @@ def render_identification_report(
         unseen_tables=[error_table(errors) for errors in unseen_bags],
         worst_joint=explain_worst_joint(model, scored),
         correlation=neighbour_correlation(scored),
-        parameters=inertial_coefficients(model),
+        residuals=residuals,
+        parameters=[row for row in rows if row.coefficient.name in shown],
+        largest_change=largest_change(rows),
+        classes=parameter_classes(model),
+        bodies=link_bodies(model),
+        needed=find_needed_terms(identification, residuals.independent_share),
+        pairs=pairs,
+        strong_pairs=strong,
+        correlations=correlation_picture(model),
+        friction_pictures=[friction_picture(one) for one in friction_points(model, fitted)],
         friction=friction_table(model),
         most_friction_columns=MOST_FRICTION_COLUMNS,
         white=model.covariance_kind == 'residual',
         wider_gap=model.quality.get('cross_validation', {}).get('wider_gap'),
         training_bags=training_bags(model),
-        data=[(dataset.source, data_facts(dataset)) for dataset in datasets],
+        recorder_notes=recorder_notes(model),
+        data=[recording_quality(dataset, model.provenance) for dataset in datasets],
         intervals=[(d.source, interval_picture(d, resolution)) for d in datasets[:drawn]],
         training_pictures=[effort_pictures(d, p, resolution) for d, p in training[:drawn]],
         training_left_out=len(training) - drawn,

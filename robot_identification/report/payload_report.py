@@ -40,6 +40,7 @@ from robot_identification.report.formatting import number
 from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
 from robot_identification.report.json_file import json_text
+from robot_identification.report.meaning import Meaning
 from robot_identification.report.page import render_page
 from robot_identification.report.scatter_figure import draw_panel
 
@@ -196,6 +197,29 @@ def summary(found: PayloadEstimate) -> list[str]:
     return sentences
 
 
+def payload_meaning(found: PayloadEstimate) -> Meaning:
+    """Return what was found on the flange, how certain it is, and what to do with it."""
+    payload = found.payload
+    sentences = summary(found)
+    if payload is not None and not found.relative_scale:
+        sentences.insert(0, (
+            f'mass {number(payload.mass, 4)} +- {number(found.errors.mass, 2)} kg, centre of mass '
+            f'({", ".join(number(value, 3) for value in payload.center_of_mass)}) m'
+        ))
+    if payload is None or not found.is_significant:
+        return Meaning(
+            'No payload found', 'usable', tuple(sentences),
+            'check that the tool was mounted and that the model is of this very arm; move the '
+            'wrist joints fast and far',
+        )
+    return Meaning(
+        'Payload found', 'usable' if found.weak or found.relative_scale else 'good',
+        tuple(sentences),
+        'record a motion that turns the wrist faster: some of it is hardly seen' if found.weak
+        else 'tell the controller, and weigh the tool once: nothing checks a scale better',
+    )
+
+
 def call_text(found: PayloadEstimate) -> str:
     """Return the call of `set_target_payload`; empty where it is not known."""
     values = set_payload_values(found)
@@ -205,6 +229,36 @@ def call_text(found: PayloadEstimate) -> str:
     if 'inertia' in values:
         arguments.append(str(values['inertia']))
     return f'set_target_payload({", ".join(arguments)})'
+
+
+def controller_lines(found: PayloadEstimate) -> list[str]:
+    """Return what a Universal Robot is told, ready to be pasted; nothing where it is not known."""
+    values = set_payload_values(found)
+    if values is None:
+        return []
+    mass, cog = f'{values["m"]:g}', values['cog']
+    vector = ', '.join(f'{axis}: {value}' for axis, value in zip('xyz', cog, strict=True))
+    fields = [f'mass {mass} kg', *(
+        f'C{axis} {number(1000.0 * value)} mm' for axis, value in zip('XYZ', cog, strict=True)
+    )]
+    # In the order of `set_target_payload`.
+    fields += [
+        f'I{axes} {value:g} kg m^2'
+        for axes, value in zip(
+            ('XX', 'YY', 'ZZ', 'XY', 'XZ', 'YZ'), values.get('inertia', ()), strict=False
+        )
+    ]
+    return [
+        'URScript (kg, m in the frame of the flange, kg m^2 about the centre of mass):',
+        f'  {call_text(found)}',
+        'URScript of a CB3, which takes no inertia:',
+        f'  set_payload({mass}, {cog})',
+        'ROS 2 driver:',
+        '  ros2 service call /io_and_status_controller/set_payload ur_msgs/srv/SetPayload '
+        f'"{{mass: {mass}, center_of_gravity: {{{vector}}}}}"',
+        'PolyScope, payload of the installation:',
+        f'  {", ".join(fields)}',
+    ]
 
 
 def payload_text(model: IdentifiedModel, found: PayloadEstimate) -> str:
@@ -225,9 +279,9 @@ def payload_text(model: IdentifiedModel, found: PayloadEstimate) -> str:
     lines.append('')
     for note in found.notes:
         lines += wrap(note, first='  - ')
-    call = call_text(found)
-    if call:
-        lines += ['', 'For a Universal Robot:', f'  {call}']
+    told = controller_lines(found)
+    if told:
+        lines += ['', 'For a Universal Robot:', *(f'  {line}' for line in told)]
     return '\n'.join(lines).rstrip() + '\n'
 
 
@@ -285,11 +339,11 @@ def render_payload_report(
         'payload.html.j2',
         model=model,
         found=found,
-        summary=summary(found),
+        meaning=payload_meaning(found),
         header=HEADER,
         rows=_rows(found),
         joints=list(zip(model.robot.joint_names, found.before, found.after, strict=True)),
-        call=call_text(found),
+        call='\n'.join(controller_lines(found)),
         model_file=str(model_file),
         bags=[str(bag) for bag in bags],
         command_line=command_line,

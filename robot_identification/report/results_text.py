@@ -20,6 +20,7 @@ from collections.abc import Sequence
 
 from robot_identification.estimation.identification import Identification
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.report.explanation import Scored
 from robot_identification.report.formatting import effort_unit_text
 from robot_identification.report.formatting import fixed
 from robot_identification.report.formatting import NOT_AVAILABLE
@@ -27,6 +28,9 @@ from robot_identification.report.formatting import number
 from robot_identification.report.formatting import percent
 from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
+from robot_identification.report.residuals import collect_residuals
+from robot_identification.report.residuals import residual_size
+from robot_identification.report.residuals import whiteness_words
 from robot_identification.report.tables import Coefficient
 from robot_identification.report.tables import compared_error_table
 from robot_identification.report.tables import error_table
@@ -36,6 +40,7 @@ from robot_identification.report.tables import FrictionTable
 from robot_identification.report.tables import inertial_coefficients
 from robot_identification.report.tables import JointErrors
 from robot_identification.report.tables import training_bags
+from robot_identification.validation.metrics import BagErrors
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.validation import Validation
@@ -71,6 +76,13 @@ def results_text(identification: Identification) -> str:
         identification.cross_validation, fits, identification.prior, strict=True
     ):
         lines += _error_lines(compared_error_table(*errors))
+    fitted = [
+        Scored(dataset, predicted, dataset.fitted, errors)
+        for dataset, predicted, errors in zip(
+            identification.datasets, predictions, fits, strict=True
+        )
+    ]
+    lines += _residual_lines(fitted)
     lines += _section('Base parameters')
     lines += wrap(f"Stated in the URDF's joint frames. {_error_words(model)} The combinations are "
                   'in the report and in the model file.')
@@ -91,7 +103,7 @@ def validation_text(model: IdentifiedModel, validation: Validation) -> str:
         *_section('Errors'),
     ]
     for errors in validation.bags:
-        lines += _error_lines(error_table(errors))
+        lines += [*_error_lines(error_table(errors)), *_detail_lines(errors)]
     return _joined(lines)
 
 
@@ -133,6 +145,56 @@ def _error_lines(table: ErrorTable) -> list[str]:
     ]
 
 
+def _residual_lines(bags: Sequence[Scored]) -> list[str]:
+    """Return size and memory of the residuals, physical and over the noise of the effort."""
+    unit = effort_unit_text(bags[0].dataset.effort_unit)
+    rows, memories = [], []
+    for residual in collect_residuals(bags):
+        size = residual_size(residual)
+        figures = (size.mean, size.median, size.deviation, *size.normalized)
+        rows.append((
+            residual.joint, *(number(value) for value in figures), fixed(residual.lag_one, 2),
+        ))
+        memories.append(residual.without_samples())
+    header = (
+        'joint', f'mean [{unit}]', 'median', 'std', '/ noise: mean', 'median', 'std', 'lag 1',
+    )
+    return [
+        *_section('Residuals on the samples that were fitted'),
+        *wrap('Mean and median size and standard deviation, then the same over the noise of the '
+              'effort from sample to sample (std 1: nothing but noise is left); lag 1 is the '
+              'correlation of neighbours.'),
+        '',
+        *text_table(header, rows),
+        *wrap(whiteness_words(memories)),
+    ]
+
+
+def _detail_lines(errors: BagErrors) -> list[str]:
+    """Return size and memory of the residuals of a recording, where they were measured."""
+    details, unit = errors.details, effort_unit_text(errors.unit)
+    if details is None:
+        return []
+    header = (
+        'joint', f'mean size [{unit}]', 'largest', 'noise', 'least NRMSE', 'explained', 'lag 1',
+    )
+    rows = [
+        (
+            name, number(details.mae[joint]), number(details.largest[joint]),
+            number(details.noise[joint], 2), fixed(details.floor[joint]),
+            percent(details.explained[joint]), fixed(details.lag_one[joint], 2),
+        )
+        for joint, name in enumerate(errors.joints)
+    ]
+    return [
+        '',
+        *wrap('Residuals: mean and largest size; noise of the effort from sample to sample, and '
+              'the NRMSE that it alone makes; share of the variance explained; correlation of '
+              'neighbours.'),
+        *text_table(header, rows),
+    ]
+
+
 def _normalized(row: JointErrors, compared: bool) -> tuple[str, ...]:
     others = (fixed(row.fit), fixed(row.prior)) if compared else ()
     return (row.joint, fixed(row.nrmse), *others)
@@ -146,9 +208,9 @@ def _error_words(model: IdentifiedModel) -> str:
 
 def _coefficient_table(entries: Sequence[Coefficient]) -> list[str]:
     return text_table(
-        ('name', 'value', 'std error', 'relative', 'unit', 'note'),
+        ('name', 'value', '', 'std error', 'relative', 'unit', 'note'),
         [
-            (entry.name, number(entry.value, 4), number(entry.standard_error, 2),
+            (entry.name, number(entry.value, 4), '+-', number(entry.standard_error, 2),
              percent(entry.relative), entry.unit, 'weak' if entry.weak else '')
             for entry in entries
         ],

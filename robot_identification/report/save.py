@@ -22,16 +22,38 @@ from robot_identification.estimation.identification import Identification
 from robot_identification.files import write_results
 from robot_identification.model.model_file import dump_identified_model
 from robot_identification.report.identification_report import render_identification_report
+from robot_identification.report.paper_tables import identification_tables
+from robot_identification.report.paper_tables import table_files
 from robot_identification.report.results_text import results_text
 
 RESULT_FILES = ('identified_model.yaml', 'report.html', 'results.txt')
 
 
+TABLE_FILES = tuple(
+    f'tables/{name}.{kind}' for name in ('parameters', 'friction', 'errors')
+    for kind in ('csv', 'tex')
+)
+
+
 def save_identification(
-    found: Identification, directory: Path, command_line: str, *, force: bool
+    found: Identification, directory: Path, command_line: str, *, force: bool,
+    with_tables: bool = False,
 ) -> None:
     """
     Write model, report and results into a folder.
+
+    Parameters
+    ----------
+    found : Identification
+        What was found.
+    directory : Path
+        Where they go.
+    command_line : str
+        What was typed.
+    force : bool
+        Whether files that are there are overwritten.
+    with_tables : bool
+        Whether the tables of a paper are written below it, too.
 
     Raises
     ------
@@ -39,12 +61,16 @@ def save_identification(
         If one of them exists already and `force` is not set.
 
     """
+    tables = table_files(identification_tables(found)) if with_tables else {}
     write_results(
         directory,
         {
             'identified_model.yaml': dump_identified_model(found.model),
-            'report.html': render_identification_report(found, command_line=command_line),
+            'report.html': render_identification_report(
+                found, command_line=command_line, has_tables=with_tables
+            ),
             'results.txt': results_text(found),
+            **tables,
         },
         force,
     )

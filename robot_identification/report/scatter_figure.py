@@ -16,15 +16,15 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-import io
 
 from robot_identification.processing.dataset import FloatArray
 from robot_identification.report.canvas import new_figure
-from robot_identification.report.figures import FONT_SIZE
+from robot_identification.report.figures import label_axes
+from robot_identification.report.figures import MARGINS
 from robot_identification.report.figures import MAXIMUM_RESOLUTION
 from robot_identification.report.figures import Picture
+from robot_identification.report.figures import picture_of
 from robot_identification.report.figures import WIDTH
 
 HEIGHT = 2.8
@@ -58,7 +58,7 @@ def draw_panel(
         Draw curves, not points.
 
     """
-    figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION)
+    figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION, MARGINS)
     axes = figure.subplots()
     if line is not None:
         axes.plot(line[0], line[1], color=line[2], linewidth=1.2)
@@ -67,13 +67,7 @@ def draw_panel(
             axes.plot(abscissa, ordinate, color=colour, linewidth=0.9)
         else:
             axes.plot(abscissa, ordinate, 'o', color=colour, markersize=4)
-    axes.set_xlabel(labels[0], fontsize=FONT_SIZE)
-    axes.set_ylabel(labels[1], fontsize=FONT_SIZE)
-    axes.tick_params(labelsize=FONT_SIZE)
-    axes.grid(True, color='#e0e0e0', linewidth=0.6)
-    for side in ('top', 'right'):
-        axes.spines[side].set_visible(False)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format='png', metadata={'Software': None})
-    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
-    return Picture(f'data:image/png;base64,{encoded}', title, alternative)
+    label_axes(axes, labels[1], labels[0])
+    if not joined:
+        axes.margins(x=0.05)
+    return picture_of(figure, title, alternative)

@@ -30,12 +30,15 @@ from robot_identification.report.formatting import percent
 from robot_identification.report.formatting import text_table
 from robot_identification.report.formatting import wrap
 from robot_identification.report.json_file import json_text
+from robot_identification.report.meaning import Meaning
 from robot_identification.report.page import render_page
 
 HEADER = (
     'joint', 'from', 'to [deg C]', 'viscous', 'per K', 'std error', 'R^2', 'change',
     'Coulomb',
 )
+# A change of friction that other causes make as well.
+SMALL_CHANGE = 0.05
 
 
 def temperature_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
@@ -102,6 +105,32 @@ def temperature_json(study: TemperatureStudy) -> str:
     return json_text(temperature_content(study))
 
 
+def temperature_meaning(study: TemperatureStudy) -> Meaning:
+    """Return what a study means for somebody who uses the models."""
+    lowest = min(float(joint.temperature.min()) for joint in study.joints)
+    highest = max(float(joint.temperature.max()) for joint in study.joints)
+    moving = [joint.joint for joint in study.joints if joint.coulomb_moves]
+    without = [joint.joint for joint in study.joints if joint.viscous_line is None]
+    largest = float(np.max(study.torque.largest))
+    change = study.mean_viscous_change
+    sentences = [
+        f'Viscous friction changed by {percent(change)} on average from {fixed(lowest, 0)} to '
+        f'{fixed(highest, 0)} °C; along one motion that is up to {number(largest)} N m of torque',
+        f'Coulomb friction moves with temperature on {", ".join(moving)}' if moving
+        else 'Coulomb friction does not move with temperature beyond chance',
+    ]
+    if without:
+        sentences.append(f'no line could be laid for {", ".join(without)}')
+    return Meaning(
+        'Friction depends on temperature' if abs(change) > SMALL_CHANGE
+        else 'Friction hardly depends on temperature',
+        'plain', tuple(sentences),
+        'predict with the model that follows temperature wherever joint temperatures are recorded'
+        if not without else
+        'record more runs over a wider range of temperatures: a line needs them',
+    )
+
+
 def render_temperature_report(
     study: TemperatureStudy, paths: tuple[str, ...], command_line: str = ''
 ) -> str:
@@ -121,6 +150,7 @@ def render_temperature_report(
     return render_page(
         'temperature.html.j2',
         study=study,
+        meaning=temperature_meaning(study),
         header=HEADER,
         rows=temperature_rows(study),
         torque_rows=torque_rows(study),

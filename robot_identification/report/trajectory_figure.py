@@ -31,8 +31,15 @@ from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.tool_path import tool_frame
 from robot_identification.excitation.tool_path import tool_path
 from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.regressor import rigid_torque
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.report.canvas import new_figure
+from robot_identification.report.figures import label_axes
+from robot_identification.report.figures import MARGINS
+from robot_identification.report.figures import Picture
+from robot_identification.report.figures import picture_of
+from robot_identification.report.figures import WIDE_LABELS
+from robot_identification.report.figures import WIDTH as PAGE_WIDTH
 import scipy
 
 if TYPE_CHECKING:
@@ -108,6 +115,59 @@ def trajectory_png(robot: RobotModel, trajectory: Trajectory, experiment: Experi
         buffer, format='png', metadata={'Software': None}
     )
     return buffer.getvalue()
+
+
+def joint_pictures(
+    robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> tuple[Picture, ...]:
+    """
+    Draw every joint over one period for a page: position, velocity, acceleration, torque.
+
+    Parameters
+    ----------
+    robot, trajectory, experiment
+        As in `plot_trajectory`; torques are those of the description's bodies, without friction.
+
+    """
+    limits = motion_limits(robot, experiment)
+    t = np.linspace(0.0, trajectory.form.duration, INSTANTS)
+    motion = trajectory.sample(t)
+    torque = rigid_torque(robot.with_gravity(experiment.gravity), motion)
+    rows = (
+        (motion.q, limits.lower, limits.upper, '[rad]'),
+        (motion.dq, -limits.velocity, limits.velocity, '[rad/s]'),
+        (motion.ddq, -limits.acceleration, limits.acceleration, '[rad/s²]'),
+        (torque, -limits.torque, limits.torque, '[N m]'),
+    )
+    pictures = []
+    for joint, name in enumerate(robot.joint_names):
+        figure = new_figure(PAGE_WIDTH, 4.4, 110.0, (WIDE_LABELS, *MARGINS[1:]))
+        panels = figure.subplots(len(rows), 1, sharex=True, gridspec_kw={'hspace': 0.14})
+        for axes, (values, lower, upper, unit) in zip(panels, rows, strict=True):
+            axes.plot(t, values[:, joint], color=CURVE, linewidth=1.2)
+            _draw_limits(axes, values[:, joint], lower[joint], upper[joint])
+            label_axes(axes, unit, 'time [s]' if axes is panels[-1] else '')
+            axes.margins(y=0.12)
+        figure.align_ylabels(panels)
+        pictures.append(picture_of(
+            figure, name,
+            f'Position, velocity, acceleration and torque of {name} over one period, limits '
+            'dashed',
+        ))
+    return tuple(pictures)
+
+
+def path_pictures(
+    robot: RobotModel, trajectory: Trajectory, experiment: Experiment
+) -> tuple[Picture, ...]:
+    """Draw the path of the tool in three projections for a page; see `plot_trajectory`."""
+    figures = [new_figure(0.8 * PAGE_WIDTH, 0.75 * PAGE_WIDTH, 110.0) for _ in VIEWS]
+    _draw_path([figure.subplots() for figure in figures], robot, trajectory, experiment)
+    seen = ('from above', 'from the side', 'from the front')
+    return tuple(
+        picture_of(figure, '', f'Path of the tool {view}')
+        for figure, view in zip(figures, seen, strict=True)
+    )
 
 
 def _draw_joints(

@@ -22,6 +22,7 @@ from pathlib import Path
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.dataset import FloatArray
+from robot_identification.report.data_quality import recording_quality
 from robot_identification.report.explanation import explain_worst_joint
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import choose_resolution
@@ -29,7 +30,7 @@ from robot_identification.report.figures import drawn_bags
 from robot_identification.report.figures import effort_pictures
 from robot_identification.report.figures import interval_picture
 from robot_identification.report.page import render_page
-from robot_identification.report.tables import data_facts
+from robot_identification.report.residual_section import residual_section
 from robot_identification.report.tables import error_table
 from robot_identification.report.tables import training_bags
 from robot_identification.validation.validation import Validation
@@ -77,7 +78,8 @@ def render_validation_report(
         command_line=command_line,
         notes=notes,
         training_bags=training_bags(model),
-        data=[(dataset.source, data_facts(dataset)) for dataset in datasets],
+        data=[recording_quality(dataset) for dataset in datasets],
+        residuals=residual_section(scored),
         error_tables=[error_table(errors) for errors in validation.bags],
         trained_on=bags_trained_on(model, datasets),
         worst_joint=explain_worst_joint(model, scored),

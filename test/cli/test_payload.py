@@ -28,6 +28,7 @@ from estimation.payload_cases import torque_of_twin
 from estimation.payload_cases import true_arm
 import numpy as np
 import pytest
+from robot_identification.files import parse_yaml
 from robot_identification.model.model_file import dump_identified_model
 from robot_identification.model.model_file import load_identified_model
 from robot_identification.model.payload import with_payload
@@ -102,6 +103,32 @@ def test_payload_in_json_and_files(command, files, tmp_path):
     assert 'set_target_payload(2.' in report and 'data:image/png' in report
     again = command('payload', models['absolute'], bag, '-o', tmp_path / 'out')
     assert again.code == 2 and '--force' in again.err
+
+
+def test_a_controller_is_told_the_same_in_all_its_ways(command, files, tmp_path):
+    """Script, service and teach pendant get the numbers of payload.json, each in its units."""
+    bag, models = files
+    found = command('payload', models['absolute'], bag, '-o', tmp_path / 'out')
+    assert found.code == 0, found.err
+    told = json.loads((tmp_path / 'out' / 'payload.json').read_text())['set_payload']
+    lines = (tmp_path / 'out' / 'results.txt').read_text().split('For a Universal Robot:')[1]
+    script, cb3, service, fields = (line.strip() for line in lines.strip().splitlines()[1::2])
+    name, _, arguments = script.partition('(')
+    assert name == 'set_target_payload'
+    assert json.loads(f'[{arguments[:-1]}]') == [told['m'], told['cog'], told['inertia']]
+    assert cb3 == f'set_payload({told["m"]:g}, {told["cog"]})'
+    request = parse_yaml(service.split('"')[1], 'the request')
+    assert request['mass'] == pytest.approx(told['m'])
+    assert list(request['center_of_gravity'].values()) == told['cog']
+    shown = dict(field.rsplit(' ', 1)[0].split(' ')[:2] for field in fields.split(', '))
+    assert float(shown['mass']) == told['m']
+    # Three digits of a millimetre.
+    np.testing.assert_allclose(
+        [float(shown[f'C{axis}']) for axis in 'XYZ'], 1000.0 * np.array(told['cog']), rtol=0.006
+    )
+    np.testing.assert_allclose([float(shown[f'I{axes}']) for axes in (
+        'XX', 'YY', 'ZZ', 'XY', 'XZ', 'YZ'
+    )], told['inertia'], rtol=1e-5)
 
 
 def test_unknown_gains_make_the_scale_unobservable(command, files, tmp_path):

@@ -1,0 +1,77 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The physically consistent bodies of a model, link by link, beside those of its URDF."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import prior_inertial_parameters
+
+
+@dataclass(frozen=True)
+class LinkBody:
+    """
+    One link as a rigid body.
+
+    Attributes
+    ----------
+    joint : str
+        The joint that moves it.
+    mass, urdf_mass : float
+        Of the model and of the URDF [kg].
+    center : tuple of float
+        Centre of mass in the joint's frame [m].
+    eigenvalues : tuple of float
+        Of the pseudo-inertia, ascending [kg m^2, kg]: all positive for a body that can exist.
+
+    """
+
+    joint: str
+    mass: float
+    urdf_mass: float
+    center: tuple[float, float, float]
+    eigenvalues: tuple[float, ...]
+
+    @property
+    def can_exist(self) -> bool:
+        """Whether some distribution of mass has these parameters."""
+        return self.eigenvalues[0] > 0.0
+
+
+def link_bodies(model: IdentifiedModel) -> tuple[LinkBody, ...]:
+    """Return the bodies that exports use; none where the model has no consistent parameters."""
+    if model.theta_consistent is None:
+        return ()
+    inertial = model.theta_consistent[: 10 * model.robot.n].reshape(-1, 10)
+    urdf = prior_inertial_parameters(model.robot).reshape(-1, 10)
+    return tuple(
+        LinkBody(
+            joint,
+            float(own[0]),
+            float(prior[0]),
+            _center(own),
+            tuple(map(float, np.linalg.eigvalsh(pseudo_inertia(own)))),
+        )
+        for joint, own, prior in zip(model.robot.joint_names, inertial, urdf, strict=True)
+    )
+
+
+def _center(parameters: np.ndarray) -> tuple[float, float, float]:
+    x, y, z = parameters[1:4] / parameters[0]
+    return float(x), float(y), float(z)

@@ -1,0 +1,87 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How estimates go together: a picture of their correlations, and the strongest pairs by name."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.model_tests import Pair
+from robot_identification.estimation.uncertainty.model_tests import STRONG_CORRELATION
+from robot_identification.estimation.uncertainty.model_tests import strong_pairs
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.report.canvas import new_figure
+from robot_identification.report.figures import FONT_SIZE
+from robot_identification.report.figures import Picture
+from robot_identification.report.figures import picture_of
+from robot_identification.report.figures import WIDTH
+
+RESOLUTION = 110.0
+MOST_PAIRS = 12
+# Names that fit beside the picture.
+MOST_NAMES = 24
+# Where nothing else is known: many degrees of freedom.
+MANY = 1.0e6
+
+
+def covariance_from_model(model: IdentifiedModel) -> Covariance:
+    """Return the covariance of a model's base parameters, with its degrees of freedom."""
+    b = len(model.theta_base)
+    known = model.quality.get('degrees_of_freedom')
+    return Covariance(
+        model.covariance_kind,
+        model.covariance,
+        np.full(b, MANY) if known is None else np.asarray(known, dtype=float),
+        ~(np.diag(model.covariance) > 0.0),
+    )
+
+
+def strongest_pairs(model: IdentifiedModel) -> tuple[tuple[Pair, ...], int]:
+    """Return the most strongly correlated pairs, and how many are beyond STRONG_CORRELATION."""
+    covariance = covariance_from_model(model)
+    pairs = strong_pairs(model.reduction.names, covariance, 0.0)
+    strong = sum(abs(pair.correlation) > STRONG_CORRELATION for pair in pairs)
+    return pairs[:MOST_PAIRS], strong
+
+
+def correlation_picture(model: IdentifiedModel) -> Picture:
+    """Draw the correlation matrix of the base parameters of a model."""
+    names = model.reduction.names
+    correlation = np.nan_to_num(covariance_from_model(model).correlation)
+    figure = new_figure(WIDTH, 0.9 * WIDTH, RESOLUTION, (0.95, 0.1, 0.45, 0.95))
+    axes = figure.subplots()
+    image = axes.imshow(
+        correlation, cmap='RdBu_r', vmin=-1.0, vmax=1.0, interpolation='nearest', aspect='equal'
+    )
+    step = math.ceil(len(names) / MOST_NAMES)
+    at = np.arange(0, len(names), step)
+    shown = [_short(names[index]) for index in at]
+    axes.set_xticks(at, shown, rotation=90, fontsize=FONT_SIZE - 2)
+    axes.set_yticks(at, shown, fontsize=FONT_SIZE - 2)
+    axes.xaxis.tick_top()
+    bar = figure.colorbar(image, ax=axes, fraction=0.04, pad=0.03)
+    bar.ax.tick_params(labelsize=FONT_SIZE - 1)
+    return picture_of(
+        figure, '', f'Correlations of {len(names)} estimates, red for +1, blue for -1',
+        colours=256,
+    )
+
+
+def _short(name: str) -> str:
+    """Return a name without the constants of a friction term, which have no room."""
+    head, bracket, tail = name.partition('[')
+    return f'{head}{tail.partition("]")[2]}' if bracket else name

@@ -1,0 +1,162 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""How good a recording is: rate, jitter, gaps, what was read of it, what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.experiment.bag_metadata import METADATA_FILE
+from robot_identification.experiment.bag_metadata import read_metadata
+from robot_identification.experiment.raw_bag import Damage
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.processing.dataset import Dataset
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import percent
+from robot_identification.report.tables import data_facts
+
+# A pause longer than this many periods lacks a sample.
+MISSING = 1.5
+# What recorders note of a run that a reader asks for, and what it is called.
+NOTED = {
+    'serial': 'Serial number', 'robot': 'Robot, as recorded', 'payload': 'Payload, as recorded',
+    'configuration_hash': 'Configuration', 'trajectory_sha256': 'Trajectory',
+}
+
+
+@dataclass(frozen=True)
+class RecordingQuality:
+    """
+    The quality of one recording.
+
+    Attributes
+    ----------
+    bag : str
+        The bag.
+    facts : tuple of (str, str)
+        What is known of it, in words.
+    excluded : tuple of (str, int, float)
+        Why samples were left out, how many, and their share of all.
+
+    """
+
+    bag: str
+    facts: tuple[tuple[str, str], ...]
+    excluded: tuple[tuple[str, int, float], ...]
+
+
+def recording_quality(
+    dataset: Dataset, provenance: Mapping[str, Any] | None = None
+) -> RecordingQuality:
+    """
+    Return the quality of a recording.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The recording as it was used.
+    provenance : mapping, optional
+        Of the model, which says how much of a bag was read.
+
+    """
+    facts = [
+        fact for fact in data_facts(dataset) if fact[0] not in ('Set aside', 'Parts without a gap')
+    ]
+    return RecordingQuality(
+        dataset.source,
+        (*facts, *_timing(dataset), ('Read', _completeness(dataset, provenance or {}))),
+        _left_out(dataset),
+    )
+
+
+def recorder_notes(model: IdentifiedModel) -> tuple[tuple[str, str], ...]:
+    """
+    Return what the recorder noted in the bags of a model, where they are still there.
+
+    Returns
+    -------
+    tuple of (str, str)
+        What it is, and the values of all bags.
+
+    """
+    noted: dict[str, dict[str, None]] = {}
+    for bag in model.provenance.get('bags', ()):
+        for key, value in _custom_data(Path(str(bag.get('path', '')))).items():
+            if key in NOTED and value:
+                noted.setdefault(NOTED[key], {})[value] = None
+    return tuple(
+        (name, ', '.join(noted[name])) for name in NOTED.values() if name in noted
+    )
+
+
+def _custom_data(bag: Path) -> Mapping[str, str]:
+    try:
+        return read_metadata(bag / METADATA_FILE).custom_data
+    except Damage:
+        return {}
+
+
+def _timing(dataset: Dataset) -> tuple[tuple[str, str], ...]:
+    """Return jitter, gaps and missing samples; repeated stamps are no interval."""
+    intervals = np.diff(dataset.stamps)
+    intervals = intervals[intervals > 0.0]
+    if not intervals.size:
+        return ()
+    period = 1.0 / dataset.rate
+    usual = intervals[intervals < MISSING * period]
+    jitter = float(np.std(usual)) if usual.size else float('nan')
+    missing = float(np.sum(np.round(intervals[intervals >= MISSING * period] / period) - 1.0))
+    seen = float(len(intervals) + 1)
+    facts = [
+        ('Jitter', f'{_milliseconds(jitter)} (standard deviation of the interval, '
+                   f'{percent(jitter / period)} of the period)'),
+        ('Longest interval', f'{number(1e3 * float(intervals.max()))} ms'),
+        ('Samples that came', f'{percent(seen / (seen + missing))} of those that the rate '
+                              f'promises, {missing:.0f} missing'),
+    ]
+    gaps = 'none' if not dataset.gaps else (
+        f'{len(dataset.gaps)}, together {number(sum(gap.duration for gap in dataset.gaps))} s, '
+        f'the longest {number(max(gap.duration for gap in dataset.gaps))} s'
+    )
+    parts = len(dataset.segments)
+    return (*facts, ('Gaps', f'{gaps}; {parts} part{"" if parts == 1 else "s"} without a gap'))
+
+
+def _milliseconds(seconds: float) -> str:
+    """Return a time in words; what is less than a microsecond is rounding of stamps."""
+    return '< 0.001 ms' if seconds < 1e-6 else f'{number(1e3 * seconds, 2)} ms'
+
+
+def _completeness(dataset: Dataset, provenance: Mapping[str, Any]) -> str:
+    said = [
+        str(bag.get('completeness', 'complete')) for bag in provenance.get('bags', ())
+        if str(bag.get('path', '')) == dataset.source
+    ]
+    # What processing found of damage stands among the notes of the data.
+    said += [note for note in dataset.notes if 'damaged bag' in note]
+    return said[0] if said else 'complete'
+
+
+def _left_out(dataset: Dataset) -> tuple[tuple[str, int, float], ...]:
+    counts = dict(dataset.excluded)
+    before = int(np.count_nonzero(np.isnan(dataset.effort).any(axis=1)))
+    if before:
+        counts['outside the window, only run through the filter'] = before
+    total = max(len(dataset), 1)
+    return tuple((reason, count, count / total) for reason, count in counts.items() if count)

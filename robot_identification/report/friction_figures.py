@@ -1,0 +1,246 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Friction of each joint over its speed: what was measured, in bins, under the model's curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from robot_identification.model.friction.law import FrictionLaw
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.regressor import rigid_and_transmitted_torque
+from robot_identification.processing.dataset import FloatArray
+from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.report.canvas import new_figure
+from robot_identification.report.explanation import Scored
+from robot_identification.report.figures import label_axes
+from robot_identification.report.figures import MARGINS
+from robot_identification.report.figures import MEASURED
+from robot_identification.report.figures import Picture
+from robot_identification.report.figures import picture_of
+from robot_identification.report.figures import PREDICTED
+from robot_identification.report.figures import RESIDUAL
+from robot_identification.report.figures import WIDTH
+
+HEIGHT, RESOLUTION = 2.9, 110.0
+# Samples that are looked at, of all recordings together, and dots of them that are drawn.
+MOST_SAMPLES, MOST_DOTS = 40_000, 600
+BINS, FEWEST_IN_BIN = 24, 10
+CURVE_POINTS = 120
+# Further than any stop is wide [rad]: in steady sliding what came before is forgotten.
+FAR = 1.0e3
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionPoints:
+    """
+    Friction of one joint over its velocity.
+
+    Attributes
+    ----------
+    joint : str
+        The joint.
+    unit : str
+        Of the torques: N m, or A where drive gains are unknown.
+    speed, friction : ndarray, shape (m,)
+        Velocity [rad/s], and measured torque less that of the model's bodies and rotors.
+    bins : ndarray, shape (3, k)
+        Of samples at similar velocity: its mean, mean friction, and standard deviation of it.
+    curve : tuple of ndarray
+        Of the model in steady sliding, backward and forward: velocities and torques, shape (2, m)
+        each.
+    load : float
+        Mean size of the torque of bodies and rotors, at which the curve is drawn.
+    temperature : float
+        Mean [deg C]; NaN where it was not recorded.
+
+    """
+
+    joint: str
+    unit: str
+    speed: FloatArray
+    friction: FloatArray
+    bins: FloatArray
+    curve: tuple[FloatArray, ...]
+    load: float
+    temperature: float
+
+
+def friction_points(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple[FrictionPoints, ...]:
+    """
+    Return the friction of every joint that moves.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The arm, of n joints.
+    bags : sequence of Scored
+        Recordings of it.
+
+    """
+    speeds, torques, loads, temperatures = (
+        np.concatenate(parts) for parts in zip(
+            *(_samples(model, bag, MOST_SAMPLES // len(bags)) for bag in bags), strict=True
+        )
+    )
+    return tuple(
+        _of_joint(
+            model, joint, speeds[:, joint], torques[:, joint],
+            float(np.mean(np.abs(loads[:, joint]))), float(np.mean(temperatures[:, joint])),
+        )
+        for joint in range(model.robot.n)
+        if np.abs(speeds[:, joint]).max(initial=0.0) > MOVING_SPEED
+    )
+
+
+def friction_picture(points: FrictionPoints) -> Picture:
+    """Draw the friction of a joint: samples as dots, bins with their scatter, the model's."""
+    figure = new_figure(WIDTH, HEIGHT, RESOLUTION, MARGINS)
+    axes = figure.subplots()
+    step = max(1, len(points.speed) // MOST_DOTS)
+    axes.plot(points.speed[::step], points.friction[::step], '.', color='#c9ccd0', markersize=2)
+    for speeds, torque in points.curve:
+        axes.plot(speeds, torque, color=PREDICTED, linewidth=1.6)
+    axes.errorbar(
+        points.bins[0], points.bins[1], yerr=points.bins[2], fmt='o', color=RESIDUAL,
+        ecolor=MEASURED, markersize=3.5, elinewidth=0.8,
+    )
+    axes.axhline(0.0, color='black', linewidth=0.6)
+    label_axes(axes, f'friction [{points.unit}]', 'velocity [rad/s]')
+    # A few samples far off would squeeze all others.
+    low, high = np.quantile(points.friction, [0.002, 0.998])
+    drawn = np.concatenate([points.bins[1], *(torque for _, torque in points.curve)])
+    low, high = min(low, drawn.min(initial=low)), max(high, drawn.max(initial=high))
+    room = 0.08 * (high - low) or 1.0
+    axes.set_ylim(low - room, high + room)
+    return picture_of(
+        figure, points.joint,
+        f'Friction of {points.joint} over its velocity: samples, means of {points.bins.shape[1]} '
+        "bins with their scatter, and the model's curve in steady sliding",
+    )
+
+
+def bin_friction(speed: FloatArray, friction: FloatArray) -> FloatArray:
+    """
+    Return means over bins of velocity that hold enough samples.
+
+    Parameters
+    ----------
+    speed, friction : ndarray, shape (m,)
+        Velocity [rad/s] and friction.
+
+    Returns
+    -------
+    ndarray, shape (3, k)
+        Mean velocity, mean friction and its standard deviation; samples at rest are left out, as
+        friction there may have any value up to break-away.
+
+    """
+    moving = np.abs(speed) > MOVING_SPEED
+    speed, friction = speed[moving], friction[moving]
+    if not speed.size:
+        return np.zeros((3, 0))
+    # An even number of bins: none holds both directions.
+    edges = np.linspace(-1.0, 1.0, BINS + 1) * np.abs(speed).max() * (1.0 + 1e-9)
+    number = np.digitize(speed, edges) - 1
+    count = np.bincount(number, minlength=BINS)
+    taken = np.flatnonzero(count >= FEWEST_IN_BIN)
+    members = [number == index for index in taken]
+    return np.array([
+        [speed[rows].mean() for rows in members],
+        [friction[rows].mean() for rows in members],
+        [friction[rows].std() for rows in members],
+    ]).reshape(3, -1)
+
+
+def sliding_friction(
+    model: IdentifiedModel, joint: int, speeds: FloatArray, load: float, temperature: float
+) -> FloatArray:
+    """
+    Return the model's friction of a joint in steady sliding, its offset included, shape (m,).
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The arm.
+    joint : int
+        Index of the joint.
+    speeds : ndarray, shape (m,)
+        Velocities of one sign, the first to be met first [rad/s].
+    load : float
+        Torque that the joint transmits [N m].
+    temperature : float
+        [deg C]; NaN for that which each law refers to.
+
+    """
+    parameters, theta = model.parameters, model.theta_lifted
+    # The first sample only says where the way begins.
+    dq = np.append(speeds[0], speeds)
+    q = math.copysign(FAR, float(dq[0])) * np.arange(float(dq.size))
+    torque = np.zeros(dq.size)
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        if term.joint == joint:
+            motion = JointMotion(
+                q, dq, np.full(dq.size, load), np.full(dq.size, _warmth(term.law, temperature))
+            )
+            torque += term.law.evaluate(motion, theta[columns], term.law.initial_state())[0]
+    return torque[1:]
+
+
+def _warmth(law: FrictionLaw, temperature: float) -> float:
+    reference = float(law.constants().get('reference', math.nan))
+    return temperature if math.isfinite(temperature) else reference
+
+
+def _samples(
+    model: IdentifiedModel, bag: Scored, most: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return velocity, friction torque, rigid torque and temperature of samples, (m, n) each."""
+    dataset = bag.dataset
+    chosen = np.flatnonzero(bag.rows)
+    chosen = chosen[:: max(1, len(chosen) // most)]
+    motion = dataset.motion.rows(chosen)
+    rigid, _ = rigid_and_transmitted_torque(
+        model.robot, model.parameters, model.theta_lifted, motion
+    )
+    torque = dataset.effort[chosen] / model.effort_per_torque
+    temperature = motion.temperature
+    if temperature is None:
+        temperature = np.full(rigid.shape, np.nan)
+    dataset.release()
+    return np.asarray(motion.drive_side.dq), torque - rigid, rigid, temperature
+
+
+def _of_joint(
+    model: IdentifiedModel, joint: int, speed: FloatArray, friction: FloatArray, load: float,
+    temperature: float,
+) -> FrictionPoints:
+    fastest = float(np.abs(speed).max())
+    slides = np.linspace(0.005 * fastest, fastest, CURVE_POINTS)
+    curve = tuple(
+        np.array([
+            side, sliding_friction(model, joint, side, load, temperature)
+        ])
+        for side in (-slides, slides)
+        if np.any(np.sign(speed) == np.sign(side[0]))
+    ) if model.parameters.friction else ()
+    return FrictionPoints(
+        model.robot.joint_names[joint], 'A' if model.relative_scale else 'N m', speed, friction,
+        bin_friction(speed, friction), curve, load, temperature,
+    )

@@ -1,0 +1,180 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Whether a model needs its friction terms and rotor inertias: tests of nested models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace
+import math
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.errors import RankDeficientError
+from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.intervals import joint_test
+from robot_identification.estimation.uncertainty.model_tests import information_criteria
+from robot_identification.estimation.uncertainty.model_tests import nested_test
+from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.report.correlation import covariance_from_model
+
+ROTOR = 'rotor inertia'
+# A group is needed if chance makes it look so in one of a hundred cases at most.
+LEVEL = 0.01
+TERM_KINDS = {
+    'viscous': 'viscous', 'sliding': 'Coulomb', 'presliding': 'presliding',
+    'stribeck': 'Stribeck', 'load_sliding': 'load', 'load_presliding': 'load',
+}
+
+
+@dataclass(frozen=True)
+class NeededGroup:
+    """
+    Some parameters of a joint, and whether the model would do without them.
+
+    Attributes
+    ----------
+    joint, kind : str
+        Joint, and friction law or kind of term.
+    parameters : tuple of str
+        The names of those with a standard error.
+    statistic, p_value : float
+        Fisher's F of all of them being zero, and the chance of a larger one if they are; NaN
+        where the data cannot tell.
+    white_p : float
+        The same by sums of squares, which takes residuals as white; NaN with a prior or bounds.
+    bic : float
+        By how much Schwarz's criterion grows without them; NaN with a prior or bounds.
+
+    """
+
+    joint: str
+    kind: str
+    parameters: tuple[str, ...]
+    statistic: float
+    p_value: float
+    white_p: float
+    bic: float
+
+    @property
+    def finding(self) -> str:
+        """What the test says, in words."""
+        if not math.isfinite(self.p_value):
+            return 'cannot be told'
+        return 'needed' if self.p_value < LEVEL else 'not shown to be needed'
+
+
+def find_needed_terms(
+    identification: Identification, independent_share: float = 1.0
+) -> tuple[NeededGroup, ...]:
+    """
+    Test group by group whether the model would do without its friction and rotor inertias.
+
+    Parameters
+    ----------
+    identification : Identification
+        With the problem of its estimate.
+    independent_share : float
+        Independent samples over samples of the residuals.
+
+    """
+    model, estimate = identification.model, identification.estimate
+    covariance = covariance_from_model(model)
+    is_plain = (
+        estimate.problem is not None
+        and estimate.problem.reduction.names == model.reduction.names
+        and estimate.prior is None and estimate.damping is None and not estimate.active.any()
+        and len(estimate.weights) == estimate.problem.n
+    )
+    return tuple(
+        _test_group(
+            model, covariance, estimate if is_plain else None, joint, kind, chosen,
+            independent_share,
+        )
+        for (joint, kind), chosen in _groups(model).items()
+    )
+
+
+def _groups(model: IdentifiedModel) -> dict[tuple[str, str], list[int]]:
+    """Return the base parameters of each kind of friction, and of the rotor, by joint."""
+    parameters, joints = model.parameters, model.robot.joint_names
+    kinds: dict[int, tuple[int, str]] = {}
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        for k, column in enumerate(range(columns.start, columns.stop)):
+            law = term.law
+            kinds[column] = (
+                term.joint,
+                TERM_KINDS.get(law.terms[k][0], law.terms[k][0])
+                if isinstance(law, DictionaryFriction) else law.name.replace('_', ' '),
+            )
+    if parameters.reflected_inertia:
+        first = parameters.reflected_inertia_slice.start
+        kinds |= {first + joint: (joint, ROTOR) for joint in range(parameters.n)}
+    groups: dict[tuple[int, str], list[int]] = {}
+    for row, column in enumerate(model.reduction.independent):
+        if int(column) in kinds:
+            groups.setdefault(kinds[int(column)], []).append(row)
+    return {
+        (joints[joint], kind): groups[joint, kind]
+        for joint, kind in sorted(groups, key=lambda key: key[0])
+    }
+
+
+def _test_group(
+    model: IdentifiedModel, covariance: Covariance, estimate: Estimate | None, joint: str,
+    kind: str, chosen: list[int], share: float,
+) -> NeededGroup:
+    names = model.reduction.names
+    chosen = [row for row in chosen if not covariance.held[row]]
+    statistic, p_value, white_p, bic = (math.nan,) * 4
+    if chosen:
+        try:
+            test = joint_test(model.theta_base, covariance, chosen)
+            statistic, p_value = test.statistic, test.p_value
+        except DataError:
+            # Too little data for so many at once: the page says that it cannot be told.
+            pass
+    if chosen and estimate is not None:
+        white_p, bic = _against_smaller(estimate, covariance, chosen, share)
+    return NeededGroup(
+        joint, kind, tuple(names[row] for row in chosen), statistic, p_value, white_p, bic
+    )
+
+
+def _against_smaller(
+    estimate: Estimate, covariance: Covariance, chosen: list[int], share: float
+) -> tuple[float, float]:
+    """Return the p-value for white residuals and the growth of BIC without some parameters."""
+    problem = estimate.problem
+    if problem is None:
+        return math.nan, math.nan
+    reduction = problem.reduction
+    kept = np.setdiff1d(np.arange(reduction.rank), chosen)
+    try:
+        white = nested_test(estimate, covariance, chosen).white
+        # Factors are all that is asked of it: rows and blocks of time would be made anew.
+        smaller = replace(problem, blocks=(), observations=None).select(kept, replace(
+            reduction, K=reduction.K[kept], independent=reduction.independent[kept]
+        ))
+        without = solve_weighted(smaller, estimate.weights)
+    except (DataError, RankDeficientError):
+        return math.nan, math.nan
+    whole = information_criteria(problem, estimate.unknowns, share)
+    less = information_criteria(smaller, without.unknowns, share)
+    return white.p_value, less.bic - whole.bic

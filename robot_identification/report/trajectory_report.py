@@ -1,0 +1,243 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Report of a trajectory: is it proved safe, what will it show, and how to run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+import math
+from typing import Any
+
+from robot_identification.excitation.criteria import CRITERIA
+from robot_identification.excitation.evaluation import Evaluation
+from robot_identification.excitation.evaluation import UNITS_NOTE
+from robot_identification.excitation.evaluation import WeakParameter
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.robot_model import RobotModel
+from robot_identification.report.formatting import NOT_AVAILABLE
+from robot_identification.report.formatting import number
+from robot_identification.report.formatting import percent
+from robot_identification.report.page import render_page
+from robot_identification.report.trajectory_figure import joint_pictures
+from robot_identification.report.trajectory_figure import path_pictures
+from robot_identification.validation.verdict import Verdict
+
+LIMIT_UNITS = {
+    'position': 'rad', 'velocity': 'rad/s', 'acceleration': 'rad/s²', 'torque': 'N m',
+    'jerk': 'rad/s³',
+}
+# A parameter whose standard error is larger than this part of its value is hardly shown.
+WEAK_SHARE = 0.5
+# The torque that should be left for friction, which the description does not know.
+LITTLE_RESERVE = 0.2
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class LimitRow:
+    """
+    How near a motion comes to one kind of limit.
+
+    Attributes
+    ----------
+    kind, unit, joint : str
+        The limit, its unit, and the joint that comes nearest.
+    value, limit, share : float
+        What the joint reaches, the limit with its margin, and the part of it that is used.
+    when : str
+        In words.
+
+    """
+
+    kind: str
+    unit: str
+    joint: str
+    value: float
+    limit: float
+    share: float
+    when: str
+
+
+def render_trajectory_report(
+    robot: RobotModel,
+    trajectory: Trajectory,
+    experiment: Experiment,
+    evaluation: Evaluation,
+    *,
+    path: str = '',
+    refused: str = '',
+    command_line: str = '',
+) -> str:
+    """
+    Return the report of a trajectory, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    trajectory : Trajectory
+        The motion, with its certificate unless it was refused.
+    experiment : Experiment
+        Margins, windows and obstacles.
+    evaluation : Evaluation
+        How well the motion shows the parameters.
+    path : str
+        Where the trajectory was written; empty if it was not.
+    refused : str
+        Why there is no certificate; empty if there is one.
+    command_line : str
+        What was typed.
+
+    """
+    certificate = {} if refused else trajectory.certificate
+    return render_page(
+        'trajectory.html.j2',
+        robot=robot,
+        trajectory=trajectory,
+        certificate=certificate,
+        experiment=experiment,
+        evaluation=evaluation,
+        verdict=judge_trajectory(trajectory, evaluation, refused),
+        refused=refused,
+        limits=limit_rows(certificate),
+        criteria_titles=tuple(_criteria_columns(certificate, evaluation)),
+        criteria=_criteria_rows(certificate, evaluation),
+        units_note=UNITS_NOTE,
+        weak=evaluation.weak,
+        hardly_shown=hardly_shown(evaluation),
+        joints=joint_pictures(robot, trajectory, experiment),
+        paths=path_pictures(robot, trajectory, experiment),
+        path=path or 'trajectory.yaml',
+        command_line=command_line,
+    )
+
+
+def judge_trajectory(trajectory: Trajectory, evaluation: Evaluation, refused: str) -> Verdict:
+    """
+    Return whether a motion may be run and is worth it, in words.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        With its certificate, unless it was refused.
+    evaluation : Evaluation
+        Of it.
+    refused : str
+        Why there is no certificate.
+
+    """
+    weak = hardly_shown(evaluation)
+    shows = (
+        f'{len(weak)} of {len(evaluation.weak)} parameters are hardly shown: '
+        f'{", ".join(one.name for one in weak[:MOST_NAMED])}'
+        + (' and others' if len(weak) > MOST_NAMED else '')
+        if weak else f'all {len(evaluation.weak)} parameters with a value are shown'
+    )
+    if refused:
+        return Verdict(
+            'bad', (f'not certified: {refused}', shows),
+            'change the motion or the margins: nothing executes a motion without a certificate',
+        )
+    certificate = trajectory.certificate
+    limits = limit_rows(certificate)
+    nearest = max(limits, key=lambda row: row.share)
+    reasons = [
+        f'every limit is kept with its margin; nearest is the {nearest.kind} of {nearest.joint}, '
+        f'{percent(nearest.share)} of what the margin leaves',
+        _clearance_words(certificate.get('collision')),
+        shows,
+    ]
+    reserve = certificate.get('torque_reserve')
+    has_doubt = certificate.get('collision') == 'off'
+    if reserve is not None and reserve < LITTLE_RESERVE:
+        reasons.append(
+            f'only {percent(reserve)} of the torque limit is left for friction, which the '
+            'description does not know'
+        )
+        has_doubt = True
+    return Verdict(
+        'usable' if weak or has_doubt else 'good', tuple(reasons),
+        'simulate it, then run it slowly with the hash below and the emergency stop in your hand',
+    )
+
+
+def hardly_shown(evaluation: Evaluation) -> tuple[WeakParameter, ...]:
+    """Return the parameters that one run leaves unknown by more than half of their value."""
+    return tuple(
+        one for one in evaluation.weak
+        if one.share > WEAK_SHARE or not math.isfinite(one.standard_error)
+    )
+
+
+def limit_rows(certificate: Mapping[str, Any]) -> tuple[LimitRow, ...]:
+    """Return how near a certified motion comes to each kind of limit."""
+    return tuple(
+        LimitRow(
+            kind.replace('_', ' '),
+            LIMIT_UNITS.get(kind, ''),
+            str(use['joint']),
+            float(use['value']),
+            math.nan if use['limit'] is None else float(use['limit']),
+            float(use['share']),
+            'by its bound' if use['time'] is None else f'at {use["time"]:.2f} s',
+        )
+        for kind, use in certificate.get('limits', {}).items()
+    )
+
+
+def _clearance_words(entry: Any) -> str:
+    if not isinstance(entry, dict):
+        return 'collisions were not checked: that was asked for'
+    if entry['nearest'] is None:
+        return 'there is nothing that the arm could touch'
+    return (
+        f'{entry["clearance"]:g} m to the arm itself and to obstacles is kept at every '
+        f'instant; nearest come {" and ".join(entry["pair"])}, '
+        f'{number(entry["nearest"])} m at {entry["time"]:.2f} s'
+    )
+
+
+def _criteria_columns(
+    certificate: Mapping[str, Any], evaluation: Evaluation
+) -> dict[str, Mapping[str, float | None]]:
+    before = certificate.get('search', {}).get('criteria_before')
+    columns: dict[str, Mapping[str, float | None]] = {'random start': before} if before else {}
+    columns['dense'] = evaluation.dense
+    for one in evaluation.optimised:
+        ends = 'with both ends' if one.both_ends else 'at k T/N'
+        columns[f'{one.samples} {ends}'] = one.criteria
+    return columns
+
+
+def _criteria_rows(
+    certificate: Mapping[str, Any], evaluation: Evaluation
+) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Return name, meaning and values of every criterion."""
+    columns = _criteria_columns(certificate, evaluation)
+    return tuple(
+        (
+            name.replace('_', ' '), criterion.meaning,
+            tuple(_cell(values.get(name)) for values in columns.values()),
+        )
+        for name, criterion in CRITERIA.items()
+    )
+
+
+def _cell(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return NOT_AVAILABLE
+    return number(value, 4) if math.isfinite(value) else 'infinite'

@@ -1,0 +1,296 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Every kind of report in a real browser: complete, offline, and readable on a phone."""
+
+from dataclasses import replace
+from html import unescape
+import json
+from pathlib import Path
+import shutil
+import subprocess
+
+from builders import two_link_urdf
+import numpy as np
+import pytest
+from report import report_cases
+from robot_identification.estimation.break_away import BreakAwayRun
+from robot_identification.estimation.break_away import estimate_break_away
+from robot_identification.estimation.friction_map import FrictionMap
+from robot_identification.estimation.friction_map import FrictionPoint
+from robot_identification.estimation.friction_map import HARMONIC
+from robot_identification.excitation.break_away import BreakAwayRepeat
+from robot_identification.excitation.break_away import BreakAwaySettings
+from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.design import certify
+from robot_identification.excitation.evaluation import evaluate_motion
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.prediction.energy import check_threshold
+from robot_identification.prediction.energy import energy_of_motion
+from robot_identification.report.break_away_report import render_break_away_report
+from robot_identification.report.comparison_report import render_comparison_report
+from robot_identification.report.energy_report import render_energy_report
+from robot_identification.report.friction_map_report import render_friction_map_report
+from robot_identification.report.gain_report import render_drive_gains_report
+from robot_identification.report.identification_report import render_identification_report
+from robot_identification.report.payload_report import render_payload_report
+from robot_identification.report.temperature_report import render_temperature_report
+from robot_identification.report.trajectory_report import render_trajectory_report
+from robot_identification.report.validation_report import render_validation_report
+from robot_identification.validation.validation import predict_effort
+from robot_identification.validation.validation import validate
+
+BROWSER = next(
+    (path for name in ('chromium', 'chromium-browser', 'google-chrome')
+     if (path := shutil.which(name))), None,
+)
+MAXIMUM_BYTES = 5_000_000
+WIDTHS = (1280, 390)
+OPTIONS = (
+    '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+    '--disable-background-networking', '--disable-component-update', '--disable-sync',
+    # What goes wrong in a page is said on stderr; waiting takes no time of the clock.
+    '--enable-logging=stderr', '--virtual-time-budget=120000', '--dump-dom',
+)
+KINDS = (
+    'identification', 'validation', 'trajectory', 'refused', 'temperature', 'comparison',
+    'drive_gains', 'payload', 'break_away', 'friction_map', 'energy',
+)
+# A page with every fault that is looked for.
+SPOILED = """<!DOCTYPE html><html><head><title>spoiled</title>
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; img-src data:; style-src 'unsafe-inline'"></head><body>
+<p style="width: 2000px">wide</p><img src="data:image/png;base64,AAAA" alt="broken">
+<img src="http://localhost:9/picture.png" alt="elsewhere"><a href="#nowhere">link</a>
+<table><thead><tr><th>empty</th></tr></thead></table>
+<table><thead><tr><th>one</th></tr></thead><tbody><tr><td>1</td><td>2</td></tr></tbody></table>
+<details><summary>folded</summary><p>and not there on paper</p></details>
+</body></html>"""
+# Looks at every page in a frame of its own, at every width, as it is and with everything opened;
+# then once more with the rules for paper, where what is folded away has to be there.
+CHECKER = """<!DOCTYPE html><html><head><meta charset="utf-8"></head><body><script>
+const pages = PAGES, widths = WIDTHS, found = [];
+function fill(name, text, width) {
+  return new Promise(resolve => {
+    const frame = document.createElement('iframe');
+    frame.style = `width: ${width}px; height: 900px; border: 0`;
+    // Pictures inside a page are there when it is.
+    frame.onload = () => resolve(frame);
+    frame.srcdoc = text;
+    document.body.append(frame);
+  });
+}
+function measure(frame, name, width, state) {
+  const page = frame.contentDocument, root = page.documentElement;
+  const loads = frame.contentWindow.performance.getEntriesByType('resource');
+  return {
+    name, width, state,
+    overflow: root.scrollWidth - root.clientWidth,
+    lost: [...page.images].filter(image => !(image.naturalWidth > 0)).map(image => image.alt),
+    images: page.images.length,
+    empty: [...page.querySelectorAll('table')].filter(
+      table => !table.tBodies.length || ![...table.tBodies].some(body => body.rows.length)
+    ).length,
+    ragged: [...page.querySelectorAll('table')].filter(table => {
+      const wide = row => [...row.cells].reduce((sum, cell) => sum + cell.colSpan, 0);
+      const spans = table.querySelector('[rowspan]') !== null;
+      const last = table.tHead && wide(table.tHead.rows[table.tHead.rows.length - 1]);
+      const rows = table.tBodies.length ? [...table.tBodies[0].rows] : [];
+      return table.tHead && !spans && rows.some(row => wide(row) > last);
+    }).length,
+    tables: page.querySelectorAll('table').length,
+    fetched: loads.map(one => one.name).filter(address => !address.startsWith('data:')),
+    wanted: [...page.querySelectorAll('[src], [href]')].map(
+      one => one.getAttribute('src') || one.getAttribute('href')
+    ).filter(address => !/^(data:image.png|#)/.test(address)),
+    broken: [...page.querySelectorAll('a[href]')].map(one => one.getAttribute('href')).filter(
+      address => !page.getElementById(address.slice(1))
+    ),
+    folded: [...page.querySelectorAll('details')].filter(
+      one => !one.lastElementChild.checkVisibility()
+    ).length,
+  };
+}
+(async () => {
+  for (const [name, text] of Object.entries(pages)) {
+    for (const width of widths) {
+      const frame = await fill(name, text, width);
+      found.push(measure(frame, name, width, 'as it is'));
+      frame.contentDocument.querySelectorAll('details').forEach(one => { one.open = true; });
+      found.push(measure(frame, name, width, 'opened'));
+      frame.remove();
+    }
+    const paper = await fill(name, text.replace('@media print', '@media all'), 1000);
+    found.push(measure(paper, name, 1000, 'on paper'));
+    paper.remove();
+  }
+  document.querySelectorAll('script').forEach(one => one.remove());
+  document.body.textContent = JSON.stringify(found);
+})();
+</script></body></html>"""
+
+
+@pytest.fixture(scope='module')
+def pages():
+    """Return a page of every kind; that of an identification is as large as they get."""
+    large = report_cases.identify_chain(7, 6, samples=500)
+    model = report_cases.identify_chain(2, 1, samples=300).model
+    unseen = report_cases.record(model.robot, '/recordings/unseen', 77, samples=300)
+    predicted = predict_effort(model, unseen)
+    loaded, run = report_cases.payload(model)
+    bag = [Path('loaded')]
+    return {
+        'identification': render_identification_report(large, command_line='identify ..'),
+        'validation': render_validation_report(
+            model, validate(model, [unseen]), [unseen], [predicted], ['a note'], 'validate ..'
+        ),
+        **_trajectory_pages(),
+        'temperature': render_temperature_report(
+            report_cases.temperature_study(), ('a', 'b', 'c', 'd'), 'temperature ..'
+        ),
+        'comparison': render_comparison_report(report_cases.comparison(model), 'compare ..'),
+        'drive_gains': render_drive_gains_report(
+            model.robot, report_cases.drive_gains(model.robot), bag, 'drive-gains ..'
+        ),
+        'payload': render_payload_report(model, loaded, run, Path('model'), bag, 'payload ..'),
+        'break_away': render_break_away_report('arm', _break_away()),
+        'friction_map': _friction_map_page(),
+        'energy': _energy_page(model, unseen),
+    }
+
+
+def _trajectory_pages():
+    robot = make_robot_model(parse_urdf(two_link_urdf(), 'two links'))
+    experiment = replace(
+        load_experiment(find_experiment('demo')), window={}, collision=False,
+        obstacles=(Obstacle('table', (1.0, 1.0, 0.1), (0.0, 0.0, -0.5), (0.0, 0.0, 0.0)),),
+    )
+    coefficients = 0.05 * np.random.default_rng(1).normal(
+        size=(robot.n, experiment.form.n_coefficients)
+    )
+    found = certify(robot, experiment, Trajectory(
+        robot.name, robot.joint_names, experiment.form, coefficients, 1, {}
+    ), {'optimizer': 'spectral', 'seed': 0})
+    evaluation = evaluate_motion(robot, experiment, found)
+    return {
+        'trajectory': render_trajectory_report(robot, found, experiment, evaluation),
+        'refused': render_trajectory_report(
+            robot, replace(found, certificate={}), experiment, evaluation,
+            refused='it is far too fast',
+        ),
+    }
+
+
+def _break_away():
+    settings = BreakAwaySettings(torque_cap=1.9, torque_limit=4.0, inertia=0.4)
+    torques = 1.2 + 0.02 * np.random.default_rng(0).normal(size=20)
+    return [estimate_break_away(BreakAwayRun('a_joint', 'free', settings, tuple(
+        BreakAwayRepeat(sign, 1.02 * torque, torque, 0.0, 0.0, torque, 5e-4, 0.095, 0.1)
+        for torque in torques for sign in (1, -1)
+    )))]
+
+
+def _friction_map_page():
+    speeds = np.concatenate([-np.geomspace(0.05, 1.0, 6)[::-1], np.geomspace(0.05, 1.0, 6)])
+    points = tuple(
+        FrictionPoint(
+            'a bag', 'a_joint', float(v), float(np.sign(v) * 4.0 + 2.0 * v), 0.05,
+            float(4.0 + 2.0 * abs(v)), 0.04, 0.1, 0.02, 12.0, 25.0, 0.0, 20, HARMONIC,
+        )
+        for v in speeds
+    )
+    found = FrictionMap('arm', ('a_joint', 'another_joint'), points, {}, ('a note',))
+    return render_friction_map_report(found, ['a bag'], 'friction-map ..')
+
+
+def _energy_page(model, dataset):
+    energy = energy_of_motion(model, dataset.stamps, dataset.motion)
+    threshold = 0.5 * float(np.max(energy.kinetic.value))
+    return render_energy_report(
+        model, energy, check_threshold(energy, threshold), (('Motion', 'a bag'),), ('a note',),
+        'predict ..',
+    )
+
+
+@pytest.fixture(scope='module')
+def seen(pages, tmp_path_factory):
+    """Return what a browser measured on every page, and what it said on stderr."""
+    if BROWSER is None:
+        pytest.skip('no browser: install chromium')
+    folder = tmp_path_factory.mktemp('browser')
+    # Script ends where its text says so.
+    script = json.dumps({**pages, 'spoiled': SPOILED}).replace('</', '<\\/')
+    checker = CHECKER.replace('PAGES', script).replace('WIDTHS', json.dumps(WIDTHS))
+    (folder / 'checker.html').write_text(checker, encoding='utf-8')
+    done = subprocess.run(
+        [BROWSER, *OPTIONS, f'--user-data-dir={folder / "profile"}',
+         (folder / 'checker.html').as_uri()],
+        capture_output=True, encoding='utf-8', timeout=120, check=True,
+    )
+    text = done.stdout.partition('<body>')[2].partition('</body>')[0]
+    return json.loads(unescape(text)), done.stderr
+
+
+def test_every_kind_is_seen_at_every_width(pages, seen):
+    """As it is, with everything opened, and on paper; nothing is said on the console."""
+    measured, said = seen
+    assert set(pages) == set(KINDS)
+    assert len(measured) == (len(KINDS) + 1) * (2 * len(WIDTHS) + 1)
+    # The spoiled page is the last; nothing is said before it is looked at.
+    assert all('localhost:9' in line for line in said.splitlines() if 'CONSOLE' in line), said
+
+
+def test_every_fault_of_a_spoiled_page_is_found(seen):
+    """Else the tests below would say nothing."""
+    spoiled = [page for page in seen[0] if page['name'] == 'spoiled']
+    for page in spoiled:
+        assert page['overflow'] > 0
+        assert set(page['lost']) == {'broken', 'elsewhere'}
+        assert page['empty'] == page['ragged'] == 1
+        assert page['wanted'] == ['http://localhost:9/picture.png']
+        assert page['broken'] == ['#nowhere']
+        assert page['folded'] == (page['state'] != 'opened')
+    assert any('localhost:9' in line for line in seen[1].splitlines() if 'CONSOLE' in line)
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_page_is_complete_and_fits(seen, kind):
+    """No picture is missing, no table empty or ragged, and nothing is wider than the screen."""
+    for page in (page for page in seen[0] if page['name'] == kind):
+        where = f'{kind} at {page["width"]} px, {page["state"]}'
+        assert not page['lost'], where
+        assert page['tables'] >= 1, where
+        assert page['empty'] == page['ragged'] == 0, where
+        assert page['overflow'] <= 0, where
+        assert not page['broken'], where
+        if page['state'] != 'as it is':
+            # What is folded away on the screen can be read on paper.
+            assert page['folded'] == 0, where
+
+
+@pytest.mark.parametrize('kind', KINDS)
+def test_a_page_wants_nothing_from_a_network(seen, kind):
+    for page in (page for page in seen[0] if page['name'] == kind):
+        assert not page['wanted'] and not page['fetched'], page['state']
+
+
+def test_the_largest_page_is_small(pages):
+    """Of seven joints and six bags: 5 MB are what mail takes."""
+    for kind, page in pages.items():
+        assert len(page.encode()) < MAXIMUM_BYTES, kind
+    assert pages['identification'].count('data:image/png') > 50

@@ -1,0 +1,257 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The sections of an identification's report say what is known of made-up arms."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from report import report_cases
+from robot_identification.files import dump_yaml
+from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.report.bodies import link_bodies
+from robot_identification.report.correlation import correlation_picture
+from robot_identification.report.correlation import covariance_from_model
+from robot_identification.report.correlation import strongest_pairs
+from robot_identification.report.data_quality import recorder_notes
+from robot_identification.report.data_quality import recording_quality
+from robot_identification.report.explanation import Scored
+from robot_identification.report.friction_figures import bin_friction
+from robot_identification.report.friction_figures import friction_picture
+from robot_identification.report.friction_figures import friction_points
+from robot_identification.report.friction_figures import sliding_friction
+from robot_identification.report.needed_terms import find_needed_terms
+from robot_identification.report.parameter_table import largest_change
+from robot_identification.report.parameter_table import parameter_classes
+from robot_identification.report.parameter_table import parameter_rows
+from robot_identification.report.parameter_table import urdf_values
+from robot_identification.validation.validation import predict_effort
+
+
+@pytest.fixture(scope='module')
+def found():
+    """Return the identification of an arm of three joints whose truth is known."""
+    return report_cases.identify_chain(3, 2)
+
+
+@pytest.fixture(scope='module')
+def bags(found):
+    return [
+        Scored(dataset, predict_effort(found.model, dataset), dataset.fitted, errors)
+        for dataset, errors in zip(found.datasets, found.cross_validation, strict=True)
+    ]
+
+
+def test_intervals_hold_the_truth(found):
+    """Of all parameters but a few: 95 of 100 do by their definition, the noise being white."""
+    rows = parameter_rows(found.model, ('Ia2',))
+    truth = found.model.reduction.K @ found.model.theta_consistent
+    inside = [row.low <= value <= row.high for row, value in zip(rows, truth, strict=True)]
+    # Four of thirty outside happen in one of fifteen arms.
+    assert np.mean(inside) > 0.85
+    for row in rows:
+        middle = 0.5 * (row.low + row.high)
+        assert row.coefficient.value == pytest.approx(middle)
+        assert row.by_prior == (row.coefficient.name == 'Ia2')
+
+
+def test_urdf_values_are_the_combinations_of_the_urdf(found):
+    """Where there is neither friction nor an unknown rotor; elsewhere they are not known."""
+    model = found.model
+    values, reduction = urdf_values(model), model.reduction
+    bodies = 10 * model.robot.n
+    for row, value in enumerate(values):
+        beyond = np.flatnonzero(reduction.significant[row])
+        if np.isnan(value):
+            assert beyond.max() >= bodies
+        else:
+            expected = reduction.K[row, :bodies] @ prior_inertial_parameters(model.robot)
+            assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert 0 < np.count_nonzero(np.isfinite(values)) < len(values)
+    assert np.isnan(urdf_values(replace(model, relative_scale=True))).all()
+
+
+def test_the_parameter_furthest_from_the_urdf_is_named(found):
+    model = found.model
+    rows = parameter_rows(model, ())
+    place = next(i for i, row in enumerate(rows) if np.isfinite(row.urdf))
+    theta = model.theta_base.copy()
+    theta[place] = rows[place].urdf + 1e3 * rows[place].coefficient.standard_error
+    row, far = largest_change(parameter_rows(replace(model, theta_base=theta), ()))
+    assert row.coefficient.name == rows[place].coefficient.name
+    assert far == pytest.approx(1e3)
+
+
+def test_every_standard_parameter_has_one_class(found):
+    """Those that no motion shows have a reason each."""
+    model = found.model
+    classes = parameter_classes(model)
+    names = [name for kind in classes for name in kind.parameters]
+    assert sorted(names) == sorted(model.parameters.names)
+    reasons = [name for _, some in classes[-1].reasons for name in some]
+    assert sorted(reasons) == sorted(classes[-1].parameters)
+
+
+def test_bodies_are_those_of_the_consistent_parameters(found):
+    """Mass, centre and eigenvalues; the sum of the latter is the trace of the pseudo-inertia."""
+    model = found.model
+    bodies = link_bodies(model)
+    assert [body.joint for body in bodies] == list(model.robot.joint_names)
+    for body, own in zip(bodies, model.theta_consistent[:30].reshape(-1, 10), strict=True):
+        assert body.can_exist
+        assert body.mass == body.urdf_mass == own[0]
+        np.testing.assert_allclose(np.array(body.center) * body.mass, own[1:4])
+        assert sum(body.eigenvalues) == pytest.approx(np.trace(pseudo_inertia(own)))
+    hollow = model.theta_consistent.copy()
+    hollow[4] = -1.0
+    first, *others = link_bodies(replace(model, theta_consistent=hollow))
+    assert not first.can_exist and all(body.can_exist for body in others)
+    assert link_bodies(replace(model, theta_consistent=None)) == ()
+
+
+def test_strongest_pairs_are_those_of_the_covariance(found):
+    """Two parameters that are made to go together come first, and are counted as strong."""
+    model = found.model
+    covariance = np.diag(np.diag(model.covariance))
+    size = np.sqrt(covariance[0, 0] * covariance[2, 2])
+    covariance[0, 2] = covariance[2, 0] = -0.97 * size
+    pairs, strong = strongest_pairs(replace(model, covariance=covariance))
+    names = model.reduction.names
+    assert (pairs[0].first, pairs[0].second) == (names[0], names[2])
+    assert pairs[0].correlation == pytest.approx(-0.97)
+    assert strong == 1
+    held = replace(model, covariance=np.zeros_like(covariance))
+    assert covariance_from_model(held).held.all()
+    assert correlation_picture(held).source.startswith('data:image/png;base64,')
+
+
+def test_friction_points_lie_on_the_true_friction(found, bags):
+    """Bins and curve are Coulomb, viscous and offset of the truth, in both directions."""
+    for points in friction_points(found.model, bags):
+        for values in (points.bins, *points.curve):
+            speed, friction = values[:2]
+            fast = np.abs(speed) > 0.1
+            expected = (
+                report_cases.COULOMB * np.sign(speed) + report_cases.VISCOUS * speed
+                + report_cases.OFFSET
+            )
+            # A bin holds at least ten samples of the noise; bodies are known far better.
+            np.testing.assert_allclose(
+                friction[fast], expected[fast], atol=4.0 * report_cases.NOISE / np.sqrt(10.0)
+            )
+        assert points.bins.shape[1] > 10 and len(points.curve) == 2
+        assert points.temperature == pytest.approx(31.5)
+        assert points.joint in friction_picture(points).alternative
+
+
+def test_a_joint_that_rests_has_no_friction_curve(found, bags):
+    still = [
+        replace(bag, dataset=replace(bag.dataset, motion=replace(
+            bag.dataset.motion, dq=bag.dataset.motion.dq * np.array([1.0, 0.0, 1.0])
+        )))
+        for bag in bags
+    ]
+    names = [points.joint for points in friction_points(found.model, still)]
+    assert names == [found.model.robot.joint_names[k] for k in (0, 2)]
+
+
+def test_bins_do_not_mix_directions():
+    """Samples at rest belong to none, and few samples make no bin."""
+    speed = np.concatenate([np.linspace(-1.0, 1.0, 4001), [0.0] * 500])
+    means = bin_friction(speed, np.sign(speed))
+    np.testing.assert_allclose(np.abs(means[1]), 1.0)
+    np.testing.assert_allclose(means[2], 0.0, atol=1e-12)
+    assert bin_friction(np.zeros(100), np.ones(100)).shape == (3, 0)
+    assert bin_friction(np.linspace(0.1, 1.0, 20), np.ones(20)).shape == (3, 0)
+
+
+def test_steady_sliding_is_the_laws_sum(found):
+    speeds = np.array([0.2, 0.5, 1.0])
+    model = found.model
+    theta = dict(zip(model.parameters.names, model.theta_lifted, strict=True))
+    torque = sliding_friction(model, 1, -speeds, 5.0, float('nan'))
+    expected = theta['f02'] - theta['fc2'] - theta['fv2'] * speeds
+    # Far from rest the smooth sign of the law is one to rounding.
+    np.testing.assert_allclose(torque, expected, rtol=1e-6)
+
+
+def test_terms_that_are_there_are_needed(found):
+    """What the recordings were made with is needed; a term that is not there mostly is not."""
+    groups = find_needed_terms(found)
+    kinds = {group.kind for group in groups}
+    assert {'coulomb', 'viscous', 'rotor inertia'} <= kinds
+    for group in groups:
+        if group.kind in ('coulomb', 'viscous'):
+            assert group.finding == 'needed' and group.bic > 0.0
+        # Residuals are white: both tests are the same one.
+        assert group.white_p == pytest.approx(group.p_value, abs=1e-6)
+    names = found.model.reduction.names
+    absent = replace(found.model, theta_base=np.where(
+        [name == 'fc2' for name in names], 0.0, found.model.theta_base
+    ))
+    one = next(
+        group for group in find_needed_terms(replace(found, model=absent))
+        if group.parameters == ('fc2',)
+    )
+    assert one.p_value == pytest.approx(1.0)
+    assert one.finding == 'not shown to be needed'
+
+
+def test_with_a_prior_only_the_covariance_is_asked(found):
+    """Sums of squares say nothing of a fit that more than the data decided."""
+    held = found.estimate.active.copy()
+    held[0] = True
+    for group in find_needed_terms(replace(found, estimate=replace(found.estimate, active=held))):
+        assert np.isnan(group.white_p) and np.isnan(group.bic)
+        assert np.isfinite(group.p_value)
+
+
+def test_a_group_without_errors_cannot_be_told(found):
+    model = replace(found.model, covariance=np.zeros_like(found.model.covariance))
+    groups = find_needed_terms(replace(found, model=model))
+    assert {group.finding for group in groups} == {'cannot be told'}
+
+
+def test_data_quality_counts_what_is_missing(found):
+    """Five samples are lost in two pauses; reasons are counted, none where nothing was left."""
+    dataset = found.datasets[0]
+    kept = np.ones(len(dataset), dtype=bool)
+    kept[[100, 101, 102, 400, 401]] = False
+    # Only stamps and counts are asked for.
+    lossy = replace(dataset, stamps=dataset.stamps[kept])
+    facts = dict(recording_quality(lossy).facts)
+    assert '5 missing' in facts['Samples that came']
+    assert facts['Longest interval'] == '40.0 ms'
+    assert facts['Gaps'] == 'none; 1 part without a gap'
+    # Rounding of the stamps is all the jitter there is.
+    assert facts['Jitter'].startswith('< 0.001 ms')
+    excluded = {reason: count for reason, count, _ in recording_quality(dataset).excluded}
+    assert excluded == {
+        'duplicate (scored, not fitted)': 3, 'outside the window, only run through the filter': 10,
+    }
+    assert dict(recording_quality(dataset, found.model.provenance).facts)['Read'] == 'complete'
+
+
+def test_what_the_recorder_noted_is_found_in_the_bags(found, tmp_path):
+    """A serial number stands in metadata.yaml; a bag that is gone says nothing."""
+    content = {'rosbag2_bagfile_information': {
+        'relative_file_paths': [], 'storage_identifier': 'mcap', 'duration': {'nanoseconds': 0},
+        'topics_with_message_count': [], 'custom_data': {'serial': '2023-5', 'colour': 'blue'},
+    }}
+    (tmp_path / 'metadata.yaml').write_text(dump_yaml(content))
+    model = replace(found.model, provenance={'bags': [{'path': str(tmp_path)}]})
+    assert recorder_notes(model) == (('Serial number', '2023-5'),)
+    assert recorder_notes(found.model) == ()

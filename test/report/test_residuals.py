@@ -1,0 +1,174 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""What reports say of residuals: sizes, memory and spectrum of signals that are known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from report import report_cases
+from robot_identification.report.explanation import Scored
+from robot_identification.report.figures import worst_part
+from robot_identification.report.residual_figures import residual_picture
+from robot_identification.report.residual_figures import spectrum_of
+from robot_identification.report.residuals import collect_residuals
+from robot_identification.report.residuals import residual_size
+from robot_identification.report.residuals import whiteness_words
+from robot_identification.validation.validation import errors_on
+
+SAMPLES = 4000
+
+
+@pytest.fixture(scope='module')
+def recording():
+    """Return a recording of two joints with white noise."""
+    return report_cases.record(report_cases.chain_arm(2), 'bag', 3, SAMPLES)
+
+
+def scored(dataset, residual):
+    """Return a recording whose prediction leaves a residual, shape (N, n)."""
+    predicted = np.nan_to_num(dataset.effort) - residual
+    return Scored(dataset, predicted, dataset.fitted, errors_on(
+        dataset, predicted, dataset.fitted, detailed=False
+    ))
+
+
+def collected(bags):
+    """Return the residuals of all joints."""
+    return tuple(collect_residuals(bags))
+
+
+def noise(seed=0):
+    return np.random.default_rng(seed).normal(size=(SAMPLES, 2))
+
+
+def test_white_noise_is_called_white(recording):
+    """The bands hold 99 % of the correlations, and all samples are independent."""
+    found = collected([scored(recording, noise())])
+    for one in found:
+        assert one.is_white and one.finding() == 'white'
+        # Fifty correlations, of which one in a hundred is outside: four are once in a thousand.
+        assert one.outside <= 0.08
+        assert one.independent > 0.8 * len(one)
+    assert 'cannot be told from white noise' in whiteness_words(found)
+
+
+def test_noise_with_memory_is_not_white(recording):
+    """An autoregression of 0.9 has that lag-one correlation, and 1/19 independent samples."""
+    steps = noise(1)
+    slow = np.zeros_like(steps)
+    for k in range(1, SAMPLES):
+        slow[k] = 0.9 * slow[k - 1] + steps[k]
+    first, second = collected([scored(recording, slow)])
+    for one in (first, second):
+        assert not one.is_white and one.finding().startswith('not white')
+        # Errors of these from 4000 samples: 0.007, and a quarter of the value.
+        assert one.lag_one == pytest.approx(0.9, abs=0.03)
+        assert one.independent == pytest.approx(len(one) / 19.0, rel=0.6)
+    words = whiteness_words((first, second))
+    assert 'all joints are not white noise' in words
+
+
+def test_what_goes_with_the_motion_is_named(recording):
+    """Half of the variance of the residual is viscous friction that the model lacks."""
+    dq = recording.motion.dq
+    left = noise() + dq / dq.std(axis=0)
+    for one in collected([scored(recording, left)]):
+        assert one.strongest_signal() == 'velocity'
+        assert one.correlations[1] == pytest.approx(np.sqrt(0.5), abs=0.05)
+        assert 'goes with velocity' in one.finding()
+
+
+def test_sizes_are_those_of_a_normal_residual(recording):
+    """Mean and median size of a normal variable are 0.798 and 0.674 standard deviations."""
+    first, _ = collected([scored(recording, report_cases.NOISE * noise())])
+    size = residual_size(first)
+    spread = report_cases.NOISE
+    # Four standard errors of 4000 samples.
+    np.testing.assert_allclose(
+        [size.mean, size.median, size.deviation],
+        spread * np.array([0.798, 0.674, 1.0]), rtol=0.06,
+    )
+    # The effort's own noise is as large, so that nothing but noise is left.
+    assert size.normalized[2] == pytest.approx(1.0, abs=0.15)
+    assert size.normalized[0] / size.mean == pytest.approx(size.normalized[2] / size.deviation)
+
+
+def test_recordings_are_put_together(recording):
+    """Two recordings with the same residual say what one says, of twice as many samples."""
+    bag = scored(recording, noise())
+    (one, _), (both, _) = collected([bag]), collected([bag, bag])
+    assert len(both) == 2 * len(one)
+    # Means are taken off recording by recording.
+    np.testing.assert_allclose(both.autocorrelation, one.autocorrelation, atol=1e-12)
+    assert both.correlations == pytest.approx(one.correlations)
+    assert len(both.parts) == 2 * len(one.parts)
+
+
+def test_no_residual_is_no_finding(recording):
+    """A perfect prediction divides by nothing, and is drawn."""
+    bag = scored(recording, np.zeros((SAMPLES, 2)))
+    # To the last bit.
+    exact = replace(bag, predicted=np.nan_to_num(recording.effort))
+    found = collected([exact])
+    assert [one.finding() for one in found] == ['no residual'] * 2
+    assert 'cannot be told from white noise' in whiteness_words(found)
+    assert residual_picture(found[0]).source.startswith('data:image/png;base64,')
+
+
+def test_what_is_known_needs_no_samples(recording):
+    """Samples of a long recording are let go of."""
+    one, _ = collected([scored(recording, noise())])
+    light = one.without_samples()
+    assert not light.values.size and not light.parts
+    assert (light.finding(), len(light), light.outside) == (one.finding(), len(one), one.outside)
+
+
+def test_the_spectrum_has_the_variance_of_the_residual(recording):
+    """Its square's integral is the variance, and a tone stands where its frequency is."""
+    t = recording.stamps
+    tone = np.sqrt(2.0) * np.sin(2.0 * np.pi * 7.0 * t)
+    left = 0.1 * noise() + tone[:, None]
+    first, _ = collected([scored(recording, left)])
+    frequencies, amplitude = spectrum_of(first)
+    step = frequencies[1] - frequencies[0]
+    # Welch's window loses a few per cent at the ends of the recording.
+    assert np.sum(amplitude**2) * step == pytest.approx(1.01, rel=0.05)
+    assert abs(frequencies[np.argmax(amplitude)] - 7.0) <= step
+
+
+def test_the_worst_part_holds_the_largest_error():
+    stamps = np.arange(1000) / 100.0
+    residual = np.full(1000, 0.1)
+    residual[620:650] = 2.0
+    rows = np.ones(1000, dtype=bool)
+    part = worst_part(stamps, residual, rows)
+    assert part[620:650].all()
+    assert np.ptp(stamps[part]) == pytest.approx(2.0)
+    # What does not count is not looked at.
+    rows[620:650] = False
+    residual[100] = 1.0
+    assert worst_part(stamps, residual, rows)[100]
+    assert worst_part(stamps[:150], residual[:150], rows[:150]).all()
+
+
+@pytest.mark.parametrize('samples', [1, 3, 40])
+def test_the_shortest_residuals_are_drawn(recording, samples):
+    rows = np.zeros(SAMPLES, dtype=bool)
+    rows[20: 20 + samples] = True
+    bag = replace(scored(recording, noise()), rows=rows)
+    first, _ = collected([bag])
+    assert len(first) == samples
+    assert residual_picture(first).source.startswith('data:image/png;base64,')

@@ -1,0 +1,138 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""The report of a trajectory says whether it may be run, what it shows, and how to run it."""
+
+from dataclasses import replace
+
+from builders import run_command
+from builders import two_link_urdf
+import numpy as np
+import pytest
+from robot_identification.excitation.design import certify
+from robot_identification.excitation.evaluation import evaluate_motion
+from robot_identification.excitation.experiment_file import find_experiment
+from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.report import trajectory_report
+from robot_identification.report.trajectory_report import hardly_shown
+from robot_identification.report.trajectory_report import judge_trajectory
+from robot_identification.report.trajectory_report import limit_rows
+from robot_identification.report.trajectory_report import render_trajectory_report
+
+
+@pytest.fixture(scope='module')
+def case():
+    """Return an arm, a certified motion of it, the experiment and the evaluation."""
+    robot = make_robot_model(parse_urdf(two_link_urdf(), 'two <links>'))
+    experiment = replace(
+        load_experiment(find_experiment('demo')), window={}, collision=False
+    )
+    coefficients = 0.05 * np.random.default_rng(1).normal(
+        size=(robot.n, experiment.form.n_coefficients)
+    )
+    found = certify(robot, experiment, Trajectory(
+        robot.name, robot.joint_names, experiment.form, coefficients, 1, {}
+    ), {'optimizer': 'spectral', 'seed': 0})
+    return robot, found, experiment, evaluate_motion(robot, experiment, found)
+
+
+def test_a_certified_motion_is_told_with_its_hash(case):
+    """Limits, criteria, weak parameters and what to type, with the hash of this very file."""
+    robot, found, experiment, evaluation = case
+    page = render_trajectory_report(
+        robot, found, experiment, evaluation, path='some/where.yaml', command_line='excite <x>'
+    )
+    assert f'arm.sha256 {found.sha256}' in page
+    assert 'Certified' in page and 'Not certified' not in page
+    for text in ('some/where.yaml', 'excite &lt;x&gt;', *(one.name for one in evaluation.weak)):
+        assert text in page
+    for name in robot.joint_names:
+        assert f'<figcaption>{name}</figcaption>' in page
+    assert 'Collisions were not checked.' in page
+    # Two joints, three projections.
+    assert page.count('data:image/png;base64,') == 5
+
+
+def test_limits_are_those_of_the_certificate(case):
+    _, found, _, _ = case
+    rows = {row.kind: row for row in limit_rows(found.certificate)}
+    assert set(rows) == set(found.certificate['limits'])
+    for kind, use in found.certificate['limits'].items():
+        assert (rows[kind].joint, rows[kind].share) == (use['joint'], use['share'])
+
+
+def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
+    _, found, _, evaluation = case
+    verdict = judge_trajectory(found, evaluation, '')
+    assert verdict.level == 'usable'
+    assert any('collisions were not checked' in reason for reason in verdict.reasons)
+    sure = replace(evaluation, weak=tuple(
+        replace(one, standard_error=0.01, prior=1.0) for one in evaluation.weak
+    ))
+    assert not hardly_shown(sure)
+    seen = {**found.certificate, 'collision': {
+        'clearance': 0.02, 'nearest': 0.05, 'pair': ['a', 'b'], 'time': 1.0, 'obstacles': {},
+    }}
+    proved = found.with_certificate(seen)
+    assert judge_trajectory(proved, sure, '').level == 'good'
+    hungry = found.with_certificate({**seen, 'torque_reserve': 0.1})
+    assert 'left for friction' in ' '.join(judge_trajectory(hungry, sure, '').reasons)
+    assert judge_trajectory(hungry, sure, '').level == 'usable'
+
+
+def test_a_refused_motion_is_not_to_be_run(case):
+    """The reason stands first, and there is no hash to type."""
+    robot, found, experiment, evaluation = case
+    bare = replace(found, certificate={})
+    page = render_trajectory_report(
+        robot, bare, experiment, evaluation, refused='velocity of one reaches 9 rad/s'
+    )
+    assert 'Not certified' in page and 'Do not run this motion.' in page
+    assert 'velocity of one reaches 9 rad/s' in page
+    assert 'arm.sha256' not in page
+
+
+def test_excite_writes_the_report(case, tmp_path, monkeypatch):
+    """Of a motion that is judged, of one that is refused, and not under any name."""
+    robot, found, _, _ = case
+    for name in ('joint_pictures', 'path_pictures'):
+        monkeypatch.setattr(trajectory_report, name, lambda *_: ())
+    (tmp_path / 'arm.urdf').write_text(robot.urdf.text)
+    (tmp_path / 'cell.yaml').write_text(
+        'schema_version: 1\ntrajectory: {form: fourier, harmonics: 5, base_period: 10.0}\n'
+        'collision: "off"\n'
+    )
+
+    def excite(motion, report, *more):
+        path = tmp_path / 'motion.yaml'
+        path.write_text(dump_trajectory(motion))
+        return run_command(
+            'excite', '--urdf', tmp_path / 'arm.urdf', '--experiment', tmp_path / 'cell.yaml',
+            '--evaluate', path, '--report', tmp_path / report, *more,
+        )
+
+    done = excite(found, 'good.html')
+    assert done.code == 0, done.err
+    page = (tmp_path / 'good.html').read_text(encoding='utf-8')
+    assert 'Certified' in page and '--report' in page
+    again = excite(found, 'good.html')
+    assert again.code == 2 and '--force' in again.err
+    wild = excite(replace(found, coefficients=40.0 * found.coefficients), 'bad.html')
+    assert wild.code == 5
+    assert 'Do not run this motion.' in (tmp_path / 'bad.html').read_text(encoding='utf-8')
+    assert excite(found, 'page.pdf').code == 2
