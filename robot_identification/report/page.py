@@ -17,11 +17,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+import re
 from typing import Any
 
 from jinja2 import Environment
 from jinja2 import FileSystemLoader
 from jinja2 import StrictUndefined
+from markupsafe import escape
+from markupsafe import Markup
 from robot_identification import __version__
 from robot_identification.report import formatting
 
@@ -54,5 +57,11 @@ def render_page(template: str, **content: Any) -> str:
         effort_unit=formatting.effort_unit_text,
         sentence=lambda text: text[:1].upper() + text[1:],
         unit=lambda text: text.replace('^2', '²'),
+        typed=_typed,
     )
     return environment.get_template(template).render(version=__version__, **content)
+
+
+def _typed(text: str) -> Markup:
+    """Return an escaped text in which what stands between backticks looks as it is typed."""
+    return Markup(re.sub(r'`([^`]*)`', r'<code>\1</code>', str(escape(text))))
