@@ -11,6 +11,8 @@ DEMO_ARGS ?=
 BENCH_ARGS ?=
 UV ?= uv
 LOCK_ARGS ?=
+# Of requirements/lock.txt.
+PARTS := core report ros extras test docs
 
 # A sourced ROS, another venv of ROS wheels and a personal pip set-up must not mix in. Only what
 # the environment brought is dropped: `make test ROS_PYTHON_CHECK_FIELDS=1` still arrives.
@@ -31,6 +33,8 @@ PIP_INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --no
 
 REQUIREMENTS := $(VENV)/.requirements-installed
 PACKAGE := $(VENV)/.package-installed
+COMPARED := $(VENV)/.compared-installed
+SEEDS := rajagopal_2017 madsen_2020 porcelli_2020 tika_2020 raviola_2021
 # Tests of nodes keep time, so they run after all the others, two files at a time: each test has a
 # ROS graph of its own, and much of it waits. Where a machine stalls for a second, an arm that is
 # watched has stopped: what fails is tried once more, and the summary names it. In the order of the
@@ -46,11 +50,11 @@ LINTED := $(wildcard robot_identification launch test benchmarks docs setup.py)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: help setup demo test lint bench policies lock clean check-python
+.PHONY: help setup demo test lint docs bench reproductions policies parameters lock clean check-python
 
 help: ## List the targets
 	@echo 'make <target>, with Python 3.11 or 3.12, its venv module and make:'
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 12
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 	@echo 'Another Python: make setup PYTHON=python3.11 (after make clean). Some tests: make test PYTEST_ARGS="-k bag".'
 
 setup: $(PACKAGE) ## Make .venv with everything in it; leaves .venv/bin/robot-identification
@@ -71,17 +75,34 @@ lint: setup ## ruff, flake8 with ament's rules of code and docstrings, mypy
 	@echo 'lint: mypy'
 	@$(BIN)/python -m mypy --no-error-summary
 
-bench: setup ## Run the benchmarks
+bench: setup $(COMPARED) ## Run the benchmarks, FIGAROH's beside ours; one table in benchmarks/results/table.md
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+docs: setup ## Build the documentation site in build/docs
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo 'docs: build/docs/index.html'
+
+# The pages in docs/reproductions, with the JSON that a test holds them against. A quarter of an hour.
+reproductions: setup ## Reproduce the five papers into docs/reproductions
+	@for seed in $(SEEDS); do \
+	  $(BIN)/robot-identification reproduce $$seed -o docs/reproductions --force || exit 1; \
+	  rm docs/reproductions/$$seed.html; \
+	done
 
 policies: setup ## Write the SROS 2 policies in security/policies from the running nodes
 	@$(BIN)/python test/security_policies.py
 
-lock: ## Resolve requirements/*.in again into requirements/lock.txt; newer: LOCK_ARGS=--upgrade
+parameters: setup ## Write docs/parameters.md from what the nodes declare
+	@$(BIN)/python docs/_ext/node_parameters.py
+
+lock: ## Resolve requirements/*.in again into lock.txt and bench.txt; newer: LOCK_ARGS=--upgrade
 	@command -v $(UV) >/dev/null || { echo 'lock: needs uv (https://docs.astral.sh/uv), on the PATH or as UV=/path/to/uv' >&2; exit 1; }
 	$(UV) pip compile --universal --generate-hashes --python-version 3.11 $(LOCK_ARGS) \
-	  requirements/core.in requirements/ros.in requirements/test.in \
+	  $(PARTS:%=requirements/%.in) \
 	  -o requirements/lock.txt --no-header -q
+	$(UV) pip compile --universal --generate-hashes --python-version 3.11 $(LOCK_ARGS) \
+	  requirements/bench.in -c requirements/lock.txt \
+	  -o requirements/bench.txt --no-header -q
 
 clean: ## Remove .venv, caches and build folders; demo results stay
 	rm -rf $(VENV) build install log dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -130,6 +151,12 @@ $(REQUIREMENTS): requirements/lock.txt $(BIN)/python
 	@$(PIP_INSTALL) --require-hashes -r $(VENV)/build-tools.txt
 	@$(PIP_INSTALL) --require-hashes --no-build-isolation -r $<
 	@touch $(VENV)/COLCON_IGNORE $@
+
+# What the benchmarks measure us against; only they want it.
+$(COMPARED): requirements/bench.txt $(REQUIREMENTS)
+	@echo 'bench: installing FIGAROH into $(VENV)'
+	@$(PIP_INSTALL) --require-hashes --no-build-isolation -r $<
+	@touch $@
 
 # An editable install leaves out the shared files; links make ament_index find the tree's own.
 $(PACKAGE): setup.py setup.cfg pyproject.toml package.xml $(REQUIREMENTS)

@@ -44,7 +44,9 @@ setup(
     name=package_name,
     version='0.1.0',
     packages=find_packages(include=[package_name, f'{package_name}.*']),
-    package_data={package_name: ['py.typed', 'report/templates/*.j2']},
+    package_data={
+        package_name: ['py.typed', 'report/templates/*.j2', 'reproductions/pages/*.j2'],
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),
         (f'share/{package_name}', ['package.xml']),
@@ -62,14 +64,19 @@ setup(
         shared('urdf'),
     ],
     python_requires='>=3.10',
-    # Everything else comes from package.xml on a robot machine (its pinocchio is the ROS
-    # package, never PyPI's) and from requirements/lock.txt in the set-up by make.
+    # On a robot machine everything comes from package.xml (its Pinocchio is the ROS package, never
+    # PyPI's, which needs numpy 2), in the set-up by make from requirements/lock.txt. Elsewhere:
+    # pip install 'robot_identification[core,report,bags]', without the nodes, which need ROS.
     install_requires=['setuptools'],
     extras_require={
+        'core': ['defusedxml', 'numpy>=2', 'pin>=3', 'PyYAML', 'scipy'],
+        'report': ['jinja2', 'matplotlib', 'pillow'],
         'bags': ['mcap', 'rosbags'],
         'cluster': ['distributed'],
         'collision': ['coal'],
+        'completion': ['shtab'],
         'consistency': ['clarabel'],
+        'docs': ['furo', 'myst-parser', 'sphinx'],
         'genetic': ['pymoo>=0.6.2'],
         'progress': ['rich'],
         'simulation': ['mujoco'],

@@ -12,7 +12,7 @@
 # See the License for the specific language governing permissions and
 # limitations under the License.
 
-"""`python -m benchmarks`: run benchmarks, write their figures as JSON, print a table."""
+"""`python -m benchmarks`: run benchmarks, write their figures as JSON and one table of all."""
 
 from __future__ import annotations
 
@@ -32,26 +32,33 @@ from robot_identification.files import write_atomically
 from . import consistent
 from . import contact
 from . import coverage
+from . import excitation
 from . import figaroh
 from . import gradient
+from . import imports
 from . import many_bags
 from . import optimizers
 from . import predictor
 from . import reading
 from . import recorder
 from . import regressor
+from . import scaling
 from . import tracking
 from . import whole
 from .figures import Figure
 from .figures import machine
 
 RESULTS = Path(__file__).resolve().parent / 'results'
+TABLE = 'table.md'
 BENCHMARKS = {
     'regressor': regressor,
     'gradient': gradient,
     'figaroh': figaroh,
+    'excitation': excitation,
+    'scaling': scaling,
     'consistent': consistent,
     'coverage': coverage,
+    'imports': imports,
     'reading': reading,
     'recorder': recorder,
     'predictor': predictor,
@@ -102,7 +109,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if args.names:
                 raise
             print(f'{name} is left out: {error}', file=sys.stderr)
+    write_atomically(args.output / TABLE, whole_table(args.output))
     return 0
+
+
+def whole_table(results: Path) -> str:
+    """Return one Markdown table of all results in a folder, ratios with their spread."""
+    rows, facts = [], set()
+    for name in BENCHMARKS:
+        path = results / f'{name}.json'
+        if not path.is_file():
+            continue
+        content = json.loads(path.read_text(encoding='utf-8'))
+        machine_facts = content['machine']
+        facts.add(
+            f'{machine_facts["processor"]}, {machine_facts["cores"]} cores, '
+            f'Python {machine_facts["python"]}'
+        )
+        rows += [
+            (name, *Figure(one['name'], one['unit'], tuple(one['values'])).as_row())
+            for one in content['figures']
+        ]
+    return '\n'.join([
+        '# All benchmarks',
+        '',
+        'Written by `make bench`. Figures without a unit are ratios of two things measured in '
+        'turn in one run; what each is: [docs/benchmarks.md](../../docs/benchmarks.md).',
+        f'Measured on: {"; ".join(sorted(facts))}.',
+        '',
+        _markdown(('benchmark', 'figure', 'median', 'middle half', 'unit'), rows),
+        '',
+    ])
 
 
 def _run(name: str, repeats: int | None, output: Path, options: Mapping[str, float]) -> None:
@@ -136,12 +173,16 @@ def _as_json(content: Mapping[str, Any]) -> str:
 
 def _table(figures: Sequence[Figure]) -> str:
     """Return the figures as a Markdown table."""
-    rows = [('figure', 'median', 'middle half', 'unit'), ('---',) * 4]
-    rows += [figure.as_row() for figure in figures]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return _markdown(
+        ('figure', 'median', 'middle half', 'unit'), [figure.as_row() for figure in figures]
+    )
+
+
+def _markdown(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ('---',) * len(header), *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return '\n'.join(
-        '| ' + ' | '.join(row[column].ljust(widths[column]) for column in range(4)) + ' |'
-        for row in rows
+        '| ' + ' | '.join(map(str.ljust, line, widths)) + ' |' for line in lines
     )
 
 

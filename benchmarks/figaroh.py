@@ -27,12 +27,15 @@ from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.observations import build_problem
 from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.problem import Estimate
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.parameters import StandardParameters
 from robot_identification.model.regressor import block_slices
 from robot_identification.model.regressor import initial_friction_states
 from robot_identification.model.regressor import Motion
@@ -41,6 +44,7 @@ from robot_identification.model.regressor import standard_torque
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
 from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.truth import Truth
 from robot_identification.simulation.twin import inverse_dynamics
 
 from .figures import alternate
@@ -53,6 +57,9 @@ SAMPLES = 5000
 IDENTIFIED_SAMPLES = 2000
 # What reduce_to_base draws by default.
 STRUCTURE_SAMPLES = 200
+# Samples a second, and what the noise of a torque is of its spread.
+RATE = 125.0
+NOISE = 0.02
 COLUMNS = {'has_friction': True, 'has_actuator_inertia': True, 'has_joint_offset': False}
 
 
@@ -87,25 +94,44 @@ class SimulatedSet:
 
 
 def simulate_set(name: str, samples: int) -> SimulatedSet:
-    """Return a set whose torques are MuJoCo's, with white noise of 2 % of their spread."""
+    """Return a set of two random motions, with white noise of 2 % of the torques' spread."""
     robot = load_robot(name)
-    truth = draw_truth(robot, seed=3)
     form = FourierParametrization(harmonics=5, base_period=16.0)
-    motions, torques = [], []
+    motions = []
     for seed in (0, 1):
-        rng = np.random.default_rng(seed)
-        coefficients = 0.25 * rng.standard_normal((robot.n, form.n_coefficients))
-        bases = form.basis(np.arange(samples) / 125.0)
-        motion = Motion(*(basis @ coefficients.T for basis in bases))
-        motions.append(motion)
-        torques.append(inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq))
-    noise = 0.02 * np.std(torques[0], axis=0)
-    noisy = torques[0] + noise * np.random.default_rng(2).standard_normal(torques[0].shape)
-    return SimulatedSet(robot, motions[0], noisy, motions[1], torques[1])
+        coefficients = 0.25 * np.random.default_rng(seed).standard_normal(
+            (robot.n, form.n_coefficients)
+        )
+        bases = form.basis(np.arange(samples) / RATE)
+        motions.append(Motion(*(basis @ coefficients.T for basis in bases)))
+    return record_set(robot, draw_truth(robot, seed=3), motions[0], motions[1], NOISE)
+
+
+def record_set(
+    robot: RobotModel, truth: Truth, motion: Motion, unseen: Motion, noise: float, seed: int = 2
+) -> SimulatedSet:
+    """Return MuJoCo's torques of two motions; noise is a share of the first ones' spread."""
+    torque, unseen_torque = (
+        inverse_dynamics(robot, truth, one.q, one.dq, one.ddq) for one in (motion, unseen)
+    )
+    white = np.random.default_rng(seed).standard_normal(torque.shape)
+    return SimulatedSet(
+        robot, motion, torque + noise * np.std(torque, axis=0) * white, unseen, unseen_torque
+    )
 
 
 def identify_ours(data: SimulatedSet, estimator: str) -> tuple[Any, np.ndarray]:
     """Return the parameters and their values: structure, rows, factors, estimate, errors."""
+    parameters, reduction, estimate = estimate_ours(data, estimator)
+    theta = np.zeros(parameters.size)
+    theta[reduction.independent] = estimate.theta
+    return parameters, theta
+
+
+def estimate_ours(
+    data: SimulatedSet, estimator: str
+) -> tuple[StandardParameters, BaseReduction, Estimate]:
+    """Return the parameters, their reduction and the estimate."""
     robot = data.robot
     parameters = make_standard_parameters(
         robot.n, parse_friction('coulomb,viscous,offset'), reflected_inertia=True
@@ -113,17 +139,15 @@ def identify_ours(data: SimulatedSet, estimator: str) -> tuple[Any, np.ndarray]:
     everything = np.ones(len(data.motion), dtype=bool)
     dataset = Dataset(
         source='simulated', joint_names=robot.joint_names,
-        stamps=np.arange(len(data.motion)) / 125.0, motion=data.motion, effort=data.torque,
+        stamps=np.arange(len(data.motion)) / RATE, motion=data.motion, effort=data.torque,
         effort_unit='Nm', scored=everything, fitted=everything,
-        segments=(slice(0, len(data.motion)),), excluded={}, rate=125.0, notes=(),
+        segments=(slice(0, len(data.motion)),), excluded={}, rate=RATE, notes=(),
     )
     problem = build_problem(
         robot, reduce_to_base(robot, parameters),
         [TrainingData(dataset, np.ones(robot.n), everything)],
     )
-    theta = np.zeros(parameters.size)
-    theta[problem.reduction.independent] = ESTIMATORS[estimator]().estimate(problem).theta
-    return parameters, theta
+    return parameters, problem.reduction, ESTIMATORS[estimator]().estimate(problem)
 
 
 class TheirArm:
@@ -233,7 +257,7 @@ def _compare_identification(release: str, repeats: int) -> list[Figure]:
     raw, ours, figaroh = alternate(
         (
             lambda: raw_calls(data.robot, data.motion),
-            lambda: identify_ours(data, 'wls'),
+            lambda: estimate_ours(data, 'wls'),
             lambda: theirs.identify(data),
         ),
         repeats,

@@ -44,6 +44,8 @@ def test_figures_come_with_the_facts_of_the_machine(tmp_path):
         assert len(figure['values']) == 2
         assert 0.0 < figure['lowest'] <= figure['median'] <= figure['highest']
         assert figure['name'] in completed.stdout
+    table = (tmp_path / 'table.md').read_text()
+    assert table.count('| regressor') == len(content['figures'])
 
 
 def test_an_unknown_name_is_a_usage_error(tmp_path):
