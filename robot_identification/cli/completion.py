@@ -1,0 +1,174 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`robot-identification completion`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from robot_identification.cli.command import add_command
+from robot_identification.cli.options import add_json_option
+from robot_identification.cli.output import print_json
+from robot_identification.errors import MissingDependencyError
+from robot_identification.files import check_writable
+from robot_identification.files import write_atomically
+from robot_identification.model.catalogue import known_robots
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.friction import FRICTION_LAWS
+
+SHELLS = ('bash', 'zsh', 'tcsh')
+_PREFIX = '_robot_identification'
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = add_command(
+        subparsers, 'completion', 'write a script that completes commands in a shell',
+        'robot-identification completion bash '
+        '-o ~/.local/share/bash-completion/completions/robot-identification',
+        run,
+    )
+    parser.add_argument('shell', choices=SHELLS, help='the shell that is to read the script')
+    parser.add_argument(
+        '-o', '--output', type=Path, metavar='OUT', help='script to write (default: print it)'
+    )
+    parser.add_argument('--force', action='store_true', help='overwrite what is there already')
+    add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write or print the script."""
+    # The module of all parsers imports this one.
+    from robot_identification.cli.main import make_parser
+
+    script = completion_script(make_parser(), args.shell)
+    if args.output is not None:
+        check_writable(args.output, args.force)
+        write_atomically(args.output, script)
+    if args.json:
+        where = {'script': script} if args.output is None else {'output': args.output}
+        print_json({'shell': args.shell, **where})
+    else:
+        print(script if args.output is None else f'written to {args.output}')
+    return 0
+
+
+def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
+    """
+    Return a script that completes the commands, options and arguments of a parser.
+
+    Options with choices complete these, those that name a robot, an experiment file or friction
+    laws what is known here, and what is a path completes files.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+        Of the whole command line; its actions are marked.
+    shell : str
+        One of `SHELLS`.
+
+    Raises
+    ------
+    MissingDependencyError
+        If shtab is not installed.
+
+    """
+    try:
+        import shtab
+    except ImportError:
+        raise MissingDependencyError(
+            'shtab', 'completion in the shell', 'pip install shtab'
+        ) from None
+    known = {name: tuple(list_names()) for name, list_names in _KNOWN.items()}
+    for action in _actions(parser):
+        if action.dest in known and not action.choices:
+            _complete(action, {
+                'bash': _function(action.dest),
+                'zsh': _function(action.dest),
+                'tcsh': f'({" ".join(known[action.dest])})',
+            })
+        elif action.type is Path:
+            _complete(action, shtab.FILE)
+    # tcsh has no functions.
+    preamble = '' if shell == 'tcsh' else '\n'.join(
+        _FUNCTIONS[shell, name in _FILES].format(name=_function(name), words=' '.join(words))
+        for name, words in known.items()
+    )
+    return str(shtab.complete(parser, shell, root_prefix=_PREFIX, preamble=preamble))
+
+
+def _function(name: str) -> str:
+    """Return the shell's function for an option; shtab quotes what is named as a file."""
+    return f'{_PREFIX}_{"file_or" if name in _FILES else "word_of"}_{name}'
+
+
+def _complete(action: argparse.Action, how: Mapping[str, object]) -> None:
+    """Tell shtab how an action is completed."""
+    vars(action)['complete'] = how
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield the options and arguments of a parser and of its commands."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield from _actions(command)
+
+
+def _experiments() -> Iterator[str]:
+    """Yield the names of the experiment files that are shipped."""
+    for path in sorted((share_directory() / 'config' / 'experiments').glob('*.yaml')):
+        yield path.stem
+
+
+def _robots() -> Iterator[str]:
+    """Yield the names of the known robots."""
+    for robot in known_robots():
+        yield robot.name
+
+
+# What an option may name, by its destination.
+_KNOWN: dict[str, Callable[[], Iterable[str]]] = {
+    'robot': _robots,
+    'experiment': _experiments,
+    'plan': _experiments,
+    'friction': lambda: ('auto', 'select', 'none', *FRICTION_LAWS),
+}
+# Those that may as well name a YAML file.
+_FILES = ('robot', 'experiment', 'plan')
+# By shell, and whether files are meant, too: known names first, then YAML files and folders.
+_FUNCTIONS = {
+    ('bash', True): """{name}() {{
+  compgen -W "{words}" -- "$1"
+  compgen -f -X '!*.yaml' -- "$1"
+  compgen -d -- "$1"
+}}""",
+    ('bash', False): """{name}() {{
+  compgen -W "{words}" -- "$1"
+}}""",
+    ('zsh', True): """{name}() {{
+  _alternative "words:known name:({words})" 'files:file:_files -g "*.yaml"'
+}}""",
+    ('zsh', False): """{name}() {{
+  _values "known name" {words}
+}}""",
+}

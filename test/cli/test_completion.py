@@ -1,0 +1,126 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""`robot-identification completion`: what the shells make of its scripts."""
+
+import builtins
+import json
+import shutil
+import subprocess
+
+import pytest
+from robot_identification.cli.completion import completion_script
+from robot_identification.cli.completion import SHELLS
+from robot_identification.cli.main import make_parser
+from robot_identification.model.catalogue import known_robots
+from robot_identification.model.friction import FRICTION_LAWS
+
+# As bash does when Tab is pressed: words so far, then the function that `complete` names.
+ASK = """
+source "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+function_name=$(complete -p robot-identification | sed 's/.* -F \\([^ ]*\\) .*/\\1/')
+"$function_name" 2>/dev/null
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.fixture(scope='module')
+def ask(tmp_path_factory):
+    """Return a function that says what bash offers for the last of some words."""
+    pytest.importorskip('shtab', reason='shtab writes the scripts')
+    bash = shutil.which('bash')
+    if bash is None:
+        pytest.skip('there is no bash')
+    folder = tmp_path_factory.mktemp('completion')
+    script = folder / 'script'
+    script.write_text(completion_script(make_parser(), 'bash'))
+    (folder / 'my_arm.yaml').touch()
+    (folder / 'bag').mkdir()
+
+    def offered(*words: str) -> set[str]:
+        asked = subprocess.run(
+            [bash, '-c', ASK, 'bash', str(script), 'robot-identification', *words],
+            capture_output=True, text=True, check=True, cwd=folder,
+        )
+        assert asked.stderr == ''
+        return set(asked.stdout.split())
+
+    return offered
+
+
+def test_bash_completes_commands(ask):
+    assert ask('ide') == {'identify'}
+    assert ask('fri') == {'friction-map'}
+
+
+def test_bash_completes_robots_and_their_files(ask):
+    """Known names that begin so; YAML files beside them."""
+    names = {robot.name for robot in known_robots()}
+    assert ask('identify', 'bag', '--robot', 'ur5') == {
+        name for name in names if name.startswith('ur5')
+    }
+    assert ask('simulate', '--robot', 'my') == {'my_arm.yaml'}
+
+
+def test_bash_completes_options_and_their_values(ask):
+    assert ask('identify', '--esti') == {'--estimator'}
+    assert ask('identify', 'bag', '--estimator', 'wl') == {'wls'}
+    assert ask('identify', 'bag', '--friction', 'pow') == {
+        name for name in FRICTION_LAWS if name.startswith('pow')
+    }
+    assert ask('excite', '--experiment', 'stat') == {'static_poses'}
+    assert ask('doctor', 'ba') == {'bag'}
+
+
+@pytest.mark.parametrize('shell', SHELLS)
+def test_every_shell_gets_a_script_with_every_command(command, shell):
+    """Where the shell is installed, it reads its script without complaint."""
+    pytest.importorskip('shtab', reason='shtab writes the scripts')
+    found = command('completion', shell)
+    assert (found.code, found.err) == (0, '')
+    assert all(name in found.out for name in ('identify', 'friction-map', 'ur5_tika'))
+    if shell != 'tcsh' and shutil.which(shell):
+        subprocess.run([shell, '-n'], input=found.out, text=True, check=True)
+
+
+def test_script_goes_into_a_file_and_is_not_lost(command, tmp_path):
+    """Folders are made on the way; what is there stays without --force."""
+    pytest.importorskip('shtab', reason='shtab writes the scripts')
+    file = tmp_path / 'completions' / 'robot-identification'
+    found = command('completion', 'bash', '-o', file, '--json')
+    assert json.loads(found.out) == {'shell': 'bash', 'output': str(file)}
+    written = file.read_text()
+    assert 'complete -o' in written
+    again = command('completion', 'zsh', '-o', file)
+    assert again.code == 2
+    assert 'exists already: add --force' in again.err
+    assert file.read_text() == written
+
+
+def test_shtab_is_asked_for_by_name(command, monkeypatch):
+    """With the command that installs it."""
+    found = builtins.__import__
+
+    def without_shtab(name, *args, **keywords):
+        if name == 'shtab':
+            raise ImportError(name)
+        return found(name, *args, **keywords)
+
+    monkeypatch.setattr(builtins, '__import__', without_shtab)
+    outcome = command('completion', 'bash')
+    assert outcome.code == 2
+    assert 'needs shtab, which is not installed: run `pip install shtab`' in outcome.err

@@ -1,0 +1,251 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""
+The documentation site: it is built without a warning, needs no network, and says what is so.
+
+Links and typed commands of all pages are held by test_formats_docs.py, the tutorials by
+test_tutorials.py.
+"""
+
+import ast
+from contextlib import chdir
+import importlib.util
+import json
+import os
+from pathlib import Path
+import re
+import shlex
+import subprocess
+import sys
+
+from builders import run_command
+import pytest
+from robot_identification import __version__
+from robot_identification.cli.main import make_parser
+from robot_identification.files import read_yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / 'docs'
+PAGES = sorted(DOCS.rglob('*.md'))
+# They take a search or a simulation; that they parse is held with those of all pages.
+LONG_COMMANDS = ('excite', 'simulate', 'identify')
+SEARCHED = 'my_motion.yaml'
+
+
+@pytest.fixture(scope='module')
+def site(tmp_path_factory) -> Path:
+    """Return the folder of the site, built with warnings as errors."""
+    for module in ('sphinx', 'myst_parser', 'furo'):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f'{module} is not installed: pip install sphinx myst-parser furo')
+    folder = tmp_path_factory.mktemp('site')
+    built = subprocess.run(
+        [sys.executable, '-m', 'sphinx', '-W', '--keep-going', '-q', '-b', 'html', '-d',
+         str(folder / 'doctrees'), str(DOCS), str(folder / 'html')],
+        capture_output=True, text=True, check=False,
+    )
+    assert (built.returncode, built.stderr) == (0, ''), built.stderr
+    return folder / 'html'
+
+
+def test_site_is_built_without_a_warning(site):
+    """Every page is there; a page in no table of contents would have been a warning."""
+    built = {path.relative_to(site).with_suffix('') for path in site.rglob('*.html')}
+    assert {path.relative_to(DOCS).with_suffix('') for path in PAGES} <= built
+
+
+def test_site_needs_no_network(site):
+    """Scripts, styles, pictures and fonts come with it; other addresses are links to follow."""
+    loaded = re.compile(r'<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)="([^"]+)"')
+    foreign = {
+        (path.name, address) for path in site.rglob('*.html')
+        for address in loaded.findall(path.read_text(encoding='utf-8'))
+        if re.match(r'(?:\w+:)?//', address)
+    }
+    assert foreign == set()
+    styles = ''.join(path.read_text(encoding='utf-8') for path in site.rglob('*.css'))
+    assert not re.search(r'(?:url\(|@import)\s*["\']?(?:https?:)?//', styles)
+
+
+def test_formulas_are_drawn_by_the_browser(site):
+    """None is left out, and none is LaTeX."""
+    theory = (DOCS / 'theory.md').read_text(encoding='utf-8')
+    blocks = theory.count('```math')
+    shown = (site / 'theory.html').read_text(encoding='utf-8')
+    assert blocks > 8
+    assert shown.count('<div class="formula"><math') == blocks
+    assert shown.count('<math') == blocks + len(re.findall(
+        r'\$[^$]+\$', re.sub(r'```.*?```', '', theory, flags=re.DOTALL)
+    ))
+
+
+def test_commands_page_has_every_command_and_option(site):
+    """It is made from the parsers."""
+    shown = (site / 'commands.html').read_text(encoding='utf-8')
+    commands = command_options()
+    assert len(commands) > 18
+    for name, options in commands.items():
+        assert f'<section id="{name}">' in shown
+        assert {option for option in options if option not in shown} == set()
+
+
+def command_options() -> dict[str, set[str]]:
+    """Return the options of every command."""
+    (action,) = [
+        action for action in make_parser()._actions if hasattr(action, '_name_parser_map')
+    ]
+    return {
+        name: {option for one in parser._actions for option in one.option_strings}
+        for name, parser in action.choices.items()
+    }
+
+
+def test_every_page_is_in_a_table_of_contents():
+    """Those of a folder with a README are listed below it by the site itself."""
+    listed = {'index.md'}
+    for path in PAGES:
+        folder = path.parent.relative_to(DOCS)
+        text = path.read_text(encoding='utf-8')
+        for content in re.findall(r'^```\{toctree\}\n(.*?)^```$', text, re.M | re.S):
+            for line in content.splitlines():
+                entry = re.search(r'(?:<([^>]+)>|^([\w/]+))$', line)
+                if entry:
+                    listed.add((folder / f'{entry[1] or entry[2]}.md').as_posix())
+        if path.name == 'README.md':
+            listed |= {one.relative_to(DOCS).as_posix() for one in path.parent.glob('*.md')}
+    assert {path.relative_to(DOCS).as_posix() for path in PAGES} - listed == set()
+
+
+def test_node_parameters_are_those_of_the_nodes(tmp_path):
+    """`python docs/_ext/node_parameters.py` writes the page anew."""
+    pytest.importorskip('rclpy', reason='the nodes are asked, which needs ROS')
+    made = tmp_path / 'parameters.md'
+    script = DOCS / '_ext' / 'node_parameters.py'
+    ran = subprocess.run(
+        [sys.executable, str(script), str(made)], cwd=tmp_path, capture_output=True, text=True,
+        check=False, env={**os.environ, 'PYTHONPATH': str(ROOT)},
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert made.read_text(encoding='utf-8') == (DOCS / 'parameters.md').read_text(
+        encoding='utf-8'
+    )
+
+
+def test_node_parameters_name_every_node():
+    """The list of the generator is that of the page of nodes."""
+    def executables(page: str, pattern: str) -> list[str]:
+        return re.findall(pattern, (DOCS / page).read_text(encoding='utf-8'), re.MULTILINE)
+
+    assert set(executables('parameters.md', r'^## (\w+)$')) == set(
+        executables('nodes.md', r'^\| `(\w+)` \|')
+    )
+
+
+def test_troubleshooting_quotes_what_the_code_says():
+    """Each text is in the sources as it stands, `..` for what is filled in."""
+    page = (DOCS / 'troubleshooting.md').read_text(encoding='utf-8')
+    quoted = re.findall(r'^- \*\*`(.+?)`\*\*', page, re.MULTILINE)
+    assert len(quoted) > 50
+    assert len(set(quoted)) == len(quoted)
+    told = texts_of_the_sources()
+    assert [text for text in quoted if not any(text in one for one in told)] == []
+
+
+def texts_of_the_sources() -> set[str]:
+    """Return the texts in the package, with `..` in the place of what is filled in."""
+    def text(node: ast.AST) -> str:
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else '..'
+        if isinstance(node, ast.JoinedStr):
+            return ''.join(text(part) for part in node.values)
+        return '..'
+
+    return {
+        text(node) for path in (ROOT / 'robot_identification').rglob('*.py')
+        for node in ast.walk(ast.parse(path.read_text(encoding='utf-8')))
+        if isinstance(node, (ast.Constant, ast.JoinedStr))
+    }
+
+
+@pytest.mark.parametrize('path', PAGES, ids=lambda path: path.relative_to(DOCS).as_posix())
+def test_commands_in_sentences_exist(path):
+    """Commands between backticks are often cut short; command and options are what is there."""
+    commands = command_options()
+    text = re.sub(r'^```.*?^```$', '', path.read_text(encoding='utf-8'), flags=re.M | re.S)
+    for line in re.findall(r'`robot-identification ([^`]+)`', text):
+        name, *words = shlex.split(line.replace("'", ''))
+        if name.isupper():
+            continue
+        assert name in commands, line
+        assert {word for word in words if word.startswith('--')} <= commands[name], line
+
+
+def test_adding_a_robot_can_be_done_as_it_is_written(tmp_path):
+    """From the description to the experiment files, in the order of the page."""
+    page = (DOCS / 'adding_a_robot.md').read_text(encoding='utf-8')
+    ran = []
+    with chdir(tmp_path):
+        for language, block in re.findall(r'^```(\w+)\n(.*?)^```$', page, re.M | re.S):
+            if language == 'yaml':
+                Path('my_arm.yaml').write_text(block, encoding='utf-8')
+                continue
+            for line in block.splitlines():
+                words = shlex.split(line)[2:]
+                if words[0] in LONG_COMMANDS or SEARCHED in words:
+                    continue
+                outcome = run_command(*words)
+                assert outcome.code == 0, (line, outcome.err)
+                ran.append(words[0])
+        assert Path('study/guide.md').exists()
+    assert set(ran) == {'urdf', 'doctor', 'base-parameters', 'init'}
+
+
+def test_citation_has_what_the_format_asks_for():
+    """Citation File Format 1.2.0: required keys, and types that it knows."""
+    citation = read_yaml(ROOT / 'CITATION.cff')
+    assert citation['cff-version'] == '1.2.0'
+    assert citation['type'] == 'software'
+    assert citation['version'] == __version__
+    assert citation['license'] == 'Apache-2.0'
+    for work in (citation, *citation['references']):
+        assert work['title']
+        assert all({'name', 'family-names'} & set(author) for author in work['authors'])
+    assert isinstance(citation['message'], str)
+    assert {work['type'] for work in citation['references']} <= {
+        'article', 'conference-paper', 'report', 'thesis',
+    }
+    assert len(citation['references']) == 5
+
+
+def test_development_container_is_the_image_that_is_there():
+    """Its folder is where the Dockerfile has the checkout."""
+    text = (ROOT / '.devcontainer' / 'devcontainer.json').read_text(encoding='utf-8')
+    container = json.loads(re.sub(r'^\s*//.*$', '', text, flags=re.MULTILINE))
+    dockerfile = ROOT / '.devcontainer' / container['build']['dockerfile']
+    workspace = re.findall(r'^WORKDIR (.+)$', dockerfile.read_text(encoding='utf-8'), re.MULTILINE)
+    assert container['workspaceFolder'] == workspace[-1]
+    assert f'target={workspace[-1]},' in container['workspaceMount']
+
+
+def test_quality_declaration_says_what_is_missing():
+    """REP 2004: a level, its sections, and what does not hold."""
+    text = (ROOT / 'QUALITY_DECLARATION.md').read_text(encoding='utf-8')
+    sections = re.findall(r'^## (.+)$', text, re.MULTILINE)
+    assert sections == [
+        'Version policy', 'Change control', 'Documentation', 'Testing', 'Dependencies',
+        'Platforms', 'Security', 'Safety',
+    ]
+    assert 'quality level 4' in text
+    assert 'has moved a real robot' in text
