@@ -68,6 +68,8 @@ class IdentificationJob:
         Folder of the results.
     force : bool
         Whether results that are there are overwritten.
+    with_tables : bool
+        Whether the tables of a paper are written, too.
 
     """
 
@@ -76,6 +78,7 @@ class IdentificationJob:
     options: IdentifyOptions
     output: Path
     force: bool = False
+    with_tables: bool = False
 
 
 class JobProcess:
@@ -164,7 +167,10 @@ def _work(job: IdentificationJob, sender: Connection) -> None:
             report=lambda share, stage: report(SAVING * share, stage),
         )
         report(SAVING, 'writing')
-        save_identification(found, job.output, 'the identifier node', force=job.force)
+        save_identification(
+            found, job.output, 'the identifier node', force=job.force,
+            with_tables=job.with_tables,
+        )
         sender.send(('done', {
             'model': str(job.output / RESULT_FILES[0]),
             'verdict': found.verdict.level,

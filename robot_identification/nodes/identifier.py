@@ -63,6 +63,7 @@ from robot_identification.nodes.roots import read_path
 from robot_identification.nodes.roots import read_paths
 from robot_identification.nodes.roots import write_path
 from robot_identification.report.save import RESULT_FILES
+from robot_identification.report.save import TABLE_FILES
 from std_msgs.msg import Float32
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
@@ -266,12 +267,15 @@ class Identifier(Node):
             raise UsageError('set identify.output, and identify.bags or call ~/listen, first')
         output = write_path(self, 'identify.output')
         force = self.get_parameter('identify.force').value
-        for name in RESULT_FILES:
+        with_tables = self.get_parameter('identify.tables').value
+        for name in (*RESULT_FILES, *(TABLE_FILES if with_tables else ())):
             check_writable(output / name, force)
         options = _options(self)
         joints = [joint for joint in self.get_parameter('joints').value if joint]
         robot = robot_from_parameters(self, self._description.read(), joints or None)
-        job = IdentificationJob(robot, tuple(self._bags()), options, output, force)
+        job = IdentificationJob(
+            robot, tuple(self._bags()), options, output, force, with_tables
+        )
         self._on_progress(0.0, 'starting')
         self._tell('IDENTIFYING', f'from {", ".join(map(str, job.bags))}')
         found = JobProcess(job).wait(self._on_progress, self._is_aborted)
@@ -321,6 +325,7 @@ def _declare_options(node: Node) -> None:
     declare(node, 'identify.bags', [''], "bags to identify from; ['']: what was heard")
     declare(node, 'identify.output', '', 'folder for model, report and results')
     declare(node, 'identify.force', False, 'overwrite results that are there already')
+    declare(node, 'identify.tables', False, 'write the tables of a paper, too')
     declare(node, 'identify.topic', '', 'of the joint states in the bags; empty: /joint_states')
     declare(
         node, 'identify.effort_unit', '', 'A or Nm; empty: what the bag or robot says',

@@ -38,6 +38,8 @@ from robot_identification.processing.smoothing import interpolate
 PARALLEL_ORDER = 4
 # Of the new sampling rate, so much of half is passed by the filter.
 DECIMATION_SHARE = 0.8
+# By which a rate found from stamps is off: 999.999 Hz is a kilohertz.
+RATE_ERROR = 1.0e-3
 
 
 def decimation_step(rate: float, cutoff: float) -> int:
@@ -52,7 +54,8 @@ def decimation_step(rate: float, cutoff: float) -> int:
         Of the low-pass [Hz].
 
     """
-    return max(int(DECIMATION_SHARE * rate / (2.0 * cutoff)), 1)
+    step = DECIMATION_SHARE * rate / (2.0 * cutoff)
+    return max(int(step * (1.0 + RATE_ERROR)), 1)
 
 
 def parallel_decimate(columns: FloatArray, rate: float, cutoff: float) -> FloatArray:

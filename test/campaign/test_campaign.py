@@ -100,12 +100,17 @@ def done(files, tmp_path_factory, without_pictures):
     return job
 
 
+def hear_interrupts():
+    """Undo what a shell does to what it runs in the background: it hands down deafness."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(file, out):
     """Start a campaign with one process as a user does."""
     return subprocess.Popen(
         [sys.executable, '-m', 'robot_identification.cli.main', 'campaign', str(file), '-o',
          str(out), '--processes', '1'],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts,
     )
 
 

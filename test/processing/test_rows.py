@@ -32,6 +32,8 @@ RATE = 500.0
 
 @pytest.mark.parametrize(('rate', 'cutoff', 'step'), [
     (1000.0, 20.0, 20), (125.0, 10.0, 5), (500.0, 50.0, 4), (30.0, 10.0, 1), (30.0, 100.0, 1),
+    # As the stamps of a bag have it.
+    (999.9999999998881, 20.0, 20), (499.8, 50.0, 4),
 ])
 def test_the_step_is_the_published_one(rate, cutoff, step):
     """Madsen et al. keep every twentieth row at a kilohertz, which is 20 Hz."""
