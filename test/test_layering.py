@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ORDER = (
     'errors', 'files', 'processors', 'allowed_paths', 'model', 'simulation', 'excitation',
     'experiment', 'processing', 'validation', 'estimation', 'prediction', 'export', 'report',
-    'pipeline', 'campaign', 'cli', 'nodes',
+    'pipeline', 'campaign', 'reproductions', 'cli', 'nodes',
 )
 ROS_ROOM = 'nodes'
 ROS_MODULES = {

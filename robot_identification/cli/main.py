@@ -32,7 +32,7 @@ from robot_identification.errors import IdentificationError
 COMMANDS = (
     'demo', 'robots', 'base-parameters', 'urdf', 'excite', 'simulate', 'doctor', 'identify',
     'validate', 'predict', 'export', 'drive-gains', 'payload', 'temperature', 'compare',
-    'friction-map', 'collision', 'campaign', 'init', 'completion',
+    'friction-map', 'collision', 'campaign', 'reproduce', 'init', 'completion',
 )
 INTERRUPTED = 130
 

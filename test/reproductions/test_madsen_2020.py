@@ -1,0 +1,195 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Madsen et al.: counts of parameters, the simulated gears, and claims that follow numbers."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.friction.law import JointMotion
+from robot_identification.processing.rows import decimation_step
+from robot_identification.reproductions import madsen_2020_arm as arms
+from robot_identification.reproductions.madsen_2020 import count_appearing
+from robot_identification.reproductions.madsen_2020 import CUTOFF
+from robot_identification.reproductions.madsen_2020 import inertial_reduction
+from robot_identification.reproductions.madsen_2020 import WALL
+from robot_identification.reproductions.madsen_2020_findings import DECIMATION
+from robot_identification.reproductions.madsen_2020_findings import find_claims
+from robot_identification.reproductions.madsen_2020_findings import Findings
+from robot_identification.reproductions.madsen_2020_findings import SAMPLES
+
+NONE = np.zeros((0, 6))
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the simulated UR5e."""
+    return arms.elastic_arm()
+
+
+def calibration(*nmse, deviation=1.0):
+    """Return a calibration with some NMSE on four motions, 1 N m each with the bodies of CAD."""
+    scores = tuple(
+        arms.Scored(value, 1.0, 90.0, np.zeros(4), np.full((4, 6), 30.0), NONE, NONE)
+        for value in nmse
+    )
+    figures = {'two_encoders': {
+        'stiffness': np.full(6, 9.9e3), 'stiffness_standard_errors': np.full(6, 100.0),
+    }}
+    return arms.Calibration(
+        SimpleNamespace(quality=figures), 1550, np.full(36, deviation), scores
+    )
+
+
+def findings(**changes):
+    """Return numbers with which every claim of the paper holds, or with some changed."""
+    return replace(
+        Findings(
+            appear=49, base=36, wall=38, bound=36, step=20, samples=1550,
+            fits={
+                'two encoders, compensated': calibration(0.186, 0.8, 0.75, 0.72),
+                'one encoder, compensated': calibration(0.2, 0.82, 0.8, 0.73),
+                'one encoder, not compensated': calibration(0.4, 0.9, 0.9, 0.9),
+            },
+            relative=np.array([*34 * [2.0], 19.0, 20.0]), stiffness=1.0e4,
+        ),
+        **changes,
+    )
+
+
+def outcomes(**changes):
+    """Return the outcome of every claim, by what it is about."""
+    return {claim.what: claim.outcome for claim in find_claims(findings(**changes))}
+
+
+def test_counts_are_the_papers_in_modified_frames():
+    """49 of 60 appear there and 51 in standard frames; 36 are base parameters, 38 on a wall."""
+    ground, wall = load_robot('ur5e'), load_robot('ur5e', gravity=WALL)
+    assert [count_appearing(ground, frames) for frames in ('mdh', 'dh')] == [49, 51]
+    assert [inertial_reduction(robot, 'mdh').rank for robot in (ground, wall)] == [36, 38]
+
+
+def test_printed_rows_are_kept():
+    """31 s at 1 kHz and every 20th row: 1550."""
+    assert decimation_step(arms.RATE, CUTOFF) == DECIMATION
+    assert round(arms.DURATION * arms.RATE) // DECIMATION == SAMPLES
+
+
+def test_friction_law_is_that_of_the_truth(arm, rng):
+    """Strain-wave coefficients made from the truth give its friction; to rounding."""
+    dq, load = rng.normal(size=(2, 200, 6)), rng.normal(scale=20.0, size=(200, 6))
+    temperature = np.tile(arms.TEMPERATURES, (200, 1))
+    expected = arm.truth.friction(dq[0], load, temperature)
+    law, coefficients = arms.gear_law(arm.truth), arms.true_coefficients(arm.truth)
+    for joint in range(6):
+        columns, _ = law.columns(
+            JointMotion(
+                dq[1, :, joint], dq[0, :, joint], load[:, joint], temperature[:, joint],
+            ),
+            law.initial_state,
+        )
+        np.testing.assert_allclose(
+            columns @ coefficients[joint], expected[:, joint], rtol=0, atol=1e-12
+        )
+
+
+def test_what_was_known_beforehand_is_wrong_by_no_more_than_is_said(arm):
+    """Within 15 % in each coefficient, and none is exact."""
+    true = arms.true_coefficients(arm.truth)
+    known = np.array([laws[0].coefficients for laws in arm.friction.values()])
+    used = true != 0.0
+    share = np.abs(known[used] / true[used] - 1.0)
+    assert np.all(share <= arms.FRICTION_ERROR + 1e-12)
+    assert np.all(share > 0.0)
+
+
+def test_recording_has_both_sides_of_the_springs(arm):
+    """
+    Rotors run ahead of the links by torque over stiffness.
+
+    Without rotor inertia and friction the motor's torque is that of the springs; to rounding.
+    """
+    nothing = np.zeros(6)
+    bare = replace(arm, truth=replace(
+        arm.truth, coulomb=nothing, static=None, load_share=None, viscous=nothing,
+        reflected_inertia=np.full(6, 1e-12),
+    ))
+    form = FourierParametrization(harmonics=2, base_period=arms.DURATION)
+    coefficients = np.zeros((6, form.n_coefficients))
+    coefficients[:, :2] = 0.3
+    run = arms.record(
+        bare, Trajectory('ur5e', arm.robot.joint_names, form, coefficients, 1, {}), 0
+    )
+    torque = run.true[2] * arm.robot.drives.drive_gain
+    bend = run.true_rotors[0] - run.true[0]
+    np.testing.assert_allclose(arms.STIFFNESS * bend, torque, rtol=0, atol=1e-6)
+    assert np.abs(torque).max() > 10.0
+    assert len(run.stamps) == 31000
+    # Rotors are read ten times as well as links, as their gears divide what is wrong.
+    noise = [np.std(a[0] - b[0]) for a, b in (
+        (run.measured, run.true), (run.rotors, run.true_rotors)
+    )]
+    assert noise[1] == pytest.approx(0.1 * noise[0], rel=0.05)
+
+
+def test_all_claims_hold_for_numbers_like_the_papers():
+    """With numbers like its own, nothing differs."""
+    assert 'differs' not in outcomes().values()
+
+
+@pytest.mark.parametrize(('what', 'changes'), [
+    ('inertial parameters that appear', {'appear': 51}),
+    ('base parameters, axis 1 along gravity', {'base': 35}),
+    ('base parameters, axis 1 not along gravity', {'wall': 36}),
+    ('rows of each joint after decimation', {'samples': 1631}),
+    (
+        'parameters with a relative standard deviation of 19 % and more',
+        {'relative': np.full(36, 30.0)},
+    ),
+    (
+        'every unseen motion is predicted better than with CAD',
+        {'fits': findings().fits | {
+            'two encoders, compensated': calibration(0.186, 0.8, 1.1, 0.72)
+        }},
+    ),
+    (
+        'unseen motions gain less than half of what the one that was estimated from does',
+        {'fits': findings().fits | {
+            'two encoders, compensated': calibration(0.186, 0.2, 0.2, 0.2)
+        }},
+    ),
+    (
+        'the second encoder has its part in it',
+        {'fits': findings().fits | {
+            'one encoder, compensated': calibration(0.186, 0.79, 0.75, 0.72)
+        }},
+    ),
+    (
+        'compensating the drives reduces the error',
+        {'fits': findings().fits | {
+            'one encoder, not compensated': calibration(0.18, 0.9, 0.9, 0.9)
+        }},
+    ),
+])
+def test_no_claim_agrees_where_its_numbers_differ(what, changes):
+    """Each claim turns with the number that it is about."""
+    assert outcomes()[what] == 'agrees'
+    assert outcomes(**changes)[what] == 'differs'

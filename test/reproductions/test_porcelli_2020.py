@@ -1,0 +1,233 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Porcelli 2020: the numbers that the page rests on, and claims that follow from numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.model.catalogue import load_robot
+from robot_identification.reproductions import porcelli_2020_data as thesis
+from robot_identification.reproductions.porcelli_2020 import errors_table
+from robot_identification.reproductions.porcelli_2020 import fit_models
+from robot_identification.reproductions.porcelli_2020 import parameters_table
+from robot_identification.reproductions.porcelli_2020 import wrist_tables
+from robot_identification.reproductions.porcelli_2020_energy import check_lagrangian
+from robot_identification.reproductions.porcelli_2020_figures import draw_noise
+from robot_identification.reproductions.porcelli_2020_findings import all_claims
+from robot_identification.reproductions.porcelli_2020_findings import all_misprints
+from robot_identification.reproductions.porcelli_2020_findings import Findings
+from robot_identification.reproductions.porcelli_2020_models import count_inside
+from robot_identification.reproductions.porcelli_2020_models import FITTED_FRICTION
+from robot_identification.reproductions.porcelli_2020_models import identify_whole_arm
+from robot_identification.reproductions.porcelli_2020_models import SimulatedGroup
+from robot_identification.reproductions.porcelli_2020_motion import bounds_table
+from robot_identification.reproductions.porcelli_2020_motion import Conditions
+from robot_identification.reproductions.porcelli_2020_motion import derivative_errors
+from robot_identification.reproductions.porcelli_2020_motion import ends_table
+from robot_identification.reproductions.porcelli_2020_motion import repaired
+from robot_identification.reproductions.porcelli_2020_motion import series
+from robot_identification.reproductions.porcelli_2020_structure import base_list
+from robot_identification.reproductions.porcelli_2020_structure import bodies_table
+from robot_identification.reproductions.porcelli_2020_structure import counts_table
+from robot_identification.reproductions.porcelli_2020_structure import flange_at_zero
+from robot_identification.reproductions.porcelli_2020_structure import printed_geometry_table
+from robot_identification.reproductions.porcelli_2020_structure import refusal_of_the_caption
+from robot_identification.reproductions.porcelli_2020_structure import torques_table
+
+# Where condition numbers are least for the printed coefficients, to two digits.
+CENTERS = {'BSE': np.array([0.0, 1.94, -0.70]), 'W': np.array([0.0, 0.66, -0.65])}
+CONDITIONS = Conditions(99.9, 110.8, 155.2, 12275.0, CENTERS['BSE'], 201.0, 60.3, 42.7)
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the thesis' UR5."""
+    return load_robot('ur5_porcelli')
+
+
+@pytest.fixture(scope='module')
+def groups():
+    """Return both groups, simulated."""
+    return {
+        name: SimulatedGroup(load_robot(robot), joints, CENTERS[name])
+        for name, (robot, joints) in thesis.GROUPS.items()
+    }
+
+
+@pytest.fixture(scope='module')
+def fits(groups):
+    """Return the fits of models A to D of both groups."""
+    return {name: fit_models(group) for name, group in groups.items()}
+
+
+@pytest.fixture(scope='module')
+def findings(fits):
+    """Return findings with condition numbers made up."""
+    whole = identify_whole_arm(np.concatenate(list(CENTERS.values())))
+    return Findings({'BSE': 15, 'W': 15}, {'BSE': CONDITIONS}, fits, whole)
+
+
+def column(table, name):
+    """Return a column of a table."""
+    return [row[table.columns.index(name)] for row in table.rows]
+
+
+def test_the_shipped_robot_is_that_of_the_tables(arm):
+    """Tables 2.2 to 2.4, and where they put the flange (numbers.md A1, to its digits)."""
+    for row in printed_geometry_table(arm).rows:
+        assert row[1::2] == pytest.approx(row[2::2], abs=1e-9)
+    bodies = bodies_table(arm)
+    assert column(bodies, 'mass here [kg]') == pytest.approx(thesis.MASSES)
+    assert max(column(bodies, 'largest difference of the centre [m]')) < 1e-9
+    np.testing.assert_allclose(flange_at_zero(), [-0.81725, -0.19145, -0.005491], atol=1e-9)
+
+
+def test_one_reading_of_table_2_4_gives_bodies(arm):
+    """About the centre all six exist, about the frame links 2 and 3 do not (numbers.md A5)."""
+    bodies = bodies_table(arm)
+    assert min(bodies.rows, key=lambda row: row[4])[4] > 0.0
+    assert [row[0] for row in bodies.rows if row[5] < 0.0] == ['Shoulder', 'Elbow']
+    assert bodies.rows[1][6] == pytest.approx(-0.263, abs=5e-4)
+    words = refusal_of_the_caption()
+    assert 'shoulder_lift_joint' in words
+    assert 'center_of_mass' in words
+
+
+def test_numbers_of_base_parameters():
+    """15 each, 17 on a tilted base, 36 and 52 for the whole arm (numbers.md B1, B6)."""
+    found = {row[0]: row[2] for row in counts_table().rows}
+    assert [value for name, value in found.items() if 'random points' in name] == [15] * 4
+    assert found['W, first axis not vertical'] == 17
+    assert found['whole arm, rigid'] == 36
+    assert found['whole arm with friction and rotors'] == 52
+    for _, printed, here, _ in counts_table().rows:
+        assert printed in (None, here)
+
+
+def test_the_restored_list_has_the_tables_values():
+    """Numbers B10: m2, mx2, mz2 and m3 are parts of the whole arm's with the wrist left out."""
+    found = base_list(load_robot('ur5_porcelli_bse'))
+    assert len(found.expressions) == 15
+    by_name = dict(zip(
+        (text.split()[0] for text in found.expressions), found.values, strict=True
+    ))
+    assert by_name['m2'] == pytest.approx(5.023291, abs=1e-5)
+    assert by_name['mx2'] == pytest.approx(0.055756, abs=1e-5)
+    assert by_name['m3'] == pytest.approx(4.2603 - 2 * 1.219 - 0.1879, abs=1e-4)
+
+
+def test_torques_of_two_engines_are_those_of_the_notes(arm):
+    """Numbers B11, to its digits; engines agree to rounding."""
+    rows = torques_table(arm).rows
+    assert [row[1] for row in rows][1:3] == pytest.approx([-53.800216, -15.641572], abs=1e-6)
+    assert rows[0][3] == pytest.approx(1.161150, abs=1e-6)
+    for row in rows:
+        assert row[1::2] == pytest.approx(row[2::2], abs=1e-8)
+
+
+def test_the_printed_motion_is_not_at_rest_in_three_joints():
+    """Numbers C2."""
+    ends = ends_table()
+    assert column(ends, 'at rest') == ['yes', 'no', 'no', 'yes', 'yes', 'no']
+    assert column(ends, 'Σ l a_l [rad]')[1] == pytest.approx(1.0174, abs=1e-9)
+    assert column(ends, 'velocity at t = 0 [rad/s]')[1] == pytest.approx(0.959, abs=5e-4)
+
+
+def test_bounds_are_met_and_motions_stay_below_them():
+    """Numbers C3, to three digits after the point."""
+    bounds = bounds_table()
+    bound = column(bounds, 'acceleration, bound [rad/s²]')
+    found = column(bounds, 'acceleration, reached')
+    assert bound == pytest.approx([2.972, 3.141, 2.248, 3.1416, 3.1406, 2.826], abs=1e-3)
+    assert found == pytest.approx([2.621, 3.001, 1.874, 2.589, 2.688, 2.668], abs=1e-3)
+    assert np.all(np.array(found) <= bound)
+
+
+def test_derivatives_are_those_of_the_series():
+    """By differences; the printed ones are off by as much as the notes say (F1: 2.67 rad/s)."""
+    a, b = repaired()
+    t, h = np.linspace(0.0, 6.0, 40), 1e-5
+    motion = series(a, b, t, np.zeros(6))
+    after, before = (series(a, b, t + step, np.zeros(6)) for step in (h, -h))
+    # Of central differences at 1e-5 s: 1e-10 relative truncation, rounding of 1e-16 / 1e-5.
+    np.testing.assert_allclose((after.q - before.q) / (2 * h), motion.dq, atol=1e-8)
+    np.testing.assert_allclose((after.dq - before.dq) / (2 * h), motion.ddq, atol=1e-8)
+    assert derivative_errors()[0] == pytest.approx(2.67, abs=0.01)
+
+
+def test_energy_terms_are_right_where_mended(arm):
+    """Momentum to rounding, its gradient to that of differences; as printed it is not."""
+    check = check_lagrangian(arm)
+    assert check.momentum < 1e-12
+    assert check.gradient < 1e-8
+    assert check.printed_momentum > 1e-3
+
+
+def test_model_a_is_exact_and_friction_is_not_in_the_bodies(fits):
+    """Two engines, to rounding; model B is off by the size of friction."""
+    for found in fits.values():
+        assert found['A'].errors.max() < 1e-9
+        assert found['A'].validation_errors.max() < 1e-9
+        np.testing.assert_allclose(found['A'].found, found['A'].true, atol=1e-9)
+        assert np.all(found['B'].errors > 1.0)
+
+
+def test_friction_among_the_parameters_finds_the_table(fits):
+    """Without noise all parameters, those of friction included, to rounding."""
+    for found in fits.values():
+        np.testing.assert_allclose(found['B fitted'].found, found['B fitted'].true, atol=1e-9)
+        assert found['B fitted'].validation_errors.max() < 1e-9
+
+
+def test_intervals_contain_the_truth_where_the_model_is_right(groups, fits):
+    """95 % over 75 intervals to four standard errors of that count; without friction far less."""
+    for model, laws in (('C', 'none'), ('D', FITTED_FRICTION)):
+        share = count_inside(groups['W'], model, laws, repeats=5)
+        assert share == pytest.approx(0.95, abs=4.0 * np.sqrt(0.95 * 0.05 / 75.0))
+    assert all(found['D'].inside < 0.7 * thesis.GROUP_BASE for found in fits.values())
+
+
+def test_claims_follow_from_numbers(findings):
+    """The cost of BSE differs below its range, and agrees within it."""
+    outcomes = {claim.what: claim.outcome for claim in all_claims(findings)}
+    cost = 'cost f of BSE, taken as cond(Y_B)'
+    assert outcomes[cost] == 'differs'
+    assert outcomes['for t = 0 the robot is stationary'] == 'differs'
+    assert outcomes['model A: torques exactly overlapping'] == 'agrees'
+    assert outcomes['friction of joints 1 to 3 over that of joints 4 to 6'] == 'differs'
+    assert outcomes['neglecting the wrist leads to estimation mistakes'] == 'agrees'
+    better = replace(findings, conditions={'BSE': replace(CONDITIONS, best=90.0)})
+    assert {claim.what: claim.outcome for claim in all_claims(better)}[cost] == 'agrees'
+    other = replace(findings, counts={'BSE': 16, 'W': 15})
+    assert [claim.outcome for claim in all_claims(other)][:2] == ['differs', 'agrees']
+
+
+def test_misprints_name_what_is_right(arm):
+    misprints = all_misprints(check_lagrangian(arm), refusal_of_the_caption())
+    assert all(one.where and one.correct and one.shown_by for one in misprints)
+    assert all(one.printed != one.correct for one in misprints)
+
+
+def test_the_same_bytes_again(groups, fits, findings):
+    """Tables and a picture, made twice from the start."""
+    again = {name: fit_models(group) for name, group in groups.items()}
+    for name in ('errors', 'validation'):
+        assert errors_table(name, name, again) == errors_table(name, name, fits)
+    assert parameters_table(again) == parameters_table(fits)
+    assert wrist_tables(findings.whole)[0].rows[0][2] > 5.0
+    first, second = (draw_noise(groups['BSE']) for _ in range(2))
+    assert first.png == second.png
+    assert len(first.png) < 60_000

@@ -1,0 +1,258 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Raviola et al. 2021: identities of what is printed, and the claims that take no search."""
+
+from dataclasses import replace
+import re
+
+import numpy as np
+import pytest
+from robot_identification.estimation.comparison.comparison import compare_models
+from robot_identification.excitation.fingerprint import experiment_content
+from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.model.base_parameters import random_motion
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.reproductions import raviola_2021_printed as printed
+from robot_identification.reproductions.raviola_2021_accuracy import exact_mountings
+from robot_identification.reproductions.raviola_2021_accuracy import published_values
+from robot_identification.reproductions.raviola_2021_accuracy import rotor_inertias
+from robot_identification.reproductions.raviola_2021_accuracy import unit_errors
+from robot_identification.reproductions.raviola_2021_arms import delay_effort
+from robot_identification.reproductions.raviola_2021_arms import identify_run
+from robot_identification.reproductions.raviola_2021_arms import implied_viscous
+from robot_identification.reproductions.raviola_2021_arms import load_arm
+from robot_identification.reproductions.raviola_2021_arms import manufacturer_parameters
+from robot_identification.reproductions.raviola_2021_arms import manufacturer_torque
+from robot_identification.reproductions.raviola_2021_arms import record
+from robot_identification.reproductions.raviola_2021_arms import REFLECTED_INERTIA
+from robot_identification.reproductions.raviola_2021_arms import Score
+from robot_identification.reproductions.raviola_2021_arms import temperatures_at
+from robot_identification.reproductions.raviola_2021_arms import viscous_at
+from robot_identification.reproductions.raviola_2021_motions import draw_validation
+from robot_identification.reproductions.raviola_2021_motions import experiment_of
+from robot_identification.reproductions.raviola_2021_structure import deviation_of_lists
+from robot_identification.reproductions.raviola_2021_structure import find_structure
+from robot_identification.reproductions.raviola_2021_structure import parse_row
+from robot_identification.reproductions.raviola_2021_structure import published_observations
+from robot_identification.reproductions.raviola_2021_structure import rank_of
+from robot_identification.reproductions.raviola_2021_structure import study_structure
+from robot_identification.reproductions.raviola_2021_temperature import arithmetic_claims
+from robot_identification.reproductions.raviola_2021_temperature import printed_shares
+from robot_identification.reproductions.raviola_2021_temperature import similar
+from robot_identification.reproductions.raviola_2021_temperature import true_slopes
+
+
+@pytest.fixture(scope='module')
+def structure():
+    """Return what is found of the structure of both arms."""
+    return study_structure()
+
+
+@pytest.fixture(scope='module')
+def trajectory():
+    """Return one period of a random motion of the UR5."""
+    drawn = draw_validation('ur5')
+    return Trajectory('ur5', drawn.joint_names, drawn.form, drawn.coefficients, 1, {})
+
+
+@pytest.fixture(scope='module')
+def runs(trajectory):
+    """Return recordings of the cold and the warm UR5."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    robot = load_arm('ur5')
+    return [
+        record(robot, trajectory, share=share, seed=seed)
+        for seed, share in enumerate((0.0, 1.0), start=1)
+    ]
+
+
+@pytest.fixture(scope='module')
+def models(runs):
+    """Return what is identified from them."""
+    return [identify_run(load_arm('ur5'), run).model for run in runs]
+
+
+# --- what is printed ------------------------------------------------------------------------
+
+
+def test_a_row_of_the_lists_is_read():
+    numbers = {'1/a2': 2.0, '2 d4': 0.3}
+    assert parse_row('mz2 + 1/a2 Ixz2 - 2 d4 my4 - Iyy3', numbers) == {
+        'mz2': 1.0, 'Ixz2': 2.0, 'my4': -0.3, 'Iyy3': -1.0,
+    }
+
+
+@pytest.mark.parametrize('name', printed.ROBOTS)
+def test_robots_of_the_package_are_those_of_tables_1_and_2(name):
+    robot = load_arm(name)
+    assert robot.drives.torque_constant.tolist() == list(printed.TORQUE_CONSTANTS[name])
+    assert robot.limits.effort.tolist() == list(printed.LARGEST_TORQUES[name])
+    assert robot.drives.gear_ratio.tolist() == [101.0] * 6
+    assert robot.sampling_rate == 125.0
+
+
+@pytest.mark.parametrize('name', printed.ROBOTS)
+def test_table_7_follows_from_tables_2_and_6(name):
+    """To half of its last digit."""
+    shares = printed_shares(name)
+    assert shares.keys() == printed.SHARE_OF_LARGEST_TORQUE[name].keys()
+    for size, share in printed.SHARE_OF_LARGEST_TORQUE[name].items():
+        assert shares[size] == pytest.approx(share, abs=0.05)
+
+
+@pytest.mark.parametrize('name', printed.ROBOTS)
+def test_implied_friction_gives_tables_4_and_6_back(name):
+    """Change of viscous friction times the largest speed is the largest change of torque."""
+    cold, warm = viscous_at(name, 0.0), viscous_at(name, 1.0)
+    assert cold == pytest.approx(implied_viscous(name))
+    assert 100.0 * (warm / cold - 1.0) == pytest.approx(printed.VISCOUS_CHANGE[name])
+    assert (cold - warm) * np.pi == pytest.approx(printed.LARGEST_TORQUE_CHANGE[name])
+    warming = np.array(printed.WARM) - printed.COLD
+    assert true_slopes(name) * warming == pytest.approx(warm - cold)
+
+
+def test_temperatures_go_from_the_cold_to_the_warm_arm():
+    assert temperatures_at(0.0).tolist() == list(printed.COLD)
+    assert temperatures_at(1.0) == pytest.approx(printed.WARM)
+
+
+def test_mountings_differ_in_nothing_but_gravity():
+    ground, ceiling = experiment_of('ur5'), experiment_of('ur5', 'ceiling')
+    # A turn by pi leaves rounding in gravity.
+    assert ceiling.gravity == pytest.approx(-ground.gravity, abs=1e-12)
+    turned = replace(ceiling, gravity=ground.gravity)
+    assert experiment_content(turned) == experiment_content(ground)
+
+
+# --- structure ------------------------------------------------------------------------------
+
+
+def test_counts_and_lists_are_the_papers(structure):
+    """All but row 2 of (A1), which has the UR5's number."""
+    differing = [claim.what for claim in structure.claims if claim.outcome != 'agrees']
+    assert differing == ['(A1), row 2: coefficient of Jxz2']
+    assert {claim.outcome for claim in structure.claims} == {'agrees', 'differs'}
+
+
+def test_lists_of_another_arm_are_told_apart():
+    """The UR3's numbers are not those of a UR5: 1/a3^2 is more than three times as large."""
+    ur5 = find_structure('ur5')
+    assert deviation_of_lists(ur5, printed.COEFFICIENTS['ur5']) < 6e-4
+    assert deviation_of_lists(ur5, printed.COEFFICIENTS['ur3']) > 0.5
+    wall = find_structure('ur5', 'wall')
+    assert deviation_of_lists(wall, printed.COEFFICIENTS['ur5']) == float('inf')
+
+
+def test_rank_is_where_singular_values_step_down():
+    assert rank_of(np.array([10.0, 1.0, 1e-12, 1e-13])) == 2
+    assert rank_of(np.array([10.0, 1.0, 0.1])) == 3
+
+
+@pytest.mark.parametrize('name', printed.ROBOTS)
+def test_bodies_of_the_maker_are_points(name, rng):
+    """No inertia about the centre of mass, and the weight of the URDF's bodies."""
+    robot = load_arm(name)
+    for m, *rest in manufacturer_parameters(robot).reshape(6, 10):
+        c, (xx, xy, yy, xz, yz, zz) = np.array(rest[:3]) / m, rest[3:]
+        about_origin = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        assert about_origin == pytest.approx(m * (c @ c * np.eye(3) - np.outer(c, c)), abs=1e-12)
+    motion = random_motion(robot, 5, rng)
+    still = replace(motion, dq=np.zeros_like(motion.dq), ddq=np.zeros_like(motion.ddq))
+    # Torques of up to 100 N m, by rounding alone.
+    assert manufacturer_torque(robot, still) == pytest.approx(
+        rigid_torque(robot, still), abs=1e-10
+    )
+
+
+def test_unit_errors_are_the_root_of_the_inverse(rng):
+    """In the order of the appendix; the condition number squared of the inverse is 1e4."""
+    structure = find_structure('ur5')
+    motion = random_motion(structure.robot, 100, rng)
+    W = published_observations(structure, motion)[:, structure.reduction.independent]
+    expected = np.sqrt(np.diag(np.linalg.inv(W.T @ W)))[structure.rows]
+    found = unit_errors(structure, Score(np.arange(100.0), motion, np.zeros((100, 6))))
+    assert found == pytest.approx(expected, rel=1e-8)
+
+
+# --- simulated arms -------------------------------------------------------------------------
+
+
+def test_published_values_give_the_models_torques(models, trajectory):
+    """The paper's base parameters are ours in other frames: torques to rounding."""
+    model = models[0]
+    structure = find_structure('ur5', parameters=model.parameters)
+    values, errors = published_values(model, structure)
+    assert np.all(errors > 0.0)
+    motion = trajectory.sample(np.arange(0.0, 10.0, 0.5))
+    columns = structure.reduction.independent[structure.rows]
+    W = published_observations(structure, motion)[:, columns]
+    assert (W @ values).reshape(-1, 6) == pytest.approx(model.torque(motion), abs=1e-9)
+
+
+def test_bodies_stay_and_viscous_friction_falls(models):
+    """As the paper says of figure 7; the motion is the same, its noise is not."""
+    moved = {group.group: group.moved for group in compare_models(*models).groups}
+    assert not moved['inertial']
+    assert not moved['rotor']
+    assert moved['viscous']
+
+
+def test_rotors_are_positive_unless_currents_are_late(models, runs):
+    """Late friction looks like a negative rotor: a tenth of a second hides most of them."""
+    true = np.array(REFLECTED_INERTIA['ur5'])[2:]
+    # A random motion shows them to a tenth of a kg m^2 or better.
+    assert rotor_inertias(models[0]) == pytest.approx(true, abs=0.3)
+    late = identify_run(load_arm('ur5'), delay_effort(runs[0], 12)).model
+    assert np.sum(rotor_inertias(late) - rotor_inertias(models[0])) < 0.0
+    assert rotor_inertias(late).min() < 0.0
+
+
+def test_late_effort_is_that_of_earlier_positions(runs):
+    late = delay_effort(runs[0], 5)
+    assert np.array_equal(late.measured[0], runs[0].measured[0][5:])
+    assert np.array_equal(late.measured[2], runs[0].measured[2][:-5])
+    assert np.array_equal(late.stamps, runs[0].stamps[5:])
+
+
+def test_wrong_mounting_is_seen(models, trajectory):
+    """Without noise parameters of the ground hold under the ceiling, its regressor does not."""
+    motion = trajectory.sample(np.arange(0.0, 10.0, 0.04))
+    ground, ceiling, wrong = exact_mountings(models[0], motion, motion.part(slice(0, 100)))
+    # Rounding of torques of 100 N m; gravity alone is tens of N m the other way.
+    assert max(ground, ceiling) < 1e-9
+    assert wrong > 0.5
+
+
+# --- claims ---------------------------------------------------------------------------------
+
+
+def test_similar_numbers_are_nearer_to_each_other_than_to_others():
+    assert similar([2.0, 2.2], [4.0, 1.0])[0]
+    assert not similar([2.0, 3.0], [3.1])[0]
+    assert '1.10' in similar([2.0, 2.2], [4.2])[1]
+
+
+def test_no_claim_agrees_whose_numbers_differ(structure):
+    """Beyond half a printed digit a claim that agrees says why."""
+    claims = [*structure.claims, *arithmetic_claims()]
+    assert sum(claim.outcome == 'agrees' for claim in claims) > 15
+    for claim in claims:
+        if claim.outcome == 'agrees' and not claim.why:
+            value, ours = (
+                float(re.match(r'-?[\d.]+', text).group()) for text in (claim.printed, claim.ours)
+            )
+            decimals = len(claim.printed.split()[0].partition('.')[2])
+            # Zeros at the end are not kept: 2.0 is printed as 2.
+            assert abs(ours - value) <= 0.5 * 10.0 ** -max(decimals, 1), claim

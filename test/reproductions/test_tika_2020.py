@@ -1,0 +1,211 @@
+# Copyright 2026 The robot_identification developers
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+"""Tika et al.: what is printed, the order of their list, and claims that follow their numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.excitation.base_columns import BaseColumns
+from robot_identification.excitation.optimizers.optimizer import Candidate
+from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.identified_model import SignalSource
+from robot_identification.reproductions import tika_2020_printed as paper
+from robot_identification.reproductions.tika_2020 import total_of
+from robot_identification.reproductions.tika_2020_arm import least_inertia
+from robot_identification.reproductions.tika_2020_arm import simulated_arm
+from robot_identification.reproductions.tika_2020_findings import find_claims
+from robot_identification.reproductions.tika_2020_findings import Findings
+from robot_identification.reproductions.tika_2020_findings import infeasible_share
+from robot_identification.reproductions.tika_2020_search import Found
+from robot_identification.reproductions.tika_2020_search import Generation
+from robot_identification.reproductions.tika_2020_search import generations_of
+from robot_identification.reproductions.tika_2020_search import paper_experiment
+from robot_identification.reproductions.tika_2020_structure import rows_of_paper
+
+RANDOM = Generation(True, ((60.0, True), (90.0, False), (80.0, False)), 1, 60.0, 300)
+
+
+@pytest.fixture(scope='module')
+def columns(robots):
+    """Return the base observation matrix of the paper's arm."""
+    return BaseColumns(robots['ur5_tika'], paper_experiment())
+
+
+def found(condition):
+    """Return a search that ended at a condition number."""
+    return Found((RANDOM,), None, condition, condition - 2.0, 1000)
+
+
+def findings(**changes):
+    """Return numbers with which every claim of the paper holds, or with some changed."""
+    deviations = np.full(52, 0.005)
+    deviations[40], deviations[35] = 0.0142, 0.000915
+    return replace(
+        Findings(
+            base=52, drives={'friction': 12, 'rotors': 4}, memetic=found(41.0),
+            random=found(67.0), deviations=deviations,
+            errors={
+                name: (np.array(joints), paper.TOTALS[name])
+                for name, joints in paper.ERRORS.items()
+            },
+            ordinary_rotors={'Ia3': 0.1, 'Ia6': -0.02},
+            constrained_rotors={'Ia3': 0.1, 'Ia6': 0.0},
+            large_ordinary_rotors={'Ia3': 0.8, 'Ia6': 0.2},
+            inertia={'OLS': 3, 'CLS': 0, 'physically consistent': 0},
+            beyond_errors=0, rows=150000,
+        ),
+        **changes,
+    )
+
+
+def outcomes(**changes):
+    """Return the outcome of every claim, by what it is about."""
+    return {claim.what: claim.outcome for claim in find_claims(findings(**changes))}
+
+
+def test_link_table_is_the_printed_one(robots):
+    """Table I to the last digit: lengths as printed, angles as right angles."""
+    table = robots['ur5_tika'].denavit_hartenberg
+    alpha, a, d = np.array(paper.LINKS).T
+    np.testing.assert_array_equal(table.alpha, alpha * np.pi / 2.0)
+    np.testing.assert_array_equal(table.a, a)
+    np.testing.assert_array_equal(table.d, d)
+
+
+def test_printed_window_of_joint_two_is_the_arm_below_its_table(robots):
+    """At q2 = pi/2 the elbow is its own length under the shoulder, at -pi/2 above; to rounding."""
+    model = robots['ur5_tika'].pinocchio
+    data = model.createData()
+    for angle, height in ((np.pi / 2.0, -0.425), (-np.pi / 2.0, 0.425)):
+        pin.forwardKinematics(model, data, np.array([0.3, angle, 0.0, 0.0, 0.0, 0.0]))
+        assert data.oMi[3].translation[2] == pytest.approx(height, abs=1e-12)
+
+
+def test_printed_rotation_is_none():
+    """Equation 1 with + sin(theta) is not orthogonal; with - it is."""
+    alpha, theta = 0.4, 0.7
+    ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
+    for sign, is_rotation in ((1.0, False), (-1.0, True)):
+        R = np.array([[ct, sign * st, 0.0], [ca * st, ca * ct, -sa], [sa * st, sa * ct, ca]])
+        assert np.allclose(R.T @ R, np.eye(3), rtol=0.0, atol=1e-12) == is_rotation
+
+
+@pytest.mark.parametrize('name', paper.ERRORS)
+def test_printed_totals_follow_from_printed_joints(name):
+    """The root of the sum of squares over six, to the rounding of the total and of the joints."""
+    assert total_of(paper.ERRORS[name]) == pytest.approx(
+        paper.TOTALS[name], abs=1.5 * paper.ROUNDING
+    )
+
+
+def test_list_has_the_order_of_table_two(columns):
+    """52 parameters: bodies first, then Fc, Fv and A, each by joint; 43 is Fv1 and 49 is A3."""
+    names = [columns.reduction.names[row] for row in rows_of_paper(columns.reduction)]
+    assert len(set(names)) == paper.BASE_SIZE
+    assert names[0] == 'Izz1'
+    assert names[34:36] == ['mx6', 'my6']
+    assert names[36:42] == [f'fcs{joint}' for joint in range(1, 7)]
+    assert names[42:48] == [f'fv{joint}' for joint in range(1, 7)]
+    assert names[48:] == ['Ia3', 'Ia4', 'Ia5', 'Ia6']
+
+
+def test_mass_matrix_of_the_truth_is_positive_and_of_a_negative_rotor_is_not(robots, columns):
+    """True parameters are those of bodies; with A6 far below its link's, no pose is left."""
+    arm = simulated_arm(robots['ur5_tika'], 1.0)
+    reduction = columns.reduction
+    model = IdentifiedModel(
+        arm.robot, 'A', reduction, np.zeros(reduction.rank),
+        np.zeros((reduction.rank, reduction.rank)), None, '', SignalSource(), {}, {},
+    )
+    model = replace(model, theta_base=arm.true_values(model))
+    least, count = least_inertia(model)
+    assert least > 0.0
+    assert count == 0
+    wrong = model.theta_base.copy()
+    wrong[reduction.names.index('Ia6')] = -0.1
+    least, count = least_inertia(replace(model, theta_base=wrong))
+    assert least < 0.0
+    assert count == 1000
+
+
+def test_generations_count_what_each_found():
+    """Rounds that only make starts are passed over; the cut-off one has the best alone."""
+    def one(condition, feasible):
+        return Candidate(np.array([condition]), condition, 0.0, feasible, np.zeros(1))
+
+    first, second, third = one(60.0, True), one(90.0, False), one(50.0, True)
+    begun = Candidate(np.array([7.0]), 7.0, 0.0, False)
+    states = [
+        SearchState(1, 100, 1, first, (first, second), {'bred': 0.0}),
+        SearchState(2, 120, 1, first, (first, second, begun), {'bred': 1.0}),
+        SearchState(3, 200, 2, third, (third, first, second), {'bred': 0.0}),
+    ]
+    best = one(45.0, True)
+    last = replace(states[-1], evaluations=250, feasible=4, best=best)
+    assert generations_of(states, last, 1) == (
+        Generation(True, ((60.0, True), (90.0, False)), 1, 60.0, 100),
+        Generation(False, ((50.0, True),), 1, 50.0, 200),
+        Generation(False, ((45.0, True),), 2, 45.0, 250),
+    )
+
+
+def test_share_of_searches_outside_the_limits_is_of_random_starts():
+    """Two of three here; memetic generations do not count."""
+    assert infeasible_share(found(41.0)) == pytest.approx(2.0 / 3.0)
+
+
+def test_all_claims_hold_for_the_papers_own_numbers():
+    """With its numbers as ours, nothing differs."""
+    assert 'differs' not in outcomes().values()
+
+
+@pytest.mark.parametrize(('what', 'changes'), [
+    ('base parameters', {'base': 54}),
+    ('of these rotor inertias', {'drives': {'friction': 12, 'rotors': 6}}),
+    ('rows of the regression', {'rows': 140000}),
+    ('condition number, memetic', {'memetic': found(50.0)}),
+    ('condition number, random starts only', {'random': found(70.0)}),
+    (
+        'memetic is better than random only with the same evaluations',
+        {'memetic': found(41.0), 'random': found(40.0)},
+    ),
+    ('largest standard deviation, unit noise', {'deviations': np.linspace(0.001, 0.02, 52)}),
+    ('the largest standard deviation is one of friction', {'deviations': np.arange(52.0)}),
+    ('ordinary least squares makes rotor inertias negative', {'ordinary_rotors': {'Ia6': 0.1}}),
+    ('constrained least squares does not', {'constrained_rotors': {'Ia6': -0.1}}),
+    (
+        'the mass matrix of ordinary least squares is not positive definite',
+        {'inertia': {'OLS': 0, 'CLS': 0, 'physically consistent': 0}},
+    ),
+])
+def test_no_claim_agrees_where_its_numbers_differ(what, changes):
+    """Each claim turns with the number that it is about."""
+    assert outcomes()[what] == 'agrees'
+    assert outcomes(**changes)[what] == 'differs'
+
+
+def test_a_costly_constraint_and_a_bad_prediction_are_said():
+    """Totals of table III that are 5 % and 60 % larger."""
+    errors = dict(findings().errors)
+    errors['estimation, CLS'] = (errors['estimation, CLS'][0], 0.0042)
+    errors['validation, CLS'] = (errors['validation, CLS'][0], 0.0067)
+    changed = outcomes(errors=errors)
+    assert changed['the constraint costs next to nothing'] == 'differs'
+    assert changed['total error of the unseen motion over that of the estimation, CLS'] == (
+        'differs'
+    )
