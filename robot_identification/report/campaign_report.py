@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -288,7 +289,7 @@ def _drawn(health: FleetFriction) -> list[FrictionTrend]:
     best: dict[tuple[str, str], FrictionTrend] = {}
     for trend in health.trends:
         place = (trend.history.arm, trend.history.joint)
-        if trend.history.quantity != TORQUE or not trend.used.any():
+        if trend.history.quantity != TORQUE or not _known_sides(trend):
             continue
         if place in alarmed and trend.history.speed != alarmed[place]:
             continue
@@ -301,47 +302,67 @@ def _drawn(health: FleetFriction) -> list[FrictionTrend]:
 
 
 def _draw(trend: FrictionTrend, resolution: float) -> Picture:
-    """Draw a torque over temperature, and what of it temperature does not explain over date."""
-    history = trend.history
-    figure = new_figure(WIDTH, 4.4, resolution)
-    over_temperature, over_date = figure.subplots(2, 1)
-    used = trend.used & np.isfinite(history.values)
-    _points(over_temperature, history.temperature[used], history.values[used],
-            history.errors[used])
-    if np.isfinite(trend.per_kelvin):
-        ends = np.array([
-            np.nanmin(history.temperature[used]), np.nanmax(history.temperature[used]),
-        ])
-        over_temperature.plot(
-            ends, trend.value + trend.per_kelvin * (ends - trend.reference_temperature),
-            color=RESIDUAL, linewidth=1.2,
-        )
-    over_temperature.set_xlabel('joint temperature [°C]', fontsize=FONT_SIZE)
-    dated = used & np.isfinite(history.years)
-    _points(
-        over_date, _dates(history.years[dated]), trend.at_reference_temperature()[dated],
-        history.errors[dated],
-    )
-    if np.isfinite(trend.per_year):
-        years = np.array([history.years[dated].min(), history.years[dated].max()])
-        over_date.plot(
-            _dates(years), trend.value + trend.per_year * (years - trend.reference_years),
-            color=RESIDUAL, linewidth=1.2,
-        )
-    if dated.any():
-        _label_dates(over_date)
-    over_date.set_xlabel('date (at the mean temperature)', fontsize=FONT_SIZE)
-    for axes in (over_temperature, over_date):
+    """Draw a torque over temperature and over date, as far as these are known."""
+    history, sides = trend.history, _known_sides(trend)
+    figure = new_figure(WIDTH, 2.2 * len(sides), resolution)
+    for axes, draw in zip(figure.subplots(len(sides), 1, squeeze=False).flat, sides, strict=True):
+        draw(axes, trend)
         axes.set_ylabel('friction [N m]', fontsize=FONT_SIZE)
         axes.tick_params(labelsize=FONT_SIZE)
         axes.grid(True, color='#e0e0e0', linewidth=0.6)
         for side in ('top', 'right'):
             axes.spines[side].set_visible(False)
+    words = ' and '.join(SIDES[draw] for draw in sides)
     return picture_of(
         figure, f'{history.joint}, {history.speed:g} rad/s',
-        f'Friction torque of {history.joint} at {history.speed:g} rad/s over its temperature, and '
-        'over the date without what temperature did to it',
+        f'Friction torque of {history.joint} at {history.speed:g} rad/s over {words}',
     )
+
+
+def _draw_over_temperature(axes: Axes, trend: FrictionTrend) -> None:
+    history = trend.history
+    used = trend.used & np.isfinite(history.temperature)
+    temperature = history.temperature[used]
+    _points(axes, temperature, history.values[used], history.errors[used])
+    if np.isfinite(trend.per_kelvin):
+        ends = np.array([temperature.min(), temperature.max()])
+        axes.plot(
+            ends, trend.value + trend.per_kelvin * (ends - trend.reference_temperature),
+            color=RESIDUAL, linewidth=1.2,
+        )
+    axes.set_xlabel('joint temperature [°C]', fontsize=FONT_SIZE)
+
+
+def _draw_over_date(axes: Axes, trend: FrictionTrend) -> None:
+    history = trend.history
+    used = trend.used & np.isfinite(history.years)
+    years = history.years[used]
+    _points(
+        axes, _dates(years), trend.at_reference_temperature()[used], history.errors[used]
+    )
+    if np.isfinite(trend.per_year):
+        ends = np.array([years.min(), years.max()])
+        axes.plot(
+            _dates(ends), trend.value + trend.per_year * (ends - trend.reference_years),
+            color=RESIDUAL, linewidth=1.2,
+        )
+    _label_dates(axes)
+    axes.set_xlabel('date (at the mean temperature)', fontsize=FONT_SIZE)
+
+
+# What may be drawn of a trend, in words.
+SIDES: Mapping[Callable[[Axes, FrictionTrend], None], str] = {
+    _draw_over_temperature: 'its temperature',
+    _draw_over_date: 'the date without what temperature did to it',
+}
+
+
+def _known_sides(trend: FrictionTrend) -> list[Callable[[Axes, FrictionTrend], None]]:
+    """Return what can be drawn of a trend: runs may have neither temperature nor date."""
+    history = trend.history
+    used = trend.used & np.isfinite(history.values)
+    known = (history.temperature, history.years)
+    return [draw for draw, at in zip(SIDES, known, strict=True) if np.isfinite(at[used]).any()]
 
 
 def _points(axes: Axes, at: Any, values: Any, errors: Any) -> None:

@@ -199,6 +199,17 @@ def test_unknown_dates_and_temperatures_are_no_numbers():
     assert 'date is known of 0 runs' in page
 
 
+def test_runs_with_neither_date_nor_temperature_have_no_picture():
+    """An empty frame would look like a picture that failed."""
+    states = [{**one, 'date': None} for one in year_of_runs(months=5)]
+    for joint in (joint for one in states for joint in one['joints']):
+        joint['temperature'] = None
+    health = judge_health(campaign_of(states), states)
+    page = render_campaign_report('bare', [run_row(one) for one in states], health, (), ())
+    assert '<img' not in page
+    assert 'none of these runs has a temperature or a date' in page
+
+
 def test_torques_of_another_unit_are_not_mixed_in():
     """Runs whose drive gains were unknown say nothing beside those in N m."""
     states = year_of_runs()
