@@ -113,6 +113,32 @@ def render_markdown(content: Mapping[str, Any], prose: str) -> str:
     )
 
 
+def render_report(
+    content: Mapping[str, Any], pixels: Mapping[str, bytes], command_line: str = ''
+) -> str:
+    """
+    Return tables, pictures, claims and misprints as one HTML file, without the prose.
+
+    Parameters
+    ----------
+    content : mapping
+        What the JSON file of the reproduction holds.
+    pixels : mapping
+        PNG of each picture by its name.
+    command_line : str
+        What was typed.
+
+    """
+    sources = {
+        name: 'data:image/png;base64,' + base64.b64encode(png).decode('ascii')
+        for name, png in pixels.items()
+    }
+    return render_page(
+        'reproduction.html.j2', content=content, sources=sources, show=show_cell,
+        command_line=command_line,
+    )
+
+
 def _row_called(name: str, table: Mapping[str, Any], label: str) -> Sequence[Cell]:
     for row in table['rows']:
         if row[0] == label:
@@ -152,19 +178,13 @@ def write_reproduction(
     """
     seed = reproduction.seed
     content = reproduction_content(reproduction, title, reference)
-    sources = {
-        picture.name: 'data:image/png;base64,' + base64.b64encode(picture.png).decode('ascii')
-        for picture in reproduction.pictures
-    }
+    pixels = {picture.name: picture.png for picture in reproduction.pictures}
     files: dict[str, str | bytes] = {
         f'{seed}.json': json_text(content),
         f'{seed}.md': render_markdown(content, prose_of(seed)),
-        f'{seed}.html': render_page(
-            'reproduction.html.j2', content=content, sources=sources, show=show_cell,
-            command_line=command_line,
-        ),
+        f'{seed}.html': render_report(content, pixels, command_line),
     }
-    for picture in reproduction.pictures:
-        files[picture_file(seed, picture.name)] = picture.png
+    for name, png in pixels.items():
+        files[picture_file(seed, name)] = png
     write_results(directory, files, force)
     return tuple(files)

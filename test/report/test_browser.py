@@ -22,9 +22,11 @@ import shutil
 import subprocess
 
 from builders import two_link_urdf
+from campaign import made_up_runs
 import numpy as np
 import pytest
 from report import report_cases
+from robot_identification.campaign.health import judge_health
 from robot_identification.estimation.break_away import BreakAwayRun
 from robot_identification.estimation.break_away import estimate_break_away
 from robot_identification.estimation.friction_map import FrictionMap
@@ -43,6 +45,8 @@ from robot_identification.model.urdf import parse_urdf
 from robot_identification.prediction.energy import check_threshold
 from robot_identification.prediction.energy import energy_of_motion
 from robot_identification.report.break_away_report import render_break_away_report
+from robot_identification.report.campaign_report import render_campaign_report
+from robot_identification.report.campaign_report import run_row
 from robot_identification.report.comparison_report import render_comparison_report
 from robot_identification.report.energy_report import render_energy_report
 from robot_identification.report.friction_map_report import render_friction_map_report
@@ -52,6 +56,7 @@ from robot_identification.report.payload_report import render_payload_report
 from robot_identification.report.temperature_report import render_temperature_report
 from robot_identification.report.trajectory_report import render_trajectory_report
 from robot_identification.report.validation_report import render_validation_report
+from robot_identification.reproductions.page import render_report
 from robot_identification.validation.validation import predict_effort
 from robot_identification.validation.validation import validate
 
@@ -59,6 +64,7 @@ BROWSER = next(
     (path for name in ('chromium', 'chromium-browser', 'google-chrome')
      if (path := shutil.which(name))), None,
 )
+REPRODUCTIONS = Path(__file__).resolve().parents[2] / 'docs' / 'reproductions'
 MAXIMUM_BYTES = 5_000_000
 WIDTHS = (1280, 390)
 OPTIONS = (
@@ -69,7 +75,7 @@ OPTIONS = (
 )
 KINDS = (
     'identification', 'validation', 'trajectory', 'refused', 'temperature', 'comparison',
-    'drive_gains', 'payload', 'break_away', 'friction_map', 'energy',
+    'drive_gains', 'payload', 'break_away', 'friction_map', 'energy', 'campaign', 'reproduction',
 )
 # A page with every fault that is looked for.
 SPOILED = """<!DOCTYPE html><html><head><title>spoiled</title>
@@ -83,7 +89,7 @@ SPOILED = """<!DOCTYPE html><html><head><title>spoiled</title>
 </body></html>"""
 # Looks at every page in a frame of its own, at every width, as it is and with everything opened;
 # then once more with the rules for paper, where what is folded away has to be there.
-CHECKER = """<!DOCTYPE html><html><head><meta charset="utf-8"></head><body><script>
+CHECKER = r"""<!DOCTYPE html><html><head><meta charset="utf-8"></head><body><script>
 const pages = PAGES, widths = WIDTHS, found = [];
 function fill(name, text, width) {
   return new Promise(resolve => {
@@ -117,10 +123,11 @@ function measure(frame, name, width, state) {
     fetched: loads.map(one => one.name).filter(address => !address.startsWith('data:')),
     wanted: [...page.querySelectorAll('[src], [href]')].map(
       one => one.getAttribute('src') || one.getAttribute('href')
-    ).filter(address => !/^(data:image.png|#)/.test(address)),
-    broken: [...page.querySelectorAll('a[href]')].map(one => one.getAttribute('href')).filter(
-      address => !page.getElementById(address.slice(1))
-    ),
+    // Pages of the runs lie beside that of their campaign.
+    ).filter(address => !/^(data:image.png|#|runs\/)/.test(address)),
+    broken: [...page.querySelectorAll('a[href^="#"]')].map(
+      one => one.getAttribute('href')
+    ).filter(address => !page.getElementById(address.slice(1))),
     folded: [...page.querySelectorAll('details')].filter(
       one => !one.lastElementChild.checkVisibility()
     ).length,
@@ -171,6 +178,8 @@ def pages():
         'break_away': render_break_away_report('arm', _break_away()),
         'friction_map': _friction_map_page(),
         'energy': _energy_page(model, unseen),
+        'campaign': _campaign_page(),
+        'reproduction': _reproduction_page('rajagopal_2017'),
     }
 
 
@@ -225,6 +234,20 @@ def _energy_page(model, dataset):
         model, energy, check_threshold(energy, threshold), (('Motion', 'a bag'),), ('a note',),
         'predict ..',
     )
+
+
+def _campaign_page():
+    states = [*made_up_runs.year_of_runs(0.4), made_up_runs.failed_state('lost')]
+    health = judge_health(made_up_runs.campaign_of(states), states)
+    return render_campaign_report('fleet', [run_row(one) for one in states], health, (), ())
+
+
+def _reproduction_page(seed):
+    content = json.loads((REPRODUCTIONS / f'{seed}.json').read_text(encoding='utf-8'))
+    return render_report(content, {
+        name: (REPRODUCTIONS / picture['file']).read_bytes()
+        for name, picture in content['pictures'].items()
+    }, 'reproduce ..')
 
 
 @pytest.fixture(scope='module')
