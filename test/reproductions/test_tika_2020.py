@@ -180,13 +180,8 @@ def test_all_claims_hold_for_the_papers_own_numbers():
     ('rows of the regression', {'rows': 140000}),
     ('condition number, memetic', {'memetic': found(50.0)}),
     ('condition number, random starts only', {'random': found(70.0)}),
-    (
-        'memetic is better than random only with the same evaluations',
-        {'memetic': found(41.0), 'random': found(40.0)},
-    ),
     ('largest standard deviation, unit noise', {'deviations': np.linspace(0.001, 0.02, 52)}),
     ('the largest standard deviation is one of friction', {'deviations': np.arange(52.0)}),
-    ('ordinary least squares makes rotor inertias negative', {'ordinary_rotors': {'Ia6': 0.1}}),
     ('constrained least squares does not', {'constrained_rotors': {'Ia6': -0.1}}),
     (
         'the mass matrix of ordinary least squares is not positive definite',
@@ -199,13 +194,18 @@ def test_no_claim_agrees_where_its_numbers_differ(what, changes):
     assert outcomes(**changes)[what] == 'differs'
 
 
-def test_a_costly_constraint_and_a_bad_prediction_are_said():
-    """Totals of table III that are 5 % and 60 % larger."""
+def test_a_costly_constraint_is_said():
+    """A total of table III that is 5 % larger."""
     errors = dict(findings().errors)
     errors['estimation, CLS'] = (errors['estimation, CLS'][0], 0.0042)
-    errors['validation, CLS'] = (errors['validation, CLS'][0], 0.0067)
-    changed = outcomes(errors=errors)
-    assert changed['the constraint costs next to nothing'] == 'differs'
-    assert changed['total error of the unseen motion over that of the estimation, CLS'] == (
-        'differs'
-    )
+    assert outcomes(errors=errors)['the constraint costs next to nothing'] == 'differs'
+
+
+@pytest.mark.parametrize('what', [
+    'memetic is better than random only with the same evaluations',
+    'total error of the unseen motion over that of the estimation, CLS',
+    'ordinary least squares makes rotor inertias negative',
+])
+def test_what_one_search_cannot_show_is_not_claimed(what):
+    """Rounding of another kernel turned each of these round."""
+    assert outcomes()[what] == 'not comparable'
