@@ -45,7 +45,7 @@ TESTS := echo 'test: all but the nodes' && \
   $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile $(NODE_TESTS:%=--ignore=%); \
   rest=$$?; echo 'test: the nodes'; $(BIN)/python -m pytest $(NODE_OPTIONS) $(NODE_TESTS) && \
   (exit $$rest)
-LINTED := $(wildcard robot_identification launch test benchmarks docs setup.py)
+LINTED := $(wildcard robot_identification launch test benchmarks reproductions docs setup.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -85,7 +85,7 @@ docs: setup ## Build the documentation site in build/docs
 # The pages in docs/reproductions, with the JSON that a test holds them against. A quarter of an hour.
 reproductions: setup ## Reproduce the five papers into docs/reproductions
 	@for seed in $(SEEDS); do \
-	  $(BIN)/robot-identification reproduce $$seed -o docs/reproductions --force || exit 1; \
+	  $(BIN)/python -m reproductions $$seed -o docs/reproductions --force || exit 1; \
 	  rm docs/reproductions/$$seed.html; \
 	done
 

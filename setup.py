@@ -1,21 +1,9 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 from pathlib import Path
 
-from setuptools import find_packages
-from setuptools import setup
+from setuptools import find_packages, setup
 
 package_name = 'robot_identification'
 
@@ -45,7 +33,7 @@ setup(
     version='0.1.0',
     packages=find_packages(include=[package_name, f'{package_name}.*']),
     package_data={
-        package_name: ['py.typed', 'report/templates/*.j2', 'reproductions/pages/*.j2'],
+        package_name: ['py.typed', '**/*.pyi', 'report/templates/*.j2'],
     },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),
@@ -89,6 +77,8 @@ setup(
     description='Identification of the dynamic parameters of robot arms.',
     license='Apache-2.0',
     entry_points={
+        # Lets `ament_copyright` accept the two-line SPDX headers.
+        'ament_copyright.license': [f'apache2_spdx = {package_name}.ament_license:apache2_spdx'],
         'console_scripts': [
             f'robot-identification = {package_name}.cli.main:main',
             *(f'{node} = {package_name}.nodes.{node}:main' for node in nodes),

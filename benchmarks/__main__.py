@@ -1,52 +1,26 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`python -m benchmarks`: run benchmarks, write their figures as JSON and one table of all."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import json
 from pathlib import Path
 import sys
 import time
 from typing import Any
 
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import MissingDependencyError
+from robot_identification.errors import IdentificationError, MissingDependencyError
 from robot_identification.files import write_atomically
 
-from . import consistent
-from . import contact
-from . import coverage
-from . import excitation
-from . import figaroh
-from . import gradient
-from . import imports
-from . import many_bags
-from . import optimizers
-from . import predictor
-from . import reading
-from . import recorder
-from . import regressor
-from . import scaling
-from . import tracking
-from . import whole
-from .figures import Figure
-from .figures import machine
+from . import (
+    consistent, contact, coverage, doubts, excitation, figaroh, gradient, imports, many_bags,
+    optimizers, predictor, reading, recorder, regressor, scaling, tracking, whole,
+)
+from .figures import Figure, machine
 
 RESULTS = Path(__file__).resolve().parent / 'results'
 TABLE = 'table.md'
@@ -58,6 +32,7 @@ BENCHMARKS = {
     'scaling': scaling,
     'consistent': consistent,
     'coverage': coverage,
+    'doubts': doubts,
     'imports': imports,
     'reading': reading,
     'recorder': recorder,

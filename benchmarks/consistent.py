@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What finding bodies that can exist takes, and that it does not depend on the number of samples.
@@ -26,22 +15,17 @@ from functools import partial
 import numpy as np
 from robot_identification.estimation.estimators.consistent import fit_consistently
 from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.observations import build_problem
-from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.observations import build_problem, TrainingData
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.base_parameters import random_motion, reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import prior_inertial_parameters, standard_torque
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
 
-from .figures import alternate
-from .figures import Figure
-from .figures import ratio
+from .figures import alternate, Figure, ratio
 
 REPEATS = 9
 FEW, MANY = 1000, 20_000

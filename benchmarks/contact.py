@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 False collisions in an hour of free motion of a simulated UR5, and how soon touches are seen.
@@ -22,11 +11,9 @@ calibrated on some minutes of other motions, and then it moves for an hour, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 import os
 from pathlib import Path
@@ -34,52 +21,37 @@ import tempfile
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.regressor import continue_friction
-from robot_identification.model.regressor import initial_friction_states
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import rigid_and_transmitted_torque
+from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.regressor import (
+    continue_friction, initial_friction_states, Motion, observation_matrix,
+    rigid_and_transmitted_torque,
+)
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.monitoring.collision import (
+    calibrate_thresholds, CollisionDetector, CollisionThresholds, MOSTLY, NEGLIGIBLE, RestMemory,
+    smallest_seen, SURE,
+)
+from robot_identification.monitoring.momentum_observer import DEFAULT_BANDWIDTH, MomentumObserver
 from robot_identification.pipeline import identify
-from robot_identification.prediction.collision import calibrate_thresholds
-from robot_identification.prediction.collision import CollisionDetector
-from robot_identification.prediction.collision import CollisionThresholds
-from robot_identification.prediction.collision import MOSTLY
-from robot_identification.prediction.collision import NEGLIGIBLE
-from robot_identification.prediction.collision import RestMemory
-from robot_identification.prediction.collision import smallest_seen
-from robot_identification.prediction.collision import SURE
-from robot_identification.prediction.momentum_observer import DEFAULT_BANDWIDTH
-from robot_identification.prediction.momentum_observer import MomentumObserver
-from robot_identification.prediction.torque_predictor import DEFAULT_CUTOFF
-from robot_identification.prediction.torque_predictor import ORDER
-from robot_identification.simulation.contact import Contact
-from robot_identification.simulation.contact import JointPush
-from robot_identification.simulation.run import record_motion
-from robot_identification.simulation.run import SimulatedRun
-from robot_identification.simulation.thermal import AMBIENT
-from robot_identification.simulation.thermal import TIME_CONSTANT
-from robot_identification.simulation.thermal import WARM_UP_RISE
-from robot_identification.simulation.thermal import WARM_UP_TIME
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.truth import with_warming
-from robot_identification.simulation.twin import Sensors
-from robot_identification.simulation.twin import Twin
+from robot_identification.prediction.torque_predictor import DEFAULT_CUTOFF, ORDER
+from robot_identification.recording.simulated_run import write_simulated_bag
+from robot_identification.simulation.contact import Contact, JointPush
+from robot_identification.simulation.run import record_motion, SimulatedRun
+from robot_identification.simulation.thermal import (
+    AMBIENT, TIME_CONSTANT, WARM_UP_RISE, WARM_UP_TIME,
+)
+from robot_identification.simulation.truth import (
+    draw_truth, Truth, with_static_friction, with_warming,
+)
+from robot_identification.simulation.twin import Sensors, Twin
 import scipy
 
 from .figures import Figure
-from .tracking import HOME
-from .tracking import recorded_motion
-
-FloatArray = NDArray[np.float64]
+from .tracking import HOME, recorded_motion
 
 RATE = 500.0
 PERIOD = 1.0 / RATE
@@ -455,7 +427,7 @@ class Task:
 
     def model(self) -> IdentifiedModel:
         """Return the model."""
-        return load_identified_model(self.model_file)
+        return load_model(self.model_file)
 
 
 def count_alarms(
@@ -604,7 +576,7 @@ def compare(arm: int, hours: float, workers: int | None = None) -> dict[tuple[st
     )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / 'model.yaml'
-        file.write_text(dump_identified_model(model), encoding='utf-8')
+        file.write_text(dump_model(model), encoding='utf-8')
         task = Task(file, arm, limits)
         with ProcessPoolExecutor(workers or os.cpu_count(), get_context('spawn')) as pool:
             on_joints = [

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 How often intervals hold the truth, on noise that is correlated in time.
@@ -22,29 +11,24 @@ recording with new noise, estimated by WLS. Joints 1, 3, 5 have autoregressive n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import TIME_BLOCKS
-from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.uncertainty.covariance import bootstrap_covariance
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.estimation.uncertainty.intervals import confidence_intervals
-from robot_identification.estimation.uncertainty.intervals import joint_test
-from robot_identification.estimation.uncertainty.intervals import prediction_half_widths
-from robot_identification.estimation.uncertainty.intervals import residual_noise
+from robot_identification.estimation.uncertainty.covariance import (
+    bootstrap_covariance, Covariance, covariance_of,
+)
+from robot_identification.estimation.uncertainty.intervals import (
+    confidence_intervals, joint_test, prediction_half_widths, residual_noise,
+)
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
 from scipy.signal import lfilter

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A designed motion against random ones: the same arm, the same limits, the same number of samples.
@@ -26,21 +15,15 @@ from importlib.util import find_spec
 
 import numpy as np
 from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import standard_torque
-from robot_identification.processors import available_processors
+from robot_identification.model.regressor import Motion, standard_torque
+from robot_identification.parallel import available_processors
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import inverse_dynamics
 
-from .figaroh import estimate_ours
-from .figaroh import NOISE
-from .figaroh import RATE
-from .figaroh import SimulatedSet
-from .figaroh import TheirArm
+from .figaroh import estimate_ours, NOISE, RATE, SimulatedSet, TheirArm
 from .figures import Figure
 
 # One seed each, of the motions and of the noise.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Observation matrix, reduction and whole identification beside FIGAROH, where it is installed."""
 
@@ -25,31 +14,22 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import build_problem
-from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.observations import build_problem, TrainingData
 from robot_identification.estimation.problem import Estimate
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.base_parameters import BaseReduction, random_motion, reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import block_slices
-from robot_identification.model.regressor import initial_friction_states
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.parameters import make_standard_parameters, StandardParameters
+from robot_identification.model.regressor import (
+    block_slices, initial_friction_states, Motion, observation_matrix, standard_torque,
+)
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import Truth
+from robot_identification.simulation.truth import draw_truth, Truth
 from robot_identification.simulation.twin import inverse_dynamics
 
-from .figures import alternate
-from .figures import Figure
-from .figures import ratio
+from .figures import alternate, Figure, ratio
 from .regressor import raw_calls
 
 REPEATS = 9
@@ -283,8 +263,7 @@ def _compare_identification(release: str, repeats: int) -> list[Figure]:
 
 def reduce_with_figaroh(W: np.ndarray) -> int:
     """Return the number of base parameters that FIGAROH finds in an observation matrix."""
-    from figaroh.tools import qrdecomposition
-    from figaroh.tools import regressor
+    from figaroh.tools import qrdecomposition, regressor
 
     names = {f'column {index}': 0.0 for index in range(W.shape[1])}
     dropped, kept = regressor.get_index_eliminate(W, names, 1e-6)

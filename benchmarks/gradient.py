@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Objective and exact gradient of a motion beside forward differences and Pinocchio's own."""
 
@@ -18,14 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.problem import FormProblem
 from robot_identification.model.catalogue import load_robot
 
-from .figures import alternate
-from .figures import Figure
-from .figures import ratio
+from .figures import alternate, Figure, ratio
 
 REPEATS = 15
 SHARPNESS = 8.0

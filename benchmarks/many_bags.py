@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What other processes gain where a model is fitted to many bags: by one process and by two.
@@ -28,24 +17,18 @@ import time
 
 import numpy as np
 from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.many_bags import BagObservations
-from robot_identification.estimation.many_bags import BagSource
-from robot_identification.estimation.many_bags import survey_bags
+from robot_identification.estimation.many_bags import BagObservations, BagSource, survey_bags
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.observations import TIME_BLOCKS
-from robot_identification.estimation.schedulers import InThisProcess
-from robot_identification.estimation.schedulers import LocalProcesses
-from robot_identification.estimation.schedulers import Scheduler
-from robot_identification.experiment.bag import write_joint_states
 from robot_identification.files import file_sha256
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.robot_model import RobotModel
+from robot_identification.parallel import InThisProcess, LocalProcesses, Scheduler
+from robot_identification.recording.bag import write_joint_states
 
 from .figures import Figure
-from .whole import GAINS
-from .whole import RATE
-from .whole import simulate_minute
+from .whole import GAINS, RATE, simulate_minute
 
 REPEATS = 3
 FEW = 3

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The torque predictor behind a 500 Hz driver: latency, CPU time and memory, with all its topics.
@@ -31,32 +20,23 @@ import tempfile
 import time
 
 import numpy as np
-from robot_identification.cli.processes import check_ros
-from robot_identification.cli.processes import isolated_environment
-from robot_identification.cli.processes import NodeProcess
-from robot_identification.cli.processes import own_domain
-from robot_identification.cli.processes import running
+from robot_identification.cli.processes import (
+    check_ros, isolated_environment, NodeProcess, own_domain, running,
+)
 from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.pipeline import identify
-from robot_identification.prediction.comparison import compare_effort
-from robot_identification.prediction.comparison import read_measured
+from robot_identification.prediction.comparison import compare_effort, read_measured
 from robot_identification.prediction.torque_predictor import TorquePredictor
-from robot_identification.simulation.run import driver_period
-from robot_identification.simulation.run import record_motion
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.twin import Sensors
-from robot_identification.simulation.twin import Twin
+from robot_identification.recording.simulated_run import write_simulated_bag
+from robot_identification.simulation.run import driver_period, record_motion
+from robot_identification.simulation.truth import draw_truth, with_static_friction
+from robot_identification.simulation.twin import Sensors, Twin
 
 from .figures import Figure
-from .processes import busy_cores
-from .processes import cpu_share
-from .processes import resident_memory
+from .processes import busy_cores, cpu_share, resident_memory
 from .tracking import recorded_motion
 
 REPEATS = 3
@@ -117,11 +97,11 @@ def _make_files(folder: Path) -> None:
         run = record_motion(robot, twin, motion, period * np.arange(float(rows)), period)
         write_simulated_bag(folder / name, robot, run)
     model = identify(robot, [folder / 'training'], IdentifyOptions()).model
-    (folder / 'identified_model.yaml').write_text(dump_identified_model(model))
+    (folder / 'identified_model.yaml').write_text(dump_model(model))
 
 
 def _difference_from_zero_phase(folder: Path) -> float:
-    model = load_identified_model(folder / 'identified_model.yaml')
+    model = load_model(folder / 'identified_model.yaml')
     causal, smooth = (
         compare_effort(model, folder / 'published', causal=kind)[0] for kind in (True, False)
     )
@@ -167,7 +147,7 @@ def drive(predictor: int, folder: Path, seconds: float) -> dict[str, float]:
     from rclpy.qos import QoSProfile
     from sensor_msgs.msg import JointState
 
-    model = load_identified_model(folder / 'identified_model.yaml')
+    model = load_model(folder / 'identified_model.yaml')
     measured, _ = read_measured(model, folder / 'published')
     rclpy.init()
     node = rclpy.create_node('driver')

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Reading of bags: joint states decoded in blocks, whole recordings, and the memory of a long one.
@@ -31,23 +20,17 @@ import tempfile
 import time
 
 import numpy as np
-from robot_identification.errors import DataError
-from robot_identification.errors import MissingDependencyError
-from robot_identification.experiment.bag import JOINT_STATE
-from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.bag import RosbagsBackend
-from robot_identification.experiment.bag import write_joint_states
-from robot_identification.experiment.bag_files import FileBackend
-from robot_identification.experiment.joint_states import JointColumns
-from robot_identification.experiment.joint_states import JointTable
-from robot_identification.experiment.joint_states import quantities_of
-from robot_identification.experiment.raw_bag import RawBlock
-from robot_identification.experiment.rosbags_backend import decode_joint_state
+from robot_identification.errors import DataError, MissingDependencyError
 from robot_identification.model.robot_model import plain_encoders
+from robot_identification.recording.bag import (
+    JOINT_STATE, read_recording, RosbagsBackend, write_joint_states,
+)
+from robot_identification.recording.bag_files import FileBackend
+from robot_identification.recording.joint_states import JointColumns, JointTable, quantities_of
+from robot_identification.recording.raw_bag import RawBlock
+from robot_identification.recording.rosbags_backend import decode_joint_state
 
-from .figures import alternate
-from .figures import Figure
-from .figures import ratio
+from .figures import alternate, Figure, ratio
 
 REPEATS = 7
 # One minute, and twenty, of a driver at 500 Hz.

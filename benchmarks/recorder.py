@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The bag recorder against a 500 Hz driver: losses, CPU time and memory.
@@ -29,18 +18,14 @@ import sys
 import tempfile
 import time
 
-from robot_identification.cli.processes import check_ros
-from robot_identification.cli.processes import isolated_environment
-from robot_identification.cli.processes import NodeProcess
-from robot_identification.cli.processes import own_domain
-from robot_identification.cli.processes import running
+from robot_identification.cli.processes import (
+    check_ros, isolated_environment, NodeProcess, own_domain, running,
+)
 from robot_identification.errors import DataError
-from robot_identification.experiment.bag import RosbagsBackend
+from robot_identification.recording.bag import RosbagsBackend
 
 from .figures import Figure
-from .processes import busy_cores
-from .processes import cpu_share
-from .processes import resident_memory
+from .processes import busy_cores, cpu_share, resident_memory
 
 REPEATS = 3
 SECONDS = 20.0

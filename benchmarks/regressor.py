@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Observation matrices, structural reduction and least squares of a UR5, without ROS."""
 
@@ -19,27 +8,21 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import build_problem
-from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.observations import build_problem, TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
+from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import link_frames
-from robot_identification.model.parameter_classes import linear_classes
-from robot_identification.model.parameter_classes import physical_classes
-from robot_identification.model.parameter_classes import unidentifiable_reasons
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.parameter_classes import (
+    linear_classes, physical_classes, unidentifiable_reasons,
+)
+from robot_identification.model.parameters import make_standard_parameters, StandardParameters
+from robot_identification.model.regressor import inertial_regressor, Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.model.symbols import find_symbols
 from robot_identification.processing.dataset import Dataset
 
-from .figures import alternate
-from .figures import Figure
-from .figures import ratio
+from .figures import alternate, Figure, ratio
 
 REPEATS = 25
 SAMPLES = 5000

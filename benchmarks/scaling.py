@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """How the work grows with samples, joints and bags: everything from samples to estimate by WLS."""
 
@@ -20,20 +9,15 @@ from pathlib import Path
 import tempfile
 
 import numpy as np
-from robot_identification.estimation.schedulers import InThisProcess
 from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.robot_model import make_robot_model, RobotModel
 from robot_identification.model.urdf import parse_urdf
+from robot_identification.parallel import InThisProcess
 
-from .figaroh import estimate_ours
-from .figaroh import SimulatedSet
-from .figures import alternate
-from .figures import Figure
-from .figures import ratio
-from .many_bags import take_time
-from .many_bags import write_bags
+from .figaroh import estimate_ours, SimulatedSet
+from .figures import alternate, Figure, ratio
+from .many_bags import take_time, write_bags
 from .regressor import raw_calls
 from .whole import GAINS
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Tracking error of a simulated UR5 with and without feed-forward, and with computed torque.
@@ -28,34 +17,24 @@ from pathlib import Path
 import tempfile
 
 import numpy as np
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.method import PLAIN_FRICTION
+from robot_identification.estimation.method import IdentifyOptions, PLAIN_FRICTION
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import identify
-from robot_identification.prediction.feed_forward import FeedForward
-from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.rigid_torque import RigidTorque
-from robot_identification.simulation.controlled_arm import ComputedTorque
-from robot_identification.simulation.controlled_arm import CONTROL_RATE
-from robot_identification.simulation.controlled_arm import ControlledArm
-from robot_identification.simulation.controlled_arm import Controller
-from robot_identification.simulation.controlled_arm import PdControl
-from robot_identification.simulation.controlled_arm import PositionLoop
-from robot_identification.simulation.controlled_arm import track
-from robot_identification.simulation.controlled_arm import Tracking
+from robot_identification.recording.simulated_run import write_simulated_bag
+from robot_identification.simulation.controlled_arm import (
+    ComputedTorque, CONTROL_RATE, ControlledArm, Controller, PdControl, PositionLoop, track,
+    Tracking,
+)
 from robot_identification.simulation.controller import quintic
-from robot_identification.simulation.run import driver_period
-from robot_identification.simulation.run import record_motion
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.twin import Sensors
-from robot_identification.simulation.twin import Twin
+from robot_identification.simulation.run import driver_period, record_motion
+from robot_identification.simulation.truth import draw_truth, Truth, with_static_friction
+from robot_identification.simulation.twin import Sensors, Twin
 
 from .figures import Figure
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What a whole `identify` takes: a minute and an hour of a UR5e at 500 Hz, by the command line.
@@ -30,10 +19,8 @@ import time
 
 import numpy as np
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.experiment.bag import BagWriter
-from robot_identification.experiment.bag import JOINT_STATE
-from robot_identification.experiment.bag import write_joint_states
 from robot_identification.model.catalogue import load_robot
+from robot_identification.recording.bag import BagWriter, JOINT_STATE, write_joint_states
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import inverse_dynamics
 

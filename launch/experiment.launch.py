@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Start everything an experiment needs.
@@ -23,20 +12,15 @@ moves before somebody has armed the runner, and the coordinator never does.
 import secrets
 
 from launch import LaunchDescription
-from launch.actions import DeclareLaunchArgument
-from launch.actions import GroupAction
-from launch.actions import IncludeLaunchDescription
-from launch.actions import LogInfo
-from launch.actions import RegisterEventHandler
-from launch.actions import Shutdown
-from launch.conditions import IfCondition
-from launch.conditions import UnlessCondition
+from launch.actions import (
+    DeclareLaunchArgument, GroupAction, IncludeLaunchDescription, LogInfo, RegisterEventHandler,
+    Shutdown,
+)
+from launch.conditions import IfCondition, UnlessCondition
 from launch.event_handlers import OnProcessExit
-from launch.substitutions import AndSubstitution
-from launch.substitutions import Command
-from launch.substitutions import LaunchConfiguration
-from launch.substitutions import NotSubstitution
-from launch.substitutions import PathJoinSubstitution
+from launch.substitutions import (
+    AndSubstitution, Command, LaunchConfiguration, NotSubstitution, PathJoinSubstitution,
+)
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare

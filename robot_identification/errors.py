@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Errors a user can cause, each with the exit code of the command line.
@@ -18,13 +7,16 @@ Errors a user can cause, each with the exit code of the command line.
 Every message names the file, topic or joint, the value, the limit and what to do next.
 """
 
+from robot_identification.texts import shown
+
 
 class IdentificationError(Exception):
     """
     Root of every error this package raises on purpose.
 
     Names from strangers' files and messages are in the texts, so what could steer a terminal is
-    not shown, and a line after the first one begins with spaces: it cannot pass for a log line.
+    not shown, nor is the middle of an endless line, and a line after the first one begins with
+    spaces: it cannot pass for a log line.
     """
 
     exit_code = 4
@@ -33,9 +25,7 @@ class IdentificationError(Exception):
         """Return the message for terminals and logs."""
         first, *others = super().__str__().split('\n')
         lines = [first, *(line if line.startswith('  ') else f'  {line}' for line in others)]
-        return '\n'.join(
-            ''.join(letter if letter.isprintable() else '?' for letter in line) for line in lines
-        )
+        return shown('\n'.join(lines))
 
 
 class UsageError(IdentificationError):

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Files that people write and keep: strict YAML and JSON in, atomic files out.
@@ -21,7 +10,8 @@ are refused before anything is built from them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 import hashlib
 import json
@@ -29,13 +19,18 @@ import os
 from pathlib import Path
 import re
 import secrets
+import signal
+import threading
 from typing import Any
 
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 import yaml
 
 MAXIMUM_TEXT_BYTES = 20_000_000
+# Python's integers have no end; NumPy calculates with those of 64 bits.
+LARGEST_INTEGER = 2**63 - 1
+# No format of ours has more than ten.
+DEEPEST_LEVEL = 40
 
 
 @dataclass(frozen=True)
@@ -64,14 +59,25 @@ _SEPARATORS = (',', '\n', ': ', '- ', '? ', '[', '{')
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """YAML 1.2 numbers, no aliases, no duplicate keys."""
+    """YAML 1.2 numbers, no aliases, no duplicate keys, no deep nesting."""
+
+    _depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.events.AliasEvent):
             raise yaml.constructor.ConstructorError(
                 None, None, 'aliases are not allowed here', self.get_mark()
             )
-        return super().compose_node(parent, index)
+        # PyYAML looks through all levels for every word.
+        if self._depth >= DEEPEST_LEVEL:
+            raise yaml.constructor.ConstructorError(
+                None, None, f'more than {DEEPEST_LEVEL} levels are nested here', self.get_mark()
+            )
+        self._depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         keys: set[Any] = set()
@@ -120,10 +126,24 @@ _StrictLoader.add_implicit_resolver(
 
 def _plain_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
     # PyYAML's own would read 010 as eight.
-    return int(node.value)
+    value = int(node.value)
+    if abs(value) > LARGEST_INTEGER:
+        raise yaml.constructor.ConstructorError(
+            None, None, f'the integer {node.value:.20}.. is beyond {LARGEST_INTEGER}, the largest '
+            'of 64 bits', node.start_mark,
+        )
+    return value
 
 
 _StrictLoader.add_constructor('tag:yaml.org,2002:int', _plain_int)
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is something at a path; a name too long for a file is that of none."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
 
 
 def read_text(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> str:
@@ -145,7 +165,7 @@ def read_text(path: Path, limits: TextLimits = MACHINE_WRITTEN) -> str:
         If it is not a regular file, too large or not UTF-8.
 
     """
-    if not path.exists():
+    if not is_there(path):
         raise UsageError(f'no such file: {path}')
     if not path.is_file():
         raise DescriptionError(f'{path} is not a regular file')
@@ -199,7 +219,8 @@ def parse_yaml(
         content = yaml.load(text, Loader=_StrictLoader)
     # Explicit tags on values they do not fit make PyYAML stumble in ways of its own.
     except (
-        yaml.YAMLError, ValueError, RecursionError, KeyError, AttributeError, TypeError
+        yaml.YAMLError, ValueError, RecursionError, KeyError, AttributeError, TypeError,
+        OverflowError,
     ) as error:
         raise DescriptionError(f'{source} is not valid YAML: {error}') from error
     if not isinstance(content, dict):
@@ -346,18 +367,49 @@ def write_results(directory: Path, contents: Mapping[str, str | bytes], force: b
         If one of them exists already and `force` is not set.
 
     """
-    for name in contents:
-        check_writable(directory / name, force)
+    write_files({directory / name: content for name, content in contents.items()}, force)
+
+
+def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:
+    """
+    Write files in any folders, all of them or none; an interrupt changes nothing of that.
+
+    Raises
+    ------
+    UsageError
+        If one of them exists already and `force` is not set.
+
+    """
+    for path in contents:
+        check_writable(path, force)
     staged: dict[Path, Path] = {}
     try:
-        for name, content in contents.items():
-            staged[directory / name] = _stage(directory / name, content)
+        for path, content in contents.items():
+            staged[path] = _stage(path, content)
         # Everything is on the disk: what is left cannot run out of space half-way.
-        for path, temporary in staged.items():
-            temporary.replace(path)
+        with _interrupts_deferred():
+            for path, temporary in staged.items():
+                temporary.replace(path)
     finally:
         for temporary in staged.values():
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of the block; only the main thread is interrupted by it."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    received: list[tuple[Any, Any]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: received.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if received:
+            before(*received[0])
 
 
 def to_plain(value: Any) -> Any:

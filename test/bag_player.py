@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Plays a bag's raw messages, as `ros2 bag play` does, for tests where that is not installed.
@@ -24,15 +13,11 @@ from __future__ import annotations
 from pathlib import Path
 import time
 
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.nodes.recording_types import message_class
-from ros_helpers import acknowledged
-from ros_helpers import Graph
-from ros_helpers import wait_until
+from ros_helpers import acknowledged, Graph, wait_until
 from rosbags.highlevel import AnyReader
-from rosbags.typesys import get_typestore
-from rosbags.typesys import Stores
+from rosbags.typesys import get_typestore, Stores
 from rosgraph_msgs.msg import Clock
 
 NANOSECONDS = 1_000_000_000

@@ -1,23 +1,10 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What several tests build: small URDFs, bags message by message, and a real test arm."""
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from contextlib import redirect_stderr
-from contextlib import redirect_stdout
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 import io
 from pathlib import Path
@@ -132,10 +119,8 @@ def write_bag(
     plugin: str = 'mcap',
 ) -> Path:
     """Write messages with rosbags alone, so that what reads them is tested by something else."""
-    from rosbags.rosbag2 import StoragePlugin
-    from rosbags.rosbag2 import Writer
-    from rosbags.typesys import get_typestore
-    from rosbags.typesys import Stores
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import get_typestore, Stores
 
     store = get_typestore(Stores.ROS2_JAZZY)
     header, time = store.types['std_msgs/msg/Header'], store.types['builtin_interfaces/msg/Time']
@@ -172,10 +157,8 @@ def write_run(path, robot, run, **changes):
 
 def write_text_bag(path: Path, count: int) -> Path:
     """Write a bag of `count` strings and no joint state."""
-    from rosbags.rosbag2 import StoragePlugin
-    from rosbags.rosbag2 import Writer
-    from rosbags.typesys import get_typestore
-    from rosbags.typesys import Stores
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import get_typestore, Stores
 
     store = get_typestore(Stores.ROS2_JAZZY)
     kind = 'std_msgs/msg/String'

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Fixtures of the tests that need no ROS: known arms, simulated recordings, the command line."""
 
@@ -21,28 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from blas_threads import BLAS_THREADS
-from builders import mixed_urdf
-from builders import panda_urdf_path
-from builders import run_command
-from builders import write_run
-from hypothesis import HealthCheck
-from hypothesis import settings
+from builders import mixed_urdf, panda_urdf_path, run_command, write_run
+from hypothesis import HealthCheck, settings
 from long_tests import ASKED_FOR
 import numpy as np
 import pytest
 from recordings import designed_motion
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.experiment.simulated_run import simulate
-from robot_identification.model.catalogue import known_robots
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.catalogue import known_robots, load_robot
+from robot_identification.model.model_file import dump_model
+from robot_identification.model.robot_model import make_robot_model, RobotModel
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.pipeline import identify
-from robot_identification.report import identification_report
-from robot_identification.report import residual_section
-from robot_identification.report import validation_report
+from robot_identification.recording.simulated_run import simulate
+from robot_identification.report import identification_report, residual_section, validation_report
 from robot_identification.report.figures import singular_value_picture
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors
@@ -147,7 +128,7 @@ def identification(scene):
 def model_file(identification, tmp_path_factory):
     """Return the model file of that identification."""
     path = tmp_path_factory.mktemp('model') / 'identified_model.yaml'
-    path.write_text(dump_identified_model(identification.model))
+    path.write_text(dump_model(identification.model))
     return path
 
 

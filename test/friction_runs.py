@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Recordings of strokes of even speed, by MuJoCo: what a friction map is made of."""
 
@@ -18,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 from robot_identification.excitation.experiment_file import read_experiment
-from robot_identification.excitation.friction_map import friction_strokes
-from robot_identification.experiment.recording import Channel
-from robot_identification.experiment.recording import Recording
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing.process import process
+from robot_identification.processing.processing import process
+from robot_identification.recording.recording import Channel, Recording
 from robot_identification.simulation.run import SimulatedRun
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.studies.friction_map.plan import friction_strokes
 
 RATE = 125.0
 # Of the effort, as a share of the limit; of positions [rad] and velocities [rad/s].

@@ -1,34 +1,20 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Identified models of a small simulated arm at chosen temperatures; MuJoCo is the truth."""
 
 from dataclasses import replace
 
 import numpy as np
-from recordings import fourier_motion
-from recordings import write_small_arm
+from recordings import fourier_motion, write_small_arm
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.observations import Observations, TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.coulomb import CoulombFriction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.processing.dataset import Dataset
 from robot_identification.simulation.truth import draw_truth

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Simulated arms, recorded the way real ones are: late efforts, irregular stamps, lost messages.
@@ -21,17 +10,13 @@ MuJoCo moves the arm; what a driver and its sensors make of the motion is done h
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
+from builders import joint, link, robot_urdf
 import numpy as np
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.files import dump_yaml
 from robot_identification.model.regressor import Motion
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import true_inertial_parameters
-from robot_identification.simulation.twin import Twin
+from robot_identification.simulation.twin import NOISE_FREE, true_inertial_parameters, Twin
 
 # Between two samples of the truth [s]; straight lines between them are off by 2e-6 rad at most.
 STEP = 0.001

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A ROS graph for one test: its own domain on this host, node processes, a client node.
@@ -20,9 +9,7 @@ Importing this file skips the test module that does so where rclpy is not instal
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -31,29 +18,24 @@ import threading
 import time
 from typing import Any
 
-from forked_nodes import Forker
-from forked_nodes import NODES
+from forked_nodes import Forker, NODES
 import pytest
 
 try:
     import rclpy
 except ImportError as error:
     pytest.skip(f'needs ROS 2: {error}', allow_module_level=True)
-from rcl_interfaces.srv import GetParameterTypes
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import GetParameterTypes, SetParameters
 from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.task import Future
-from robot_identification.cli.processes import isolated_environment
-from robot_identification.cli.processes import NodeProcess
-from robot_identification.cli.processes import own_domain
-from robot_identification.cli.processes import running
+from robot_identification.cli.processes import (
+    isolated_environment, NodeProcess, own_domain, running,
+)
 from std_srvs.srv import Trigger
 
 DEADLINE = 20.0

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 SROS 2 policies of our nodes, from what the running nodes have on the graph.
@@ -21,10 +10,8 @@ SROS 2 policies of our nodes, from what the running nodes have on the graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
-from contextlib import contextmanager
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, ExitStack
 from pathlib import Path
 import signal
 import subprocess
@@ -33,20 +20,16 @@ import tempfile
 import time
 from xml.sax.saxutils import escape
 
-from rclpy.action import get_action_client_names_and_types_by_node
-from rclpy.action import get_action_server_names_and_types_by_node
-from rclpy.node import Node
-from rclpy.node import NodeNameNonExistentError
-from robot_identification.files import dump_yaml
-from robot_identification.files import write_atomically
+from rclpy.action import (
+    get_action_client_names_and_types_by_node, get_action_server_names_and_types_by_node,
+)
+from rclpy.node import Node, NodeNameNonExistentError
+from robot_identification.files import dump_yaml, write_atomically
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.motion_interface import LIST_SERVICE
-from robot_identification.nodes.robot_state import MODE_TOPIC
-from robot_identification.nodes.robot_state import SAFETY_TOPIC
+from robot_identification.nodes.robot_state import MODE_TOPIC, SAFETY_TOPIC
 from robot_identification.nodes.rtde_reader import KEYS
-from ros_helpers import Graph
-from ros_helpers import own_graph
-from ros_helpers import wait_until
+from ros_helpers import Graph, own_graph, wait_until
 
 FOLDER = Path(__file__).resolve().parents[1] / 'security' / 'policies'
 NAMESPACE = '/arm'
@@ -96,7 +79,10 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         'publish': tuple(f'{name}/joint_trajectory' for name in CONTROLLERS),
         'call': tuple(f'{name}/follow_joint_trajectory' for name in CONTROLLERS),
         'subscribe': (SAFETY_TOPIC, MODE_TOPIC, 'robot_description'),
-        'request': (LIST_SERVICE,),
+        'request': (
+            LIST_SERVICE,
+            *(f'{name}/{verb}_parameters' for name in CONTROLLERS for verb in ('get', 'list')),
+        ),
     },
     'bag_recorder': {
         'subscribe': (

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A path that a stranger names stays below the allowed folders, or is refused in words."""
 
@@ -18,11 +7,9 @@ import os
 from pathlib import Path
 import socket
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import pytest
-from robot_identification.allowed_paths import inside_roots
-from robot_identification.allowed_paths import root_folders
+from robot_identification.allowed_paths import inside_roots, root_folders
 from robot_identification.errors import UsageError
 
 PARTS = ('..', '.', 'inner', 'file', 'new', 'out', 'in', 'ring', 'fifo', 'a b', 'ä', '~', '')

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What goes wrong with recordings, typed as a user types it: used and said, or refused in words.
@@ -23,8 +12,7 @@ message by message.
 
 import ast
 from contextlib import contextmanager
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import gc
 import itertools
 import os
@@ -35,27 +23,19 @@ import shutil
 import signal
 from typing import Any
 
-from builders import contents
-from builders import FIRST_STAMP
-from builders import JOINT_STATE
-from builders import joint_states
-from builders import run_command
-from builders import write_bag
+from builders import contents, FIRST_STAMP, JOINT_STATE, joint_states, run_command, write_bag
 import numpy as np
 import pytest
-from recordings import Driver
-from recordings import execute
-from recordings import write_small_arm
+from recordings import Driver, execute, write_small_arm
+from robot_identification import arrays
 from robot_identification.estimation import observations
-from robot_identification.experiment import storage
-from robot_identification.experiment.bag import write_joint_states
 from robot_identification.files import read_yaml
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.model_file import load_model
 from robot_identification.processing import blocks
+from robot_identification.recording.bag import write_joint_states
 from robot_identification.simulation.truth import draw_truth
-from shown_by import all_tests
-from shown_by import assert_exists
+from shown_by import all_tests, assert_exists
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -63,7 +43,7 @@ TESTS = {
     3: (
         'test_faults.py::test_a_full_disk_leaves_the_old_results',
         'test_faults.py::test_a_full_disk_leaves_no_part_of_a_bag',
-        'experiment/test_storage.py::test_a_full_disk_is_our_error',
+        'test_arrays.py::test_a_full_disk_is_our_error',
     ),
     4: (
         'test_faults.py::test_killed_while_writing_every_file_is_the_old_or_the_new_one',
@@ -72,7 +52,7 @@ TESTS = {
     5: (
         'test_faults.py::test_lost_messages_move_nothing_beyond_its_error',
         'test_faults.py::test_a_pause_is_named_and_not_bridged',
-        'processing/test_process.py::test_nothing_is_interpolated_across_a_gap',
+        'processing/test_processing.py::test_nothing_is_interpolated_across_a_gap',
     ),
     6: (
         'test_faults.py::test_what_came_twice_or_late_changes_nothing',
@@ -93,7 +73,7 @@ TESTS = {
     10: (
         'test_faults.py::test_other_names_change_nothing',
         'test_faults.py::test_recordings_that_cannot_be_right_are_refused_in_words',
-        'experiment/test_joint_states.py::'
+        'recording/test_joint_states.py::'
         'test_a_part_of_the_joints_is_an_error_that_lists_both_sets',
     ),
     11: (
@@ -122,7 +102,7 @@ TESTS = {
         'test_faults.py::test_damaged_bags_are_used_beside_good_ones',
         'test_faults.py::test_every_command_says_that_a_bag_is_damaged',
         'test_faults.py::test_what_cannot_be_read_at_all_is_refused',
-        'experiment/test_damaged_bags.py::test_a_damaged_file_gives_its_prefix_or_a_typed_error',
+        'recording/test_damaged_bags.py::test_a_damaged_file_gives_its_prefix_or_a_typed_error',
     ),
     17: (
         'test_faults.py::test_what_one_joint_does_not_show_is_named_and_has_no_error',
@@ -144,8 +124,8 @@ TESTS = {
     ),
     20: (
         'test_faults.py::test_a_recording_too_long_for_memory_gives_the_same_model',
-        'processing/test_process.py::test_an_hour_needs_no_more_memory_than_a_minute',
-        'experiment/test_storage.py::test_release_gives_memory_back',
+        'processing/test_processing.py::test_an_hour_needs_no_more_memory_than_a_minute',
+        'test_arrays.py::test_release_gives_memory_back',
     ),
     28: (
         'test_faults.py::test_any_name_of_a_file_will_do',
@@ -189,7 +169,7 @@ class Arm:
 
     @property
     def model(self):
-        return load_identified_model(self.model_file)
+        return load_model(self.model_file)
 
 
 @pytest.fixture(scope='module')
@@ -262,7 +242,7 @@ class Lab:
 
     @property
     def model(self):
-        return load_identified_model(self.results / 'identified_model.yaml')
+        return load_model(self.results / 'identified_model.yaml')
 
     @property
     def report(self):
@@ -719,7 +699,7 @@ def test_a_joint_with_a_dead_effort_is_not_learned_from(lab):
     found = lab.identify(bag, code=3)
     assert 'warning: effort of reach is 0.7 throughout: nothing can be learned' in found.err
     assert re.search(r'do not determine [\w, ]*\bfv3\b', found.err)
-    whole = load_identified_model(lab.arm.model_file)
+    whole = load_model(lab.arm.model_file)
     model = lab.model
     for name in ('fv1', 'fv2', 'Izz1'):
         expected, error = (
@@ -745,7 +725,7 @@ def test_a_recording_without_motion_is_left_out_of_several(lab):
     found = lab.identify(lab.arm.bags[0], bag)
     assert f'warning: {bag} has no motion, or no effort that changes: left out' in found.err
     np.testing.assert_array_equal(
-        lab.model.theta_base, load_identified_model(lab.arm.model_file).theta_base
+        lab.model.theta_base, load_model(lab.arm.model_file).theta_base
     )
 
 
@@ -836,10 +816,8 @@ def test_what_cannot_be_read_at_all_is_refused(lab, share, words):
 
 def record_states(path, messages, states):
     """Write joint states, and by topic (type, times after the first one [s], values)."""
-    from rosbags.rosbag2 import StoragePlugin
-    from rosbags.rosbag2 import Writer
-    from rosbags.typesys import get_typestore
-    from rosbags.typesys import Stores
+    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.typesys import get_typestore, Stores
 
     store = get_typestore(Stores.ROS2_JAZZY)
     header, time = store.types['std_msgs/msg/Header'], store.types['builtin_interfaces/msg/Time']
@@ -934,7 +912,7 @@ def test_a_recording_too_long_for_memory_gives_the_same_model(lab, options, monk
     """
     lab.identify(lab.arm.bags[0], options=options)
     whole = lab.model
-    monkeypatch.setattr(storage, 'LARGEST_IN_MEMORY', 100)
+    monkeypatch.setattr(arrays, 'LARGEST_IN_MEMORY', 100)
     monkeypatch.setattr(observations, 'KEPT_NUMBERS', 0)
     monkeypatch.setattr(blocks, 'BLOCK_ROWS', 97)
     lab.identify(lab.arm.bags[0], options=(*options, '--force'))
@@ -961,7 +939,7 @@ def test_any_name_of_a_file_will_do(lab):
             'identify', folder / name, '--robot', lab.arm.yaml, '-o', output, *PLAIN
         )
         assert found.code == 0, found.err
-        model = load_identified_model(output / 'identified_model.yaml')
+        model = load_model(output / 'identified_model.yaml')
         assert_same_parameters(model, lab.arm.model)
         assert model.provenance['bags'][0]['path'] == str(folder / name)
     assert run_command('identify', '~/no such bag', '--robot', 'ur5', '-o', lab.results).code == 2

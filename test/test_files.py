@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Files in are read with suspicion, files out are whole or absent."""
 
@@ -18,30 +7,24 @@ import hashlib
 import json
 import math
 import os
+from pathlib import Path
+import signal
 import struct
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification import files
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.files import canonical_sha256
-from robot_identification.files import check_keys
-from robot_identification.files import check_schema_version
-from robot_identification.files import check_writable
-from robot_identification.files import dump_yaml
-from robot_identification.files import file_sha256
-from robot_identification.files import parse_yaml
-from robot_identification.files import read_text
-from robot_identification.files import read_yaml
-from robot_identification.files import to_plain
-from robot_identification.files import write_atomically
-from robot_identification.files import write_results
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.files import (
+    canonical_sha256, check_keys, check_schema_version, check_writable, dump_yaml, file_sha256,
+    LARGEST_INTEGER, parse_yaml, read_text, read_yaml, to_plain, write_atomically, write_files,
+    write_results,
+)
 
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), st.text(max_size=30)
+    st.none(), st.booleans(), st.integers(-LARGEST_INTEGER, LARGEST_INTEGER),
+    st.floats(allow_nan=False), st.text(max_size=30),
 )
 CONTENT = st.dictionaries(
     st.text(max_size=10),
@@ -94,7 +77,13 @@ def test_nan_is_nan():
         ('a: !!python/object/apply:os.system ["true"]', 'not valid YAML'),
         ('a: "\x00"', 'not valid YAML'),
         ('a: ' + '9' * 5000, 'not valid YAML'),
+        ('a: -' + '9' * 400, 'beyond 9223372036854775807'),
+        ('a: 9223372036854775808', 'beyond 9223372036854775807'),
+        ('a: !!timestamp 0001-01-01 00:00:00 +99:99', 'not valid YAML'),
         ('a: ' + '[' * 5000, 'not valid YAML'),
+        ('a: ' + '[' * 40 + ']' * 40, 'more than 40 levels'),
+        # Each list costs as much as there are lists around it.
+        ('a: [' + ('[' * 140 + ']' * 140 + ', ') * 200 + ']', 'more than 40 levels'),
         ('a: !!int x', 'not valid YAML'),
         ('a: !!int ""', 'not valid YAML'),
         ('a: !!bool perhaps', 'not valid YAML'),
@@ -138,6 +127,11 @@ def test_the_same_object_twice_is_written_twice():
     """An alias would be refused by our own reader."""
     rows = [1.0, 2.0]
     assert parse_yaml(dump_yaml({'a': rows, 'b': rows}), 'text') == {'a': rows, 'b': rows}
+
+
+def test_a_name_too_long_for_any_file_is_that_of_none(tmp_path):
+    with pytest.raises(UsageError, match='no such file'):
+        read_text(tmp_path / ('a' * 100_000))
 
 
 def test_texts_that_cannot_be_read(tmp_path):
@@ -233,6 +227,44 @@ def test_results_are_written_all_or_none(tmp_path):
         write_results(tmp_path, {'model.yaml': 'new', 'report.html': 'new'}, force=True)
     assert (tmp_path / 'model.yaml').read_text() == 'old'
     assert sorted(file.name for file in tmp_path.iterdir()) == ['model.yaml', 'report.html']
+
+
+def test_an_interrupt_between_two_files_waits_for_the_second(tmp_path, monkeypatch):
+    """Ctrl-C while the first file is put in its place: both are written, then it is heard."""
+    rename = Path.replace
+
+    def interrupted(self, target):
+        rename(self, target)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Path, 'replace', interrupted)
+    handler = signal.default_int_handler
+    # A shell that runs tests in the background hands down a signal that is ignored.
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            write_files({tmp_path / 'a' / 'one': '1', tmp_path / 'b' / 'two': '2'}, force=False)
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (tmp_path / 'a' / 'one').read_text() == '1'
+    assert (tmp_path / 'b' / 'two').read_text() == '2'
+    assert len(list(tmp_path.rglob('*'))) == 4
+
+
+def test_files_of_several_folders_are_written_all_or_none(tmp_path, monkeypatch):
+    """Interrupted while the second is being written: none is there, nothing beside it."""
+    synced = []
+
+    def interrupt(descriptor):
+        synced.append(descriptor)
+        if len(synced) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, 'fsync', interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_files({tmp_path / 'one': '1', tmp_path / 'two': '2'}, force=False)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_plain_content_has_no_numpy_left(tmp_path):

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 docs/formats says what the files hold, and the other pages show what the commands print.
@@ -32,53 +21,40 @@ from builders import run_command
 import numpy as np
 import pytest
 from robot_identification.cli.main import make_parser
-from robot_identification.cli.predict import comparison_csv
-from robot_identification.cli.predict import write_comparison_mcap
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import IdentificationError
-from robot_identification.estimation.comparison.comparison import compare_models
-from robot_identification.estimation.comparison.joint_sizes import compare_joints_of_size
-from robot_identification.estimation.comparison.temperature import study_temperature
-from robot_identification.estimation.comparison.torque_change import change_of_torque
-from robot_identification.estimation.comparison.torque_change import shared_motion
+from robot_identification.cli.predict import comparison_csv, write_comparison_mcap
+from robot_identification.errors import DescriptionError, IdentificationError
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.recipe import load_recipe
-from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.recipe import load_recipe, Recipe
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.excitation.trajectory import trajectory_csv
-from robot_identification.experiment.bag import RosbagsBackend
-from robot_identification.experiment.bag import write_joint_states
-from robot_identification.experiment.simulated_run import simulate
-from robot_identification.experiment.simulated_run import write_simulated_bag
-from robot_identification.files import dump_yaml
-from robot_identification.files import parse_yaml
-from robot_identification.files import read_yaml
-from robot_identification.model.catalogue import known_robots
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.catalogue import share_directory
+from robot_identification.excitation.trajectory import (
+    dump_trajectory, load_trajectory, trajectory_csv,
+)
+from robot_identification.files import dump_yaml, parse_yaml, read_yaml
+from robot_identification.model.catalogue import known_robots, load_robot, share_directory
 from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.identified_model import with_payload
 from robot_identification.model.link_table import read_link_table
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.payload import last_link
-from robot_identification.model.payload import Payload
-from robot_identification.model.payload import with_payload
-from robot_identification.pipeline import identify
-from robot_identification.pipeline import validate_model
+from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.payload import last_link, Payload
+from robot_identification.pipeline import identify, validate
 from robot_identification.prediction.comparison import compare_effort
-from robot_identification.report.comparison_report import ComparedPair
-from robot_identification.report.comparison_report import CompareResult
-from robot_identification.report.comparison_report import comparison_json
-from robot_identification.report.temperature_report import temperature_json
+from robot_identification.recording.bag import RosbagsBackend, write_joint_states
+from robot_identification.recording.simulated_run import simulate, write_simulated_bag
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors
+from robot_identification.studies.comparison.comparison import compare_models
+from robot_identification.studies.comparison.joint_sizes import compare_joints_of_size
+from robot_identification.studies.comparison.report import (
+    ComparedPair, CompareResult, comparison_json,
+)
+from robot_identification.studies.comparison.torque_change import change_of_torque, shared_motion
+from robot_identification.studies.temperature.report import temperature_json
+from robot_identification.studies.temperature.trend import study_temperature
 from robot_identification.validation.validation import validation_json
+from robot_identification.validation.verdict import Bandwidth, Doubt, judge, verdict_content
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / 'docs' / 'formats'
@@ -89,7 +65,7 @@ READERS = {
     'link_table': read_link_table,
     'experiment': load_experiment,
     'trajectory': load_trajectory,
-    'model': load_identified_model,
+    'model': load_model,
     'recipe': load_recipe,
 }
 # Where the keys of a mapping are names of joints or kinds, and what the pages write for them.
@@ -257,10 +233,19 @@ def a_payload(model):
     return Payload(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3), link)
 
 
+def with_doubt(model):
+    """Return the model as if its data had been doubtful."""
+    doubt = Doubt(
+        'delay', ('lower',), 'the effort of lower may be late', 'delay', 's', 0.08, 0.012, 'look'
+    )
+    verdict = judge([], unseen=False, doubts=[doubt], bandwidth=Bandwidth(125.0, 9.0))
+    return model.with_quality({**model.quality, **verdict_content(verdict)})
+
+
 @pytest.fixture(scope='module')
 def contents(run):
     """Return what a program wrote, or the package ships, by page; whole examples of the page."""
-    validation, _, _ = validate_model(run.model, [run.bag])
+    validation, _, _ = validate(run.model, [run.bag])
     warmed = [replace(run.model, temperature=np.full(2, 20.0 + 5.0 * k)) for k in range(5)]
     pair = ComparedPair(
         ('one', 'other'), compare_models(*run.models),
@@ -287,13 +272,15 @@ def contents(run):
         'trajectory': [
             parse_yaml(dump_trajectory(trajectory), 'trajectory')
             for trajectory in (run.trajectory, run.trajectory.with_certificate(
-                {**run.trajectory.certificate, 'further_limits': {'jerk': 90.0}}
+                {**run.trajectory.certificate, 'further_limits': {'jerk': 90.0}, 'not_checked': [
+                    {'kind': 'torque', 'joints': list(run.robot.joint_names), 'reason': 'unknown'},
+                ]}
             ))
         ],
         'model': [
-            parse_yaml(dump_identified_model(model), 'model')
+            parse_yaml(dump_model(model), 'model')
             for model in (
-                *run.models, with_constant_errors(run.model),
+                *run.models, with_constant_errors(run.model), with_doubt(run.model),
                 with_payload(run.model, a_payload(run.model)),
             )
         ],

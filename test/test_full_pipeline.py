@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 From a simulated arm to a model of it: MuJoCo is the truth, Pinocchio the model.
@@ -30,14 +19,11 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.pipeline import identify
-from robot_identification.pipeline import validate_model
+from robot_identification.pipeline import identify, validate
 from robot_identification.simulation.twin import true_inertial_parameters
 from robot_identification.validation.validation import predict_effort
 
@@ -78,7 +64,7 @@ def found_with_true_gains(scene):
 
 def unseen_errors(scene, model):
     """Return the NRMSE of each joint on the second motion, against the noise-free current."""
-    _, (dataset,), _ = validate_model(model, [scene.bags[1]])
+    _, (dataset,), _ = validate(model, [scene.bags[1]])
     true = scene.runs[1].true[2]
     np.testing.assert_allclose(dataset.stamps, scene.runs[1].stamps, atol=1e-6)
     residual = true - predict_effort(model, dataset)
@@ -131,9 +117,9 @@ def test_returning_the_prior_would_fail(scene, name):
 def test_the_model_file_predicts_the_same(scene, found, name, friction, tmp_path):
     model = found(name, friction).model
     path = tmp_path / 'identified_model.yaml'
-    path.write_text(dump_identified_model(model))
+    path.write_text(dump_model(model))
     np.testing.assert_array_equal(
-        unseen_errors(scene(name), load_identified_model(path)),
+        unseen_errors(scene(name), load_model(path)),
         unseen_errors(scene(name), model),
     )
 
@@ -272,8 +258,7 @@ def test_a_window_is_kept_apart(scene):
 
 def test_names_of_ones_own_and_another_order_give_the_same_model(scene, found, tmp_path):
     """A prefix on every joint, another order and topic, stamps of zero: the same numbers."""
-    from builders import joint_states
-    from builders import write_bag
+    from builders import joint_states, write_bag
 
     made = scene('ur5')
     run, joints = made.runs[0], made.robot.joint_names
@@ -294,3 +279,13 @@ def test_names_of_ones_own_and_another_order_give_the_same_model(scene, found, t
     )
     assert other.model.source.topic == '/left/joint_states'
     assert any('time of recording' in note for note in other.notes)
+
+
+def test_a_sound_recording_is_not_doubted_and_its_rate_is_said(identification):
+    """Verdict, model file: no doubt, the assumptions, 125 Hz and the cut-off that was chosen."""
+    verdict, quality = identification.verdict, identification.model.quality
+    assert verdict.doubts == () and quality['doubts'] == []
+    assert quality['assumptions'] == list(verdict.assumptions) != []
+    cutoff = identification.model.source.kinematic_filter.cutoff
+    assert quality['bandwidth'] == {'rate': pytest.approx(125.0, rel=1e-3), 'cutoff': cutoff}
+    assert any(reason.startswith('joint states at 125 Hz') for reason in verdict.reasons)

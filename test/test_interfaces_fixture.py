@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The control_msgs fixture compiles and speaks as the distribution's package does."""
 
@@ -20,10 +9,9 @@ import os
 import subprocess
 import sys
 
-from interfaces import build_interfaces
-from interfaces import default_cache_dir
-from interfaces import interface_environment
-from interfaces import why_not_buildable
+from interfaces import (
+    build_interfaces, default_cache_dir, interface_environment, why_not_buildable,
+)
 import pytest
 
 # The interface of the jazzy branch (5.8.0), whose names and types decide its type hash.

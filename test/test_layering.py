@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The rooms of the house import from the rooms before them only, and ROS from one room only.
@@ -20,6 +9,7 @@ Every import counts, wherever it stands: in functions, under TYPE_CHECKING, rela
 
 import ast
 from functools import cache
+import importlib
 from pathlib import Path
 import subprocess
 import sys
@@ -29,11 +19,14 @@ import pytest
 PACKAGE = 'robot_identification'
 ROOT = Path(__file__).resolve().parents[1]
 ORDER = (
-    'errors', 'files', 'processors', 'allowed_paths', 'model', 'simulation', 'excitation',
-    'experiment', 'processing', 'validation', 'estimation', 'prediction', 'export', 'report',
-    'pipeline', 'campaign', 'reproductions', 'cli', 'nodes',
+    'lazy', 'ament_license', 'texts', 'errors', 'files', 'allowed_paths', 'arrays', 'parallel',
+    'model', 'simulation', 'excitation', 'execution', 'rtde', 'recording', 'processing',
+    'validation', 'estimation', 'prediction', 'export', 'report', 'pipeline', 'studies',
+    'monitoring', 'cli', 'nodes',
 )
 ROS_ROOM = 'nodes'
+# The front door is made of the rooms below these.
+FRONT_ROOMS = ('cli', 'nodes')
 ROS_MODULES = {
     'rclpy', 'rcutils', 'rmw', 'rosbag2_py', 'ros2cli', 'ros2run', 'ros2launch', 'tf2_ros',
     'tf2_py', 'controller_manager',
@@ -102,6 +95,8 @@ def breaches_of_module(name, text):
         if not module.startswith(f'{PACKAGE}.'):
             continue
         other = module.split('.')[1]
+        if other not in (*ORDER, '__version__') and room not in FRONT_ROOMS:
+            found.append(f'{name}:{line} imports {module} of the front door')
         if other in ORDER and ORDER.index(other) > ORDER.index(room):
             found.append(f'{name}:{line} imports {module}, a room behind its own')
     return tuple(found)
@@ -124,10 +119,95 @@ def test_the_package_keeps_the_order():
     assert rooms - {'__init__'} == set(ORDER)
 
 
+def face_of(module):
+    """Return the package that other rooms import from; each study has one of its own."""
+    parts = module.split('.')
+    return '.'.join(parts[: 3 if parts[1] == 'studies' and len(parts) > 2 else 2])
+
+
+def stub_names(package):
+    """Return the module by name of what the stub of a package lists."""
+    stub = ROOT.joinpath(*package.split('.'), '__init__.pyi')
+    if not stub.exists():
+        return {}
+    return {
+        alias.name: f'{package}.{statement.module or alias.name}'
+        for statement in ast.parse(stub.read_text('utf-8')).body
+        if isinstance(statement, ast.ImportFrom) for alias in statement.names
+    }
+
+
+FACES = {
+    '.'.join(path.parent.relative_to(ROOT).parts): stub_names(
+        '.'.join(path.parent.relative_to(ROOT).parts)
+    )
+    for path in sorted((ROOT / PACKAGE).rglob('__init__.pyi'))
+}
+
+
+def module_of(name):
+    """Return the dotted name of a module from its path below the package."""
+    parts = [PACKAGE, *Path(name).with_suffix('').parts]
+    return '.'.join(parts[:-1] if parts[-1] == '__init__' else parts)
+
+
+def detours(sources):
+    """Return the imports from another room that are not of a name of its face."""
+    found = []
+    for name, text in sources.items():
+        module = module_of(name)
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or '').startswith(PACKAGE):
+                continue
+            face = face_of(node.module) if '.' in node.module else PACKAGE
+            if face not in FACES or (module != PACKAGE and face_of(module) == face):
+                continue
+            found += [
+                f'{name}:{node.lineno} imports {alias.name} of {node.module}, which is not in '
+                f'{face}/__init__.pyi'
+                for alias in node.names
+                if node.module != face or alias.name not in (*FACES[face], '__version__')
+            ]
+    return found
+
+
+def test_rooms_are_entered_by_their_face():
+    """From another room only what its `__init__.pyi` lists is imported."""
+    assert detours(package_sources()) == []
+
+
+@pytest.mark.parametrize('text', [
+    'from robot_identification.model.urdf import read_urdf',
+    'from robot_identification.model import no_such_name',
+    'def f():\n    from robot_identification.model.friction.coulomb import Coulomb',
+])
+def test_a_detour_is_found(text):
+    """The check can fail."""
+    assert len(detours({'excitation/x.py': text})) == 1
+    assert detours({'model/x.py': text}) == []
+
+
+@pytest.mark.parametrize('package', FACES)
+def test_names_of_a_face_can_be_imported(package):
+    """Each name of the stub is found, and no module of the same name would take its place."""
+    room = importlib.import_module(package)
+    folder = ROOT.joinpath(*package.split('.'))
+    modules = {path.stem for path in folder.glob('*.py')} | {
+        path.parent.name for path in folder.glob('*/__init__.py')
+    }
+    for name, module in FACES[package].items():
+        getattr(room, name)
+        assert name not in modules or module == f'{package}.{name}'
+    assert set(FACES[package]) == set(room.__all__)
+    with pytest.raises(AttributeError, match='no_such_name'):
+        _ = room.no_such_name
+
+
 MADE_UP = {
     'a room behind': ('model/x.py', 'from robot_identification.pipeline import identify'),
     'a room behind, plainly': ('files.py', 'import robot_identification.model.urdf'),
-    'the room itself': ('excitation/x.py', 'from robot_identification import experiment'),
+    'the room itself': ('excitation/x.py', 'from robot_identification import recording'),
+    'the front door': ('studies/x.py', 'from robot_identification import identify'),
     'inside a function': (
         'estimation/x.py',
         'def f():\n    from robot_identification.report import page\n    return page',
@@ -150,7 +230,7 @@ MADE_UP = {
     'launch': ('cli/x.py', 'from launch import LaunchDescription'),
     'ament': ('cli/x.py', 'from ament_index_python.packages import get_package_share_directory'),
     'rosidl': ('report/x.py', 'import rosidl_runtime_py.utilities as utilities'),
-    'rosbag2': ('experiment/x.py', 'try:\n    import rosbag2_py\nexcept ImportError:\n    pass'),
+    'rosbag2': ('recording/x.py', 'try:\n    import rosbag2_py\nexcept ImportError:\n    pass'),
 }
 
 
@@ -169,7 +249,7 @@ def test_a_made_up_breach_is_found(name, text):
         ('model/x.py', 'from robot_identification.errors import DataError\nimport rosbags'),
         ('model/friction/x.py', 'from .law import FrictionLaw\nfrom ..urdf import Urdf'),
         ('cli/x.py', '"""It imports rclpy."""\nimport numpy as np  # and no std_msgs'),
-        ('experiment/x.py', 'import mcap_ros2\nfrom rosbags.typesys import Stores'),
+        ('recording/x.py', 'import mcap_ros2\nfrom rosbags.typesys import Stores'),
     ],
 )
 def test_what_is_allowed_is_not_called_a_breach(name, text):

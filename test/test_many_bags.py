@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 One model from many bags, whoever reduced them: this process, others, or a Dask cluster.
@@ -27,51 +16,36 @@ import shutil
 import signal
 from types import SimpleNamespace
 
-from builders import run_command
-from builders import write_run
-from estimation.scheduled_jobs import blocked_signals
-from estimation.scheduled_jobs import dask_cluster
-from estimation.scheduled_jobs import kill_always
-from estimation.scheduled_jobs import KillsAWorker
-from estimation.scheduled_jobs import Number
-from estimation.scheduled_jobs import process_of
-from estimation.scheduled_jobs import refuse
-from estimation.scheduled_jobs import square
+from builders import run_command, write_run
 import numpy as np
 import pytest
-from recordings import Driver
-from recordings import execute
-from recordings import write_small_arm
-from robot_identification.errors import DataError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
+from recordings import Driver, execute, write_small_arm
+from robot_identification import parallel
+from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.estimation import many_bags
-from robot_identification.estimation import schedulers
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.huber import HuberLoss
 from robot_identification.estimation.estimators.reweighting import ResidualWeights
-from robot_identification.estimation.estimators.robust import HuberWeights
-from robot_identification.estimation.estimators.robust import SizeMedian
+from robot_identification.estimation.estimators.robust import HuberWeights, SizeMedian
 from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.many_bags import BagObservations
-from robot_identification.estimation.many_bags import BagSource
-from robot_identification.estimation.many_bags import spread_evenly
-from robot_identification.estimation.many_bags import survey_bag
-from robot_identification.estimation.many_bags import survey_bags
+from robot_identification.estimation.many_bags import (
+    BagObservations, BagSource, spread_evenly, survey_bag, survey_bags,
+)
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.observations import TIME_BLOCKS
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.schedulers import InThisProcess
-from robot_identification.estimation.schedulers import LocalProcesses
-from robot_identification.estimation.schedulers import open_scheduler
-from robot_identification.experiment.bag import read_recording
 from robot_identification.files import file_sha256
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.parallel import InThisProcess, LocalProcesses, open_scheduler
 from robot_identification.pipeline import identify
-from robot_identification.processing.process import process
+from robot_identification.processing.processing import process
+from robot_identification.recording.bag import read_recording
 from robot_identification.simulation.truth import draw_truth
+from scheduled_jobs import (
+    blocked_signals, dask_cluster, kill_always, KillsAWorker, Number, process_of, refuse, square,
+)
 
 # Choices are not what is tested here.
 QUICK = {'cutoffs': (9.0,), 'prior_weights': (1.0,), 'folds': 4}
@@ -169,7 +143,7 @@ def test_ctrl_c_does_not_reach_a_process_that_is_only_starting(local):
 
 def test_a_job_that_always_kills_its_process_is_named(local, monkeypatch):
     """It ends, and the processes can be used afterwards."""
-    monkeypatch.setattr(schedulers, 'MOST_DEATHS', 1)
+    monkeypatch.setattr(parallel, 'MOST_DEATHS', 1)
     with pytest.raises(IdentificationError, match=r'number 1: .*killed 1 times.*--processes'):
         list(local.run(kill_always, [Number(1)]))
     assert list(local.run(square, NUMBERS[:3])) == [0, 1, 4]
@@ -198,14 +172,14 @@ def test_a_job_that_always_kills_its_worker_is_named(cluster, dask, monkeypatch)
 
 def test_a_worker_with_another_version_is_refused_by_name(cluster, monkeypatch):
     """It would compute something else."""
-    monkeypatch.setattr(schedulers, '__version__', '99.0')
+    monkeypatch.setattr(parallel, '__version__', '99.0')
     with pytest.raises(UsageError, match=r'worker at tcp://127.0.0.1:\d+ has robot_id.* is 99.0'):
         open_scheduler(cluster.scheduler_address)
 
 
 def test_a_worker_without_the_package_is_refused_by_name(cluster, monkeypatch):
     """With what to do about it."""
-    monkeypatch.setattr(schedulers, 'PACKAGE', 'a_package_nobody_has')
+    monkeypatch.setattr(parallel, 'PACKAGE', 'a_package_nobody_has')
     with pytest.raises(UsageError, match=r'worker at tcp://127.0.0.1:\d+ has no a_pack.*install'):
         open_scheduler(cluster.scheduler_address)
 
@@ -396,7 +370,7 @@ def test_what_is_read_is_kept_for_one_fit_and_no_more_than_there_is_room(arm, mo
 def test_what_needs_all_rows_is_refused_elsewhere_before_anything_is_read(arm, monkeypatch):
     """Generalised least squares looks at residuals side by side."""
     monkeypatch.setattr(
-        'robot_identification.pipeline.read_recording',
+        'robot_identification.estimation.inputs.read_recording',
         lambda *_, **__: pytest.fail('a bag was read'),
     )
     options = IdentifyOptions(estimator='gls', recipe=RECIPE)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Properties that the mathematics promises, and the tests that show them.
@@ -25,28 +14,20 @@ import os
 import subprocess
 import sys
 
-from builders import FIRST_STAMP
-from builders import joint_states
-from builders import run_command
-from builders import write_bag
+from builders import FIRST_STAMP, joint_states, run_command, write_bag
 import numpy as np
 import pytest
-from recordings import Driver
-from recordings import execute
-from recordings import write_small_arm
+from recordings import Driver, execute, write_small_arm
 from robot_identification.estimation.identifiability import reference_scale
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.model_file import load_model
 from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.simulation.truth import draw_truth
-from shown_by import all_tests
-from shown_by import assert_exists
+from shown_by import all_tests, assert_exists
 
 TESTS = {
     'P1': (
@@ -126,16 +107,16 @@ TESTS = {
         'validation/test_metrics.py::test_normalized_errors_are_rms_over_root_n',
     ),
     'P16': (
-        'excitation/test_break_away.py::test_it_finds_what_was_set',
-        'estimation/test_break_away.py::test_corrections_are_exact_where_friction_is_constant',
+        'studies/test_break_away_procedure.py::test_it_finds_what_was_set',
+        'studies/test_break_away.py::test_corrections_are_exact_where_friction_is_constant',
     ),
     'P17': (
-        'estimation/comparison/test_temperature.py::test_slopes_of_repeated_identifications',
-        'estimation/comparison/test_temperature.py::test_one_regression_finds_the_slopes',
+        'studies/test_temperature.py::test_slopes_of_repeated_identifications',
+        'studies/test_temperature.py::test_one_regression_finds_the_slopes',
     ),
     'P18': (
-        'prediction/test_momentum_observer.py::test_converges_with_its_time_constant',
-        'prediction/test_contact_observer.py::'
+        'monitoring/test_momentum_observer.py::test_converges_with_its_time_constant',
+        'monitoring/test_contact_observer.py::'
         'test_a_push_is_felt_with_the_time_constant_that_is_stated',
     ),
     'P19': (
@@ -229,7 +210,7 @@ def test_the_same_parameters_are_found_on_floor_and_ceiling(arm, tmp_path, witho
             'coulomb,viscous,offset', '--cutoff', '20', '-o', tmp_path / f'm_{place}',
         )
         assert done.code == 0, done.err
-        models.append(load_identified_model(tmp_path / f'm_{place}' / 'identified_model.yaml'))
+        models.append(load_model(tmp_path / f'm_{place}' / 'identified_model.yaml'))
     floor, ceiling = models
     assert floor.reduction.names == ceiling.reduction.names
     scale = reference_scale(robot, floor.reduction)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Recordings of real arms, through the command line as a user types it.
@@ -27,8 +16,7 @@ import os
 from pathlib import Path
 import re
 
-from builders import FINGERS
-from builders import run_command
+from builders import FINGERS, run_command
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -116,8 +104,7 @@ def mean_error(content):
 def count_from(bag, seconds):
     """Return how many joint states are stamped so long after the first, or later."""
     from rosbags.highlevel import AnyReader
-    from rosbags.typesys import get_typestore
-    from rosbags.typesys import Stores
+    from rosbags.typesys import get_typestore, Stores
 
     with AnyReader([bag], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
         stamps = [

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Porcelli's models A to D (thesis of 2020, section 4.3), with MuJoCo as the arm.
@@ -19,20 +8,16 @@ A has neither friction nor noise, B has friction, C has noise, D both; the thesi
 to all four. Pinocchio gives the rows, MuJoCo the torques.
 """
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.fitting import observe
+from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
 from robot_identification.processing.dataset import Dataset
 from robot_identification.simulation.truth import prior_truth
 from robot_identification.simulation.twin import inverse_dynamics

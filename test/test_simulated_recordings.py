@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The whole path on recordings as drivers make them, with a truth to compare with.
@@ -22,27 +11,20 @@ the model, and the drive gains are known: what wrong gains cost is a matter of
 test_full_pipeline.py.
 """
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from builders import FIRST_STAMP
-from builders import joint_states
-from builders import write_bag
+from builders import FIRST_STAMP, joint_states, write_bag
 from long_tests import long_test
 import numpy as np
 import pytest
-from recordings import Driver
-from recordings import execute
-from recordings import Recorded
-from recordings import true_base_parameters
+from recordings import Driver, execute, Recorded, true_base_parameters
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.catalogue import load_robot
-from robot_identification.pipeline import identify
-from robot_identification.pipeline import validate_model
+from robot_identification.pipeline import identify, validate
 from robot_identification.simulation.truth import draw_truth
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -134,7 +116,7 @@ def errors_of_parameters(arm, found):
 
 def unseen_over_floor(model, bag):
     """Return by what factor (n,) a model's errors on an unseen bag exceed the noise's."""
-    validation, _, _ = validate_model(model, [bag.path])
+    validation, _, _ = validate(model, [bag.path])
     errors, = validation.bags
     # Every message is scored.
     assert errors.samples == len(bag.recorded.stamps)

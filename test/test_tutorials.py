@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The tutorials: what needs no robot is run as it stands, what needs one is checked by name."""
 
@@ -28,8 +17,7 @@ from builders import run_command
 from long_tests import long_test
 import pytest
 from robot_identification.cli.main import make_parser
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.files import dump_yaml, read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 NODES = ROOT / 'robot_identification' / 'nodes'

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification base-parameters`."""
 
@@ -20,34 +9,15 @@ import argparse
 from typing import Any
 
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_robot_options
-from robot_identification.cli.options import robot_from_options
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import warn
+from robot_identification.cli.options import add_json_option, add_robot_options, robot_from_options
+from robot_identification.cli.output import print_json, warn
 from robot_identification.errors import UsageError
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import DEFAULT_PREFERENCE
-from robot_identification.model.base_parameters import INDEPENDENCE_TOLERANCE
-from robot_identification.model.base_parameters import PREFERENCES
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.base_parameters import upper_bound
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import FRAMES
-from robot_identification.model.link_frames import link_frames
-from robot_identification.model.parameter_classes import linear_classes
-from robot_identification.model.parameter_classes import physical_classes
-from robot_identification.model.parameter_classes import unidentifiable_reasons
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.published_orders import find_order
-from robot_identification.model.published_orders import PUBLISHED_ORDERS
-from robot_identification.model.published_orders import published_rows
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.symbols import find_symbols
-from robot_identification.model.symbols import SymbolicBase
-from robot_identification.model.symbols import to_latex
-from robot_identification.model.symbols import to_plain
-from robot_identification.model.symbols import to_text
+from robot_identification.model import (
+    BaseReduction, DEFAULT_PREFERENCE, find_order, find_symbols, FRAMES, INDEPENDENCE_TOLERANCE,
+    linear_classes, link_frames, make_standard_parameters, parse_friction, physical_classes,
+    PREFERENCES, PUBLISHED_ORDERS, published_rows, reduce_to_base, RobotModel, SymbolicBase,
+    to_latex, to_plain, to_text, unidentifiable_reasons, upper_bound,
+)
 
 CLASS_WORDS = {
     'identifiable': 'identifiable alone',

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification campaign`."""
 
@@ -22,23 +11,17 @@ import sys
 import time
 from typing import Any
 
-from robot_identification.campaign.campaign import CampaignOutcome
-from robot_identification.campaign.campaign import run_campaign
-from robot_identification.campaign.campaign_file import load_campaign
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import end_progress_line
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import progress_line
-from robot_identification.cli.output import say
-from robot_identification.cli.output import warn
-from robot_identification.estimation.schedulers import LOCAL
+from robot_identification.cli.output import (
+    end_progress_line, print_json, progress_line, say, show, warn,
+)
 from robot_identification.files import write_atomically
-from robot_identification.report.campaign_report import health_content
-from robot_identification.report.campaign_report import health_text
-from robot_identification.report.campaign_report import render_campaign_report
-from robot_identification.report.campaign_report import run_row
-from robot_identification.report.campaign_report import sizes_content
+from robot_identification.parallel import LOCAL
+from robot_identification.studies.campaign import (
+    CampaignOutcome, health_content, health_text, load_campaign, render_campaign_report,
+    run_campaign, run_row, sizes_content,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -91,14 +74,14 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(_content(outcome, args.output))
         return 0
-    print(
+    show(
         f'{campaign.name}: {len(outcome.states) - len(outcome.failed)} of {len(outcome.states)} '
         'runs have a model'
     )
     for state in outcome.failed:
-        print(f'  failed: {state["name"]} (exit code {state["exit_code"]}): {state["error"]}')
-    print(health_text(outcome.health), end='')
-    print(f'report: {page}')
+        show(f'  failed: {state["name"]} (exit code {state["exit_code"]}): {state["error"]}')
+    show(health_text(outcome.health), end='')
+    show(f'report: {page}')
     return 0
 
 

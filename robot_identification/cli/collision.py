@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification collision`."""
 
@@ -21,24 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from robot_identification import load_model
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_output_option
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import warn
+from robot_identification.cli.options import add_json_option, add_output_option
+from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import UsageError
-from robot_identification.files import check_writable
-from robot_identification.files import dump_yaml
-from robot_identification.files import file_sha256
-from robot_identification.files import write_atomically
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.prediction.collision_file import calibrate_on
-from robot_identification.prediction.collision_file import CollisionCalibration
-from robot_identification.prediction.comparison import Measured
-from robot_identification.prediction.comparison import read_measured
-from robot_identification.prediction.contact_observer import observe_recording
-from robot_identification.prediction.momentum_observer import DEFAULT_BANDWIDTH
+from robot_identification.files import check_writable, dump_yaml, file_sha256, write_atomically
+from robot_identification.model import IdentifiedModel
+from robot_identification.monitoring import (
+    calibrate_on, CollisionCalibration, DEFAULT_BANDWIDTH, observe_recording,
+)
+from robot_identification.prediction import Measured, read_measured
 
 
 def add_parser(subparsers: Any) -> None:
@@ -77,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if len(set(names)) < len(names):
         raise UsageError(f'a recording is named twice: {", ".join(names)}')
     check_writable(args.output, args.force)
-    model = load_identified_model(args.model)
+    model = load_model(args.model)
     recordings = {name: _read(model, bag) for name, bag in zip(names, args.bags, strict=True)}
     calibration, rest_note = calibrate_on(
         model, file_sha256(args.model), recordings,
@@ -92,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({**calibration.content(), 'output': args.output, 'checks': checks})
         return 0
     minutes = calibration.duration / 60.0
-    print(
+    show(
         f'{minutes:.1f} minutes of free motion, {args.false_alarms_per_hour:g} false alarms an '
         'hour allowed in motion like it'
     )
@@ -100,10 +82,10 @@ def run(args: argparse.Namespace) -> int:
         calibration.joint_names, calibration.smallest_step, calibration.rest, strict=True
     ):
         near_rest = f', {rest:.3g} N m more near rest' if rest > 0.0 else ''
-        print(f'{name}: a step of {step:.3g} N m is seen within 50 ms{near_rest}')
+        show(f'{name}: a step of {step:.3g} N m is seen within 50 ms{near_rest}')
     for name, found in checks.items():
-        print(f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes')
-    print(f'written to {args.output}; it is no safety function')
+        show(f'{name}: {found["alarms"]} alarms in {found["duration"] / 60.0:.1f} minutes')
+    show(f'written to {args.output}; it is no safety function')
     return 0
 
 

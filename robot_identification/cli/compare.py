@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification compare`."""
 
@@ -20,28 +9,18 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from robot_identification import load_model, load_robot
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import print_json
+from robot_identification.cli.output import print_json, show
 from robot_identification.errors import UsageError
-from robot_identification.estimation.comparison.comparison import compare_models
-from robot_identification.estimation.comparison.joint_sizes import compare_joints_of_size
-from robot_identification.estimation.comparison.joint_sizes import JointsOfSize
-from robot_identification.estimation.comparison.torque_change import change_of_torque
-from robot_identification.estimation.comparison.torque_change import motion_of_trajectory
-from robot_identification.estimation.comparison.torque_change import shared_motion
-from robot_identification.files import check_writable
-from robot_identification.files import write_results
-from robot_identification.model.catalogue import load_joint_drives
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.report.comparison_report import ComparedPair
-from robot_identification.report.comparison_report import CompareResult
-from robot_identification.report.comparison_report import comparison_file_content
-from robot_identification.report.comparison_report import comparison_json
-from robot_identification.report.comparison_report import comparison_text
-from robot_identification.report.comparison_report import render_comparison_report
+from robot_identification.files import check_writable, write_results
+from robot_identification.model import IdentifiedModel, load_joint_drives
+from robot_identification.studies.comparison import (
+    change_of_torque, compare_joints_of_size, compare_models, ComparedPair, CompareResult,
+    comparison_file_content, comparison_json, comparison_text, JointsOfSize, motion_of_trajectory,
+    render_comparison_report, shared_motion,
+)
 
 RESULT_FILES = ('comparison.json', 'report.html', 'results.txt')
 
@@ -90,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError('--robots is for --joints-of-size')
     if args.joints_of_size and args.trajectory is not None:
         raise UsageError('--trajectory is for models of one arm, not for --joints-of-size')
-    models = [load_identified_model(path) for path in args.models]
+    models = [load_model(path) for path in args.models]
     result = (
         CompareResult((), _sizes(models, args.robots)) if args.joints_of_size
         else CompareResult(_pairs(models, args.models, args.trajectory))
@@ -104,9 +83,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(comparison_file_content(result))
     else:
-        print(comparison_text(result), end='')
+        show(comparison_text(result), end='')
         if args.output is not None:
-            print(f'report: {args.output / "report.html"}')
+            show(f'report: {args.output / "report.html"}')
     return 0
 
 

@@ -1,26 +1,12 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification completion`."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +14,8 @@ from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
 from robot_identification.cli.output import print_json
 from robot_identification.errors import MissingDependencyError
-from robot_identification.files import check_writable
-from robot_identification.files import write_atomically
-from robot_identification.model.catalogue import known_robots
-from robot_identification.model.catalogue import share_directory
-from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.files import check_writable, write_atomically
+from robot_identification.model import FRICTION_LAWS, known_robots, share_directory
 
 SHELLS = ('bash', 'zsh', 'tcsh')
 _PREFIX = '_robot_identification'

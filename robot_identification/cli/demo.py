@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification demo`: from nothing to a validated model of a simulated arm."""
 
@@ -25,36 +14,23 @@ import time
 from typing import Any
 
 import numpy as np
+from robot_identification import identify, IdentifyOptions, load_model, load_robot, validate
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import say
-from robot_identification.cli.processes import check_ros
-from robot_identification.cli.processes import isolated_environment
-from robot_identification.cli.processes import NodeProcess
-from robot_identification.cli.processes import own_domain
-from robot_identification.cli.processes import running
-from robot_identification.errors import DataError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.identification import Identification
-from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.cli.output import print_json, say
+from robot_identification.cli.processes import (
+    check_ros, isolated_environment, NodeProcess, own_domain, running,
+)
+from robot_identification.errors import DataError, IdentificationError, UsageError
+from robot_identification.estimation import Identification
 from robot_identification.files import write_atomically
-from robot_identification.model.catalogue import find_urdf
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.pipeline import identify
-from robot_identification.pipeline import validate_model
-from robot_identification.report.identification_report import render_identification_report
-from robot_identification.report.results_text import results_text
-from robot_identification.report.results_text import validation_text
-from robot_identification.report.truth import compare_with_truth
-from robot_identification.report.truth import TruthComparison
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import Truth
-from robot_identification.validation.validation import predict_effort
-from robot_identification.validation.validation import validation_json
+from robot_identification.model import find_urdf, RobotModel
+from robot_identification.report import (
+    compare_with_truth, render_identification_report, results_text, TruthComparison,
+    validation_text,
+)
+from robot_identification.simulation import draw_truth, Truth
+from robot_identification.validation import predict_effort, validation_json
 
 TRUTH_TOPIC = '/simulated_robot/noise_free_joint_states'
 TRUTH_SEED = 7
@@ -194,10 +170,10 @@ def _follow(nodes: list[NodeProcess]) -> None:
 def _conclude(robot: RobotModel, truth: Truth, folder: Path) -> dict[str, Any]:
     """Validate on the second recording, compare with the truth, and write the report."""
     found = identify(robot, [folder / 'bag_1'], IdentifyOptions())
-    model = load_identified_model(folder / 'result' / 'identified_model.yaml')
+    model = load_model(folder / 'result' / 'identified_model.yaml')
     if not np.array_equal(model.theta_base, found.model.theta_base):
         raise DataError('the identifier node and the command line disagree')
-    validation, datasets, _ = validate_model(model, [folder / 'bag_2'])
+    validation, datasets, _ = validate(model, [folder / 'bag_2'])
     comparison = compare_with_truth(model, truth, folder / 'bag_2', TRUTH_TOPIC)
     report = render_identification_report(
         # Here an independent test has been made, and its verdict is the one that counts.

@@ -1,57 +1,38 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification doctor`."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from robot_identification import load_experiment, load_model, load_robot, read_recording
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import print_json
-from robot_identification.errors import DataError
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import MissingDependencyError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.experiment.bag import find_joint_names
-from robot_identification.experiment.bag import read_recording
+from robot_identification.cli.output import print_json, show
+from robot_identification.errors import (
+    DataError, DescriptionError, IdentificationError, MissingDependencyError, UsageError,
+)
+from robot_identification.estimation import find_idle_joints, find_unseen_joints
+from robot_identification.excitation import (
+    describe_unchecked, FEW_HELD, find_holding, hardware_limits, load_trajectory, NOT_CHECKED,
+    unchecked_from_content, unknown_limits,
+)
 from robot_identification.files import read_yaml
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.kinematic_calibration import DhCorrections
-from robot_identification.model.kinematic_calibration import read_calibration
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.link_frames import check_table
-from robot_identification.model.link_table import read_link_table
-from robot_identification.model.link_table import urdf_of_link_table
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.plausibility import find_implausibilities
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf import read_urdf
-from robot_identification.model.urdf import Urdf
-from robot_identification.processing.process import process
+from robot_identification.model import (
+    check_table, describe_placeholders, DhCorrections, find_implausibilities, IdentifiedModel,
+    KinematicFilter, make_robot_model, massless_joints, parse_urdf, prior_inertial_parameters,
+    read_calibration, read_link_table, read_urdf, RobotModel, Urdf, urdf_of_link_table,
+)
+from robot_identification.processing import process
+from robot_identification.recording import find_joint_names, Recording
+from robot_identification.texts import shown_line
 
 UNUSABLE = 4
 FEW_DEGREES = 0.05
@@ -59,13 +40,51 @@ FEW_DEGREES = 0.05
 
 @dataclass(frozen=True)
 class Finding:
-    """What the doctor says of one file: facts, warnings, and the error that makes it unusable."""
+    """
+    What the doctor says of one file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    kind : str
+        What it is.
+    facts : tuple of str
+        What is in it.
+    warnings : tuple of str
+        What is wrong with it, the worst first.
+    unchecked : tuple of str
+        Quantities of a motion that cannot be checked with it.
+    error : str, optional
+        Why it cannot be used.
+
+    """
 
     path: Path
     kind: str
-    facts: tuple[str, ...]
-    warnings: tuple[str, ...]
-    error: str | None
+    facts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+    error: str | None = None
+
+    @property
+    def conclusion(self) -> str:
+        """Whether it can be used, in words."""
+        if self.error is not None:
+            return 'not usable'
+        if self.unchecked:
+            return f'usable, without a check of {", ".join(self.unchecked)}'
+        return 'usable'
+
+
+@dataclass(frozen=True)
+class _Examined:
+    """What was seen in a file that can be read; see `Finding`."""
+
+    facts: Sequence[str]
+    warnings: Sequence[str] = ()
+    unchecked: Sequence[str] = ()
+    refused: str | None = None
 
 
 def add_parser(subparsers: Any) -> None:
@@ -87,34 +106,45 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json({'findings': [
             {'path': f.path, 'kind': f.kind, 'facts': f.facts, 'warnings': f.warnings,
-             'error': f.error}
+             'unchecked': f.unchecked, 'error': f.error}
             for f in findings
         ]})
     else:
         for finding in findings:
-            print(f'{finding.path}: {finding.kind}')
-            for fact in finding.facts:
-                print(f'  {fact}')
-            for warning in finding.warnings:
-                print(f'  warning: {warning}')
-            print(f'  error: {finding.error}' if finding.error else '  usable')
+            for line in _lines(finding):
+                # Each is one line, whatever the names in it hold.
+                show(shown_line(line))
     return UNUSABLE if any(finding.error for finding in findings) else 0
+
+
+def _lines(finding: Finding) -> list[str]:
+    """Return what is printed of a file: the worst first, and the conclusion last."""
+    return [
+        f'{finding.path}: {finding.kind}',
+        *([f'  error: {finding.error}'] if finding.error is not None else []),
+        *(f'  warning: {warning}' for warning in finding.warnings),
+        *(f'  {fact}' for fact in finding.facts),
+        f'  {finding.conclusion}',
+    ]
 
 
 def examine(path: Path) -> Finding:
     """Return what is to be said of a file or bag."""
     kind, examination = _examination(path)
     try:
-        facts, warnings = examination(path)
+        found = examination(path)
     except MissingDependencyError:
         # It says nothing of the file.
         raise
     except IdentificationError as error:
-        return Finding(path, kind, (), (), str(error))
-    return Finding(path, kind, tuple(facts), tuple(warnings), None)
+        return Finding(path, kind, error=str(error))
+    return Finding(
+        path, kind, tuple(found.facts), tuple(found.warnings), tuple(found.unchecked),
+        found.refused,
+    )
 
 
-_Examination = Callable[[Path], tuple[list[str], list[str]]]
+_Examination = Callable[[Path], _Examined]
 
 
 def _examination(path: Path) -> tuple[str, _Examination]:
@@ -129,7 +159,7 @@ def _examination(path: Path) -> tuple[str, _Examination]:
     return 'configuration', _examine_yaml
 
 
-def _examine_bag(path: Path) -> tuple[list[str], list[str]]:
+def _examine_bag(path: Path) -> _Examined:
     joints = find_joint_names(path)
     if not joints:
         raise DataError(
@@ -137,8 +167,7 @@ def _examine_bag(path: Path) -> tuple[list[str], list[str]]:
             'or a mapping beside it (docs/formats/bag.md)'
         )
     recording = read_recording(path, sorted(joints))
-    steps = np.diff(recording.stamps)
-    period = float(np.median(steps)) if steps.size else float('nan')
+    period = _median_period(recording)
     rate = 1.0 / period if period else float('inf')
     channels = ', '.join(f'{name} ({len(rows)})' for name, rows in recording.channels.items())
     facts = [
@@ -148,20 +177,24 @@ def _examine_bag(path: Path) -> tuple[list[str], list[str]]:
         f'besides: {channels or "nothing that is used"}',
         f'metadata: {", ".join(f"{k}={v}" for k, v in recording.metadata.items()) or "none"}',
     ]
-    warnings = list(recording.notes)
-    if recording.completeness.state == 'recovered':
-        warnings.append(f'{recording.completeness.describe()}: {recording.completeness.cause}')
-    if recording.stamps_from == 'log':
-        warnings.append('header stamps are absent; the time of recording has to serve')
-    for kind, count in {
-        'come out of order': np.count_nonzero(steps < 0.0),
-        'repeat a stamp': np.count_nonzero(steps == 0.0),
-        'follow a pause of more than three periods': np.count_nonzero(steps > 3.5 * period),
-    }.items():
-        if count:
-            warnings.append(f'{count} joint states {kind}')
+    warnings = [*_joint_warnings(recording), *_time_warnings(recording)]
     if 'effort_unit' not in recording.metadata:
         warnings.append('the bag does not say the unit of its effort: give --effort-unit')
+    refusal = _refusal(recording)
+    return _Examined(
+        facts, [*warnings, *recording.notes],
+        refused=None if refusal is None else f'`identify` refuses it: {refusal}',
+    )
+
+
+def _median_period(recording: Recording) -> float:
+    steps = np.diff(recording.stamps)
+    return float(np.median(steps)) if steps.size else float('nan')
+
+
+def _joint_warnings(recording: Recording) -> list[str]:
+    """Return what is wrong with the signals of single joints."""
+    warnings = []
     for index, joint in enumerate(recording.joint_names):
         effort, q = recording.effort[:, index], recording.q[:, index]
         if not np.isfinite(effort).any():
@@ -172,20 +205,60 @@ def _examine_bag(path: Path) -> tuple[list[str], list[str]]:
             warnings.append(f'{joint} moves by {np.ptp(q):.4f} only: it cannot be identified')
         if not np.all(np.isfinite(q)):
             warnings.append(f'{joint}: {np.count_nonzero(~np.isfinite(q))} positions not finite')
+    return warnings
+
+
+def _time_warnings(recording: Recording) -> list[str]:
+    """Return what is missing of a recording, and what is wrong with its stamps."""
+    warnings = []
+    if recording.completeness.state == 'recovered':
+        warnings.append(f'{recording.completeness.describe()}: {recording.completeness.cause}')
+    if recording.stamps_from == 'log':
+        warnings.append('header stamps are absent; the time of recording has to serve')
+    steps, period = np.diff(recording.stamps), _median_period(recording)
+    for kind, count in {
+        'come out of order': np.count_nonzero(steps < 0.0),
+        'repeat a stamp': np.count_nonzero(steps == 0.0),
+        'follow a pause of more than three periods': np.count_nonzero(steps > 3.5 * period),
+    }.items():
+        if count:
+            warnings.append(f'{count} joint states {kind}')
+    return warnings
+
+
+def _refusal(recording: Recording) -> str | None:
+    """Return why `identify` would refuse a recording, whatever the arm; None if it would not."""
     try:
-        process(recording, KinematicFilter(), 'Nm')
+        dataset = process(recording, KinematicFilter(), 'Nm')
     except DataError as error:
-        warnings.append(f'`identify` refuses it: {error}')
-    return facts, warnings
+        return str(error)
+    joints = len(recording.joint_names)
+    if len(find_idle_joints([dataset])) == joints:
+        return 'no joint moves: record a motion'
+    if len(find_unseen_joints([dataset])) == joints:
+        return (
+            'the effort of every joint that moves is the same throughout: record a driver that '
+            'fills it'
+        )
+    return None
 
 
-def _examine_urdf(path: Path) -> tuple[list[str], list[str]]:
+def _examine_urdf(path: Path) -> _Examined:
     urdf = read_urdf(path)
     robot = make_robot_model(urdf)
+    massless = massless_joints(robot)
+    unknown = unknown_limits(robot)
+    # No URDF can state one: that is no fault of this file.
+    unknown.pop('acceleration', None)
     facts = [f'{urdf.name}: joints {", ".join(robot.joint_names)}', *_bodies(urdf)]
     facts += [f'joint {joint.name} mimics {joint.mimic}' for joint in urdf.mimic_joints]
-    warnings = [f'link {link} is moved by a joint and has no inertial with a mass'
-                for link in urdf.links_without_inertial]
+    facts.append('acceleration limits: a URDF states none, a robot YAML does')
+    warnings = _gap_warnings(robot, massless, unknown)
+    warnings += [
+        f'link {link.name} is moved by a joint and has no inertial with a mass'
+        for link in urdf.links
+        if link.name in urdf.links_without_inertial and link.joint not in massless
+    ]
     warnings += [f'link {link} is a point mass: it has mass and no inertia'
                  for link in urdf.point_masses]
     warnings += [
@@ -193,13 +266,38 @@ def _examine_urdf(path: Path) -> tuple[list[str], list[str]]:
         f'{link.mass:g} kg, so nothing depends on it'
         for link in urdf.links if link.fault is not None
     ]
-    warnings += [
-        f'joint {joint.name} has no {what} limit'
-        for joint in urdf.joints
-        for what, value in (('velocity', joint.velocity), ('effort', joint.effort))
-        if np.isinf(value)
+    return _Examined(facts, warnings, _unchecked(massless, unknown))
+
+
+def _gap_warnings(
+    robot: RobotModel, massless: Sequence[str], unknown: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return what makes checks of a motion impossible or worthless, missing masses first."""
+    warnings = []
+    if len(massless) == robot.n:
+        warnings.append('no masses: torque cannot be checked')
+    elif massless:
+        warnings.append(
+            f'no mass is moved by {", ".join(massless)}: the torque of these joints cannot be '
+            'checked'
+        )
+    placeholders = describe_placeholders(robot.urdf)
+    if placeholders:
+        warnings.append(placeholders)
+    holding = find_holding(robot, hardware_limits(robot))
+    if holding.held < FEW_HELD:
+        warnings.append(holding.describe())
+    return warnings + [
+        f'no {"effort" if kind == "torque" else kind} limit of {", ".join(joints)}: {kind} cannot '
+        'be checked'
+        for kind, joints in unknown.items()
     ]
-    return facts, warnings
+
+
+def _unchecked(
+    massless: Sequence[str], unknown: Mapping[str, Sequence[str]]
+) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*(['torque'] if massless else []), *unknown]))
 
 
 def _bodies(urdf: Urdf) -> list[str]:
@@ -215,43 +313,36 @@ def _bodies(urdf: Urdf) -> list[str]:
     ]
 
 
-def _examine_calibration(path: Path) -> tuple[list[str], list[str]]:
+def _examine_calibration(path: Path) -> _Examined:
     calibration = read_calibration(path)
     kind = (
         f'corrections of a Denavit-Hartenberg table of {calibration.d.size} joints'
         if isinstance(calibration, DhCorrections)
         else f'poses of {len(calibration.poses)} joints'
     )
-    return [f'{kind}; `robot-identification urdf --calibration` says whether they fit an arm'], []
+    return _Examined(
+        [f'{kind}; `robot-identification urdf --calibration` says whether they fit an arm']
+    )
 
 
-def _examine_yaml(path: Path) -> tuple[list[str], list[str]]:
+def _examine_yaml(path: Path) -> _Examined:
     content = read_yaml(path)
     if 'form' in content:
-        trajectory = load_trajectory(path)
-        return [f'trajectory of {trajectory.robot}, {trajectory.duration:g} s, hash correct'], []
+        return _examine_trajectory(path)
     if 'base_parameters' in content:
-        return _examine_model(load_identified_model(path))
+        return _examine_model(load_model(path))
     if 'kinematics' in content:
         return _examine_calibration(path)
     if 'trajectory' in content:
         load_experiment(path)
-        return ['experiment'], []
+        return _Examined(['experiment'])
     if 'convention' in content:
         table = read_link_table(path)
         parse_urdf(urdf_of_link_table(table), str(path))
-        return [f'link table of {table.name}, joints '
-                f'{", ".join(row.joint for row in table.rows)}'], []
+        return _Examined([f'link table of {table.name}, joints '
+                          f'{", ".join(row.joint for row in table.rows)}'])
     if 'urdf' in content:
-        robot = load_robot(str(path))
-        if robot.denavit_hartenberg is not None:
-            check_table(robot, robot.denavit_hartenberg)
-        unknown = ~np.isfinite(robot.drives.drive_gain)
-        return [f'robot {robot.name}, {robot.n} joints'], [
-            f'drive gain of {joint} is unknown'
-            for joint, missing in zip(robot.joint_names, unknown, strict=True)
-            if missing
-        ]
+        return _examine_robot(load_robot(str(path)))
     raise DescriptionError(
         f'{path} is no robot, link table, calibration, experiment, trajectory or model file of '
         'this package '
@@ -259,12 +350,40 @@ def _examine_yaml(path: Path) -> tuple[list[str], list[str]]:
     )
 
 
-def _examine_model(model: IdentifiedModel) -> tuple[list[str], list[str]]:
+def _examine_trajectory(path: Path) -> _Examined:
+    trajectory = load_trajectory(path)
+    facts = [f'trajectory of {trajectory.robot}, {trajectory.duration:g} s, hash correct']
+    certificate = trajectory.certificate
+    gaps = unchecked_from_content(certificate.get('not_checked', []), str(path))
+    warnings = [describe_unchecked(gap, trajectory.joint_names) for gap in gaps]
+    if not certificate:
+        warnings.append('it has no certificate: make one with `excite --evaluate`')
+    if certificate.get('collision') == 'off':
+        warnings.append(f'collision: {NOT_CHECKED}, the experiment file says `collision: off`')
+    return _Examined(facts, warnings, tuple(dict.fromkeys(gap.kind for gap in gaps)))
+
+
+def _examine_robot(robot: RobotModel) -> _Examined:
+    if robot.denavit_hartenberg is not None:
+        check_table(robot, robot.denavit_hartenberg)
+    massless, unknown = massless_joints(robot), unknown_limits(robot)
+    gains = np.isnan(robot.drives.drive_gain)
+    return _Examined(
+        [f'robot {robot.name}, {robot.n} joints'],
+        _gap_warnings(robot, massless, unknown) + [
+            f'drive gain of {joint} is unknown'
+            for joint, missing in zip(robot.joint_names, gains, strict=True) if missing
+        ],
+        _unchecked(massless, unknown),
+    )
+
+
+def _examine_model(model: IdentifiedModel) -> _Examined:
     robot, parameters = model.robot, model.parameters
     facts = [f'identified model of {robot.name}, {model.reduction.rank} parameters']
     theta = model.theta_consistent
     if theta is None:
-        return facts, [model.consistency_note]
+        return _Examined(facts, [model.consistency_note])
     rotors = theta[parameters.reflected_inertia_slice] if parameters.reflected_inertia else None
     found = find_implausibilities(
         robot, theta[:10 * robot.n], maker=prior_inertial_parameters(robot),
@@ -272,4 +391,4 @@ def _examine_model(model: IdentifiedModel) -> tuple[list[str], list[str]]:
     )
     if not found:
         facts.append("its standard parameters are those of possible bodies, near the maker's")
-    return facts, [implausibility.text for implausibility in found]
+    return _Examined(facts, [implausibility.text for implausibility in found])

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification excite`."""
 
@@ -23,67 +12,34 @@ import re
 from typing import Any
 
 import numpy as np
+from robot_identification import design_excitation, load_experiment, read_recording
 from robot_identification.cli.command import add_command
-from robot_identification.cli.excite_after import add_after_option
-from robot_identification.cli.excite_after import describe_weakness
-from robot_identification.cli.excite_after import knowledge_from_option
-from robot_identification.cli.excite_after import robot_from_after
-from robot_identification.cli.excite_after import weakness_content
-from robot_identification.cli.excite_text import describe_certificate
-from robot_identification.cli.excite_text import describe_evaluation
-from robot_identification.cli.excite_text import describe_motion
-from robot_identification.cli.excite_text import describe_search
-from robot_identification.cli.excite_text import describe_tracking
-from robot_identification.cli.excite_text import evaluation_json
-from robot_identification.cli.excite_text import tracking_json
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_robot_options
-from robot_identification.cli.options import add_window_options
-from robot_identification.cli.options import parse_joint_names
-from robot_identification.cli.options import seed
-from robot_identification.cli.output import end_progress_line
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import progress_line
-from robot_identification.cli.output import say
-from robot_identification.cli.output import warn
-from robot_identification.errors import DataError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.base_columns import Knowledge
-from robot_identification.excitation.design import certify
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.evaluation import evaluate_recording
-from robot_identification.excitation.evaluation import Evaluation
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.motion_import import import_motion
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Progress
-from robot_identification.excitation.search_file import load_search
-from robot_identification.excitation.search_file import search_owner
-from robot_identification.excitation.search_file import search_saver
-from robot_identification.excitation.sequential import weak_parameters
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.excitation.trajectory import trajectory_csv
-from robot_identification.experiment.bag import read_recording
-from robot_identification.export.servoj import servoj_program
-from robot_identification.files import check_writable
-from robot_identification.files import read_text
-from robot_identification.files import write_atomically
-from robot_identification.model.identified_model import KinematicFilter
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.loading import check_robot_name
-from robot_identification.processing.process import process
-from robot_identification.processing.tracking import track
-from robot_identification.processors import available_processors
-from robot_identification.report.trajectory_figure import trajectory_png
-from robot_identification.report.trajectory_report import render_trajectory_report
+from robot_identification.cli.excite_after import (
+    add_after_option, describe_weakness, knowledge_from_option, robot_from_after, weakness_content,
+)
+from robot_identification.cli.excite_text import (
+    describe_certificate, describe_evaluation, describe_motion, describe_search, describe_tracking,
+    evaluation_json, tracking_json,
+)
+from robot_identification.cli.options import (
+    add_json_option, add_robot_options, add_window_options, parse_joint_names, seed,
+)
+from robot_identification.cli.output import (
+    end_progress_line, print_json, progress_line, say, show, warn,
+)
+from robot_identification.errors import DataError, IdentificationError, UsageError
+from robot_identification.excitation import (
+    Budget, certify, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation, Experiment,
+    FEW_HELD, find_experiment, find_experiment_holding, import_motion, Knowledge, load_search,
+    load_trajectory, Progress, search_owner, search_saver, Trajectory, trajectory_csv,
+    weak_parameters,
+)
+from robot_identification.export import servoj_program
+from robot_identification.files import check_writable, read_text, write_files
+from robot_identification.model import describe_placeholders, KinematicFilter, Motion, RobotModel
+from robot_identification.parallel import available_processors
+from robot_identification.processing import check_robot_name, Dataset, process, track
+from robot_identification.report import render_trajectory_report, trajectory_png
 
 DEFAULT_RATE = 125.0
 BAG_SUFFIXES = ('.mcap', '.db3')
@@ -190,6 +146,9 @@ def run(args: argparse.Namespace) -> int:
     if args.gravity is not None or args.mounting is not None:
         experiment = replace(experiment, gravity=robot.gravity)
     experiment, known = knowledge_from_option(args, robot, experiment)
+    masses = describe_placeholders(robot.urdf)
+    if masses:
+        warn(masses)
     if args.evaluate is None:
         trajectory = _design(args, robot, experiment, known)
     elif _is_bag(args.evaluate):
@@ -203,9 +162,8 @@ def run(args: argparse.Namespace) -> int:
         except IdentificationError as error:
             _show_refused(args, robot, experiment, found, error)
             raise
-    _write(args, robot, experiment, trajectory)
     evaluation = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
-    _write_report(args, robot, experiment, trajectory, evaluation)
+    write_files(_contents(args, robot, experiment, trajectory, evaluation), args.force)
     weakness = None if known is None else weak_parameters(robot, experiment, trajectory, known)
     if args.json:
         print_json({
@@ -215,11 +173,11 @@ def run(args: argparse.Namespace) -> int:
         })
     else:
         before = trajectory.certificate.get('search', {}).get('criteria_before')
-        print(describe_motion(trajectory, args.output))
-        print(describe_evaluation(evaluation, {'random start': before} if before else None))
+        show(describe_motion(trajectory, args.output))
+        show(describe_evaluation(evaluation, {'random start': before} if before else None))
         if weakness is not None:
-            print(describe_weakness(weakness))
-        print(describe_certificate(trajectory))
+            show(describe_weakness(weakness))
+        show(describe_certificate(trajectory))
     return 0
 
 
@@ -273,6 +231,9 @@ def _check_combination(args: argparse.Namespace) -> None:
 def _design(
     args: argparse.Namespace, robot: RobotModel, experiment: Experiment, known: Knowledge | None
 ) -> Trajectory:
+    holding = find_experiment_holding(robot, experiment)
+    if 0.0 < holding.held < FEW_HELD:
+        warn(holding.describe())
     state, save, checkpoint = None, None, args.checkpoint
     if checkpoint is not None:
         owner = search_owner(robot, experiment, args.seed, known)
@@ -343,32 +304,37 @@ def _is_message(path: Path) -> bool:
     )
 
 
-def _write(
-    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, trajectory: Trajectory
-) -> None:
-    """Write what was asked for; the trajectory first, as it took longest."""
+def _contents(
+    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, trajectory: Trajectory,
+    evaluation: Evaluation,
+) -> dict[Path, str | bytes]:
+    """Return the content of every file that was asked for."""
+    contents: dict[Path, str | bytes] = {}
     if args.output is not None:
-        write_atomically(args.output, dump_trajectory(trajectory))
+        contents[args.output] = dump_trajectory(trajectory)
     if args.csv is not None:
         rate = args.rate or (robot.sampling_rate if robot.sampling_rate > 0 else DEFAULT_RATE)
-        write_atomically(args.csv, trajectory_csv(trajectory, rate))
-    if args.picture is not None:
-        write_atomically(args.picture, trajectory_png(robot, trajectory, experiment))
+        contents[args.csv] = trajectory_csv(trajectory, rate)
     if args.servoj is not None:
-        write_atomically(args.servoj, servoj_program(trajectory))
+        contents[args.servoj] = servoj_program(trajectory)
+    return contents | _pages(args, robot, experiment, trajectory, evaluation)
 
 
-def _write_report(
+def _pages(
     args: argparse.Namespace, robot: RobotModel, experiment: Experiment, trajectory: Trajectory,
     evaluation: Evaluation, refused: str = '',
-) -> None:
-    """Write the page, where it was asked for."""
+) -> dict[Path, str | bytes]:
+    """Return what shows a motion, certified or refused: picture and page, where asked for."""
+    contents: dict[Path, str | bytes] = {}
+    if args.picture is not None:
+        contents[args.picture] = trajectory_png(robot, trajectory, experiment)
     if args.report is not None:
-        write_atomically(args.report, render_trajectory_report(
+        contents[args.report] = render_trajectory_report(
             robot, trajectory, experiment, evaluation,
             path='' if args.output is None else str(args.output), refused=refused,
             command_line=args.command_line,
-        ))
+        )
+    return contents
 
 
 def _show_refused(
@@ -377,9 +343,9 @@ def _show_refused(
 ) -> None:
     """Show what a motion would be worth, and its picture, although it is not certified."""
     evaluation = evaluate_motion(robot, experiment, found, args.torque_noise)
-    if args.picture is not None:
-        write_atomically(args.picture, trajectory_png(robot, found, experiment))
-    _write_report(args, robot, experiment, found, evaluation, str(error))
+    write_files(
+        _pages(args, robot, experiment, found, evaluation, str(error)), args.force
+    )
     if args.json:
         print_json({
             'sha256': None, 'certificate': None, 'refused': str(error),
@@ -415,10 +381,10 @@ def _judge_bag(args: argparse.Namespace, robot: RobotModel, experiment: Experime
             }
         print_json(content)
         return 0
-    print(f'{robot.name}: {args.evaluate}, {len(moved)} samples in motion, {dataset.rate:.0f} Hz')
-    print(describe_evaluation(recorded, _column(planned)))
+    show(f'{robot.name}: {args.evaluate}, {len(moved)} samples in motion, {dataset.rate:.0f} Hz')
+    show(describe_evaluation(recorded, _column(planned)))
     if planned is not None:
-        print(describe_tracking(robot.joint_names, tracking))
+        show(describe_tracking(robot.joint_names, tracking))
     return 0
 
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification excite --after`: the next motion after an identification."""
 
@@ -23,19 +12,14 @@ from pathlib import Path
 import textwrap
 from typing import Any
 
+from robot_identification import load_model
 from robot_identification.cli.options import robot_from_options
 from robot_identification.cli.output import warn
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.sequential import knowledge_of_model
-from robot_identification.excitation.sequential import next_experiment
-from robot_identification.excitation.sequential import PriorKnowledge
-from robot_identification.excitation.sequential import WEAK_SHARE
-from robot_identification.excitation.sequential import Weakness
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.excitation import (
+    Experiment, knowledge_of_model, next_experiment, PriorKnowledge, WEAK_SHARE, Weakness,
+)
+from robot_identification.model import gravity_of_mounting, RobotModel
 
 # Parameters in the table at least, and those that are weak at most.
 SHOWN_PARAMETERS, MOST_PARAMETERS = 5, 20
@@ -71,7 +55,7 @@ def robot_from_after(args: argparse.Namespace) -> RobotModel:
             '--joints, --drive-gains and --xacro-arguments are for an arm of --robot or --urdf; '
             'that of --after has its own'
         )
-    robot = load_identified_model(args.after).robot
+    robot = load_model(args.after).robot
     if args.mounting is not None:
         return robot.with_gravity(gravity_of_mounting(*args.mounting))
     return robot if args.gravity is None else robot.with_gravity(args.gravity)
@@ -86,13 +70,13 @@ def knowledge_from_option(
     Raises
     ------
     UsageError, DescriptionError
-        See `load_identified_model` and `knowledge_of_model`.
+        See `load_model` and `knowledge_of_model`.
 
     """
     if args.after is None:
         return experiment, None
     experiment, changes = next_experiment(experiment)
-    model = load_identified_model(args.after)
+    model = load_model(args.after)
     try:
         known = knowledge_of_model(model, robot, experiment)
     except (UsageError, DescriptionError) as error:

@@ -1,36 +1,21 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What `excite` says of motions, in words and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 import textwrap
 from typing import Any
 
 import numpy as np
-from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.evaluation import Evaluation
-from robot_identification.excitation.evaluation import evaluation_content
-from robot_identification.excitation.evaluation import rounded
-from robot_identification.excitation.evaluation import UNITS_NOTE
-from robot_identification.excitation.optimizers.optimizer import Progress
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.processing.tracking import Tracking
+from robot_identification.excitation import (
+    CRITERIA, describe_certificate_gaps, Evaluation, evaluation_content, NOT_CHECKED, Progress,
+    rounded, Trajectory, UNITS_NOTE,
+)
+from robot_identification.processing import Tracking
 
 WIDTH = 99
 Columns = Mapping[str, Mapping[str, float | None]]
@@ -62,6 +47,8 @@ def describe_certificate(trajectory: Trajectory) -> str:
         lines.append(
             f'  {kind}: at most {use["share"]:.0%} of the margin, {use["joint"]} {when}'
         )
+    for gap in describe_certificate_gaps(trajectory.certificate, trajectory.joint_names):
+        lines += _wrapped(gap)
     lines.append(f'  collision: {describe_clearance(trajectory.certificate["collision"])}')
     lines.append(f'  sha256 {trajectory.sha256}')
     return '\n'.join(lines)
@@ -70,7 +57,7 @@ def describe_certificate(trajectory: Trajectory) -> str:
 def describe_clearance(entry: Any) -> str:
     """Return what a certificate says of collisions, in words."""
     if not isinstance(entry, dict):
-        return str(entry)
+        return f'{NOT_CHECKED}, the experiment file says `collision: off`'
     if entry['nearest'] is None:
         return 'nothing to touch'
     obstacles = ', '.join(entry['obstacles']) or 'none'

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification export`."""
 
@@ -21,25 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from robot_identification import load_model
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import say
+from robot_identification.cli.output import print_json, say
 from robot_identification.errors import UsageError
-from robot_identification.export.arm import body_changes
-from robot_identification.export.arm import LinkChange
-from robot_identification.export.controller import export_controller
-from robot_identification.export.mjcf import export_mjcf
-from robot_identification.export.sdf import export_sdf
-from robot_identification.export.urdf import make_urdf
-from robot_identification.export.urdf import UrdfExport
-from robot_identification.files import check_writable
-from robot_identification.files import write_results
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.report.formatting import fixed
-from robot_identification.report.formatting import number
-from robot_identification.report.formatting import text_table
+from robot_identification.export import (
+    body_changes, export_controller, export_mjcf, export_sdf, LinkChange, make_urdf, UrdfExport,
+)
+from robot_identification.files import check_writable, write_results
+from robot_identification.model import IdentifiedModel
+from robot_identification.report import fixed, number, text_table
 
 # One line a format: what it is, and what writes it.
 FORMATS: dict[str, tuple[str, Callable[[IdentifiedModel], str]]] = {
@@ -78,7 +59,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Export the model."""
     outputs = _outputs(args)
-    model = load_identified_model(args.model)
+    model = load_model(args.model)
     contents = {
         name: FORMATS[name][1](model) for name in outputs if name in FORMATS
     }

@@ -1,67 +1,34 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification friction-map`."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from robot_identification import load_experiment, load_model, read_recording
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_output_option
-from robot_identification.cli.options import add_robot_options
-from robot_identification.cli.options import add_window_options
-from robot_identification.cli.options import parse_joint_names
-from robot_identification.cli.options import robot_from_options
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import say
-from robot_identification.cli.output import warn
+from robot_identification.cli.options import (
+    add_json_option, add_output_option, add_robot_options, add_window_options, parse_joint_names,
+    robot_from_options,
+)
+from robot_identification.cli.output import print_json, say, show, warn
 from robot_identification.errors import UsageError
-from robot_identification.estimation.friction_map import map_friction
-from robot_identification.estimation.friction_map import MapRun
-from robot_identification.estimation.friction_map import payload_mass
-from robot_identification.estimation.friction_strokes import StrokeOptions
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.friction_map import certified_strokes
-from robot_identification.excitation.friction_map import StrokePlan
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.experiment.bag import read_recording
-from robot_identification.files import check_writable
-from robot_identification.files import write_results
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.pipeline import choose_drive_gains
-from robot_identification.pipeline import choose_effort_unit
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.loading import check_robot_name
-from robot_identification.processing.plausibility import find_idle
-from robot_identification.processing.process import process
-from robot_identification.report.friction_map_report import friction_map_content
-from robot_identification.report.friction_map_report import FRICTION_MAP_FILES
-from robot_identification.report.friction_map_report import friction_map_text
-from robot_identification.report.friction_map_report import save_friction_map
+from robot_identification.estimation import choose_drive_gains, choose_effort_unit
+from robot_identification.excitation import dump_trajectory, find_experiment
+from robot_identification.files import check_writable, write_results
+from robot_identification.model import EFFORT_UNITS, IdentifiedModel, KinematicFilter, RobotModel
+from robot_identification.processing import check_robot_name, Dataset, find_idle, process
+from robot_identification.studies.friction_map import (
+    certified_strokes, friction_map_content, FRICTION_MAP_FILES, friction_map_text, map_friction,
+    MapRun, payload_mass, save_friction_map, StrokeOptions, StrokePlan,
+)
 
 # Options of the plan, which make no sense beside bags.
 PLAN_OPTIONS = ('slowest', 'fastest', 'count', 'stroke', 'repeats')
@@ -182,7 +149,7 @@ def _plan(args: argparse.Namespace) -> int:
         })
     else:
         for name in names:
-            print(args.output / name)
+            show(str(args.output / name))
     return 0
 
 
@@ -199,7 +166,7 @@ def _map(args: argparse.Namespace) -> int:
     for mass in args.payload or ():
         if not 0.0 <= mass < np.inf:
             raise UsageError(f'--payload is {mass:g} kg, a mass is at least 0')
-    model = None if args.model is None else load_identified_model(args.model)
+    model = None if args.model is None else load_model(args.model)
     robot = robot_from_options(args)
     if model is not None and args.drive_gains is None:
         gains = model.robot.drives.drive_gain
@@ -214,8 +181,8 @@ def _map(args: argparse.Namespace) -> int:
     if args.json:
         print_json(friction_map_content(found))
     else:
-        print(friction_map_text(found), end='')
-        print(f'report: {args.output / "report.html"}')
+        show(friction_map_text(found), end='')
+        show(f'report: {args.output / "report.html"}')
     return 0
 
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification identify`."""
 
@@ -20,33 +9,22 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from robot_identification import identify, IdentifyOptions
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_output_option
-from robot_identification.cli.options import add_robot_options
-from robot_identification.cli.options import add_tables_option
-from robot_identification.cli.options import add_window_options
-from robot_identification.cli.options import parse_joint_names
-from robot_identification.cli.options import robot_from_options
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import warn
+from robot_identification.cli.options import (
+    add_json_option, add_output_option, add_robot_options, add_tables_option, add_window_options,
+    parse_joint_names, robot_from_options,
+)
+from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.profiles import PROFILES
-from robot_identification.estimation.recipe import load_recipe
-from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.schedulers import LOCAL
-from robot_identification.estimation.schedulers import open_scheduler
+from robot_identification.estimation import ESTIMATORS, load_recipe, PROFILES, Recipe
 from robot_identification.files import check_writable
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.pipeline import identify
-from robot_identification.report.results_text import results_text
-from robot_identification.report.save import RESULT_FILES
-from robot_identification.report.save import save_identification
-from robot_identification.report.save import TABLE_FILES
-from robot_identification.validation.validation import errors_content
+from robot_identification.model import EFFORT_UNITS, KinematicFilter
+from robot_identification.parallel import LOCAL, open_scheduler
+from robot_identification.report import (
+    RESULT_FILES, results_text, save_identification, TABLE_FILES,
+)
+from robot_identification.validation import errors_content, verdict_content
 
 
 def add_parser(subparsers: Any) -> None:
@@ -149,13 +127,14 @@ def run(args: argparse.Namespace) -> int:
             'verdict': found.verdict.level,
             'reasons': found.verdict.reasons,
             'next_step': found.verdict.next_step,
+            **verdict_content(found.verdict),
             'base_parameters': found.model.reduction.rank,
             'lost': found.lost,
             'cross_validation': [errors_content(errors) for errors in found.cross_validation],
         })
     else:
-        print(results_text(found))
-        print(f'report: {args.output / "report.html"}')
+        show(results_text(found))
+        show(f'report: {args.output / "report.html"}')
     if found.lost:
         raise NotIdentifiableError(
             f'the data do not determine {", ".join(found.lost)}'

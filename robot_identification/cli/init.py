@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification init`."""
 
@@ -21,33 +10,18 @@ from pathlib import Path
 import sys
 from typing import Any
 
+from robot_identification import load_robot
 from robot_identification.cli.command import add_command
-from robot_identification.cli.init_guide import guide_text
-from robot_identification.cli.init_guide import Study
-from robot_identification.cli.init_guide import study_content
-from robot_identification.cli.init_questions import CELL
-from robot_identification.cli.init_questions import Question
-from robot_identification.cli.init_questions import QUESTIONS
+from robot_identification.cli.init_guide import guide_text, Study, study_content
+from robot_identification.cli.init_questions import CELL, Question, QUESTIONS
 from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import say
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.experiment_plan import Laboratory
-from robot_identification.excitation.experiment_plan import plan_study
-from robot_identification.files import check_writable
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
-from robot_identification.files import write_results
-from robot_identification.model.catalogue import find_urdf
-from robot_identification.model.catalogue import known_robots
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.catalogue import read_description
-from robot_identification.model.mounted_tool import mount_tool
-from robot_identification.model.payload import tool_frame
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.cli.output import print_json, say
+from robot_identification.errors import IdentificationError, UnsafeMotionError, UsageError
+from robot_identification.excitation import Laboratory, plan_study
+from robot_identification.files import check_writable, dump_yaml, read_yaml, write_results
+from robot_identification.model import (
+    find_urdf, known_robots, mount_tool, parse_urdf, read_description, RobotModel, tool_frame,
+)
 
 DEFAULT_FOLDER = Path('study')
 ARM_YAML, ARM_URDF, GUIDE = 'arm.yaml', 'arm.urdf', 'guide.md'

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The guide that `init` writes: every command of a study in order, with minutes."""
 
@@ -23,15 +12,10 @@ import shlex
 from typing import Any
 
 import numpy as np
-from robot_identification.excitation.experiment_plan import APPROACH_SPEED
-from robot_identification.excitation.experiment_plan import GENTLE_SPEED
-from robot_identification.excitation.experiment_plan import Laboratory
-from robot_identification.excitation.experiment_plan import PlannedMotion
-from robot_identification.excitation.experiment_plan import STEPS
-from robot_identification.excitation.lab_safety import SLOW_TOOL_SPEED
-from robot_identification.excitation.ladder import SLOW_SPEED
-from robot_identification.model.mounted_tool import Tool
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.excitation import (
+    APPROACH_SPEED, GENTLE_SPEED, Laboratory, PlannedMotion, SLOW_SPEED, SLOW_TOOL_SPEED, STEPS,
+)
+from robot_identification.model import RobotModel, Tool
 
 TITLES = {
     'warm_up': 'Warm-up',

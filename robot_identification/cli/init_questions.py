@@ -1,36 +1,19 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What `init` asks: each question with its default, its option, and what an answer may be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from robot_identification import load_robot
 from robot_identification.errors import UsageError
-from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.experiment_plan import slab
-from robot_identification.excitation.experiment_plan import SOURCES
-from robot_identification.excitation.experiment_plan import usual_window
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.mounted_tool import Tool
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.excitation import Obstacle, slab, SOURCES, usual_window
+from robot_identification.model import EFFORT_UNITS, RobotModel, Tool
 
 NONE, USUAL = 'none', 'usual'
 MOUNTINGS = {'upright': (0.0, 0.0, 0.0), 'ceiling': (np.pi, 0.0, 0.0)}

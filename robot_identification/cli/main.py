@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Entry point of `robot-identification`."""
 
@@ -25,14 +14,16 @@ import shlex
 import sys
 
 import robot_identification
+from robot_identification.cli.signals import ended_as_by_interrupt
 from robot_identification.errors import IdentificationError
+from robot_identification.texts import shown
 
 # Each is a module of this folder, loaded when it is asked for: what one command needs takes as
 # long to load as Pinocchio does, what all of them need several times that.
 COMMANDS = (
     'demo', 'robots', 'base-parameters', 'urdf', 'excite', 'simulate', 'doctor', 'identify',
     'validate', 'predict', 'export', 'drive-gains', 'payload', 'temperature', 'compare',
-    'friction-map', 'collision', 'campaign', 'reproduce', 'init', 'completion',
+    'friction-map', 'collision', 'campaign', 'init', 'completion',
 )
 INTERRUPTED = 130
 
@@ -68,7 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = make_parser(given[0] if given else None).parse_args(given)
     args.command_line = shlex.join(['robot-identification', *given])
     try:
-        return int(args.run(args))
+        # Worker processes are ended on the way out; nothing else would end them.
+        with ended_as_by_interrupt():
+            return int(args.run(args))
     except IdentificationError as error:
         print(f'error: {error}', file=sys.stderr)
         return error.exit_code
@@ -77,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f'error: {_describe_refusal(error, args)}', file=sys.stderr)
+        print(f'error: {shown(_describe_refusal(error, args))}', file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print('interrupted', file=sys.stderr)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Options that several commands share."""
 
@@ -19,11 +8,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from robot_identification import load_robot
 from robot_identification.errors import UsageError
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.urdf import read_urdf
+from robot_identification.files import LARGEST_INTEGER
+from robot_identification.model import gravity_of_mounting, read_urdf, RobotModel
 
 
 def add_robot_options(parser: argparse.ArgumentParser) -> None:
@@ -134,6 +122,9 @@ def seed(text: str) -> int:
     """Return a seed from the command line: a whole number, not negative."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f'a seed is a whole number from 0, not {text!r}')
+    # Digits are counted first: Python does not read thousands of them.
+    if len(text) > 19 or int(text) > LARGEST_INTEGER:
+        raise argparse.ArgumentTypeError(f'a seed is at most {LARGEST_INTEGER}, not {text!r:.40}')
     return int(text)
 
 

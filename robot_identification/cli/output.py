@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What commands print: results on stdout, progress and warnings on stderr."""
 
@@ -19,8 +8,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from robot_identification.report.formatting import printable
-from robot_identification.report.json_file import json_text
+from robot_identification.report import json_text
+from robot_identification.texts import shown
 
 
 def print_json(content: Any) -> None:
@@ -28,10 +17,14 @@ def print_json(content: Any) -> None:
     print(json_text(content), end='')
 
 
+def show(text: str, end: str = '\n') -> None:
+    """Print a result; names in it cannot steer the terminal, nor fill it."""
+    print(shown(text), end=end)
+
+
 def say(text: str) -> None:
     """Tell the user how things go, on stderr; names in it cannot steer the terminal."""
-    shown = '\n'.join(printable(line) for line in text.split('\n'))
-    print(shown, file=sys.stderr, flush=True)
+    print(shown(text), file=sys.stderr, flush=True)
 
 
 def warn(text: str) -> None:
@@ -42,7 +35,7 @@ def warn(text: str) -> None:
 def progress_line(text: str) -> None:
     """Show progress in one line of a terminal, or nothing where stderr is a file."""
     if sys.stderr.isatty():
-        print(f'\r\033[K{text}', end='', file=sys.stderr, flush=True)
+        print(f'\r\033[K{shown(text)}', end='', file=sys.stderr, flush=True)
 
 
 def end_progress_line() -> None:

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification payload`."""
 
@@ -20,32 +9,20 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from robot_identification import load_model, read_recording
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_output_option
-from robot_identification.cli.options import add_window_options
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import warn
+from robot_identification.cli.options import add_json_option, add_output_option, add_window_options
+from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import DataError
-from robot_identification.estimation.dwells import DwellOptions
-from robot_identification.estimation.payload import CHANGES
-from robot_identification.estimation.payload import estimate_payload
-from robot_identification.estimation.payload import loaded_run
-from robot_identification.estimation.payload import LoadedRun
-from robot_identification.estimation.payload import PayloadOptions
-from robot_identification.estimation.payload import resting_run
-from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.recording import Recording
 from robot_identification.files import check_writable
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.processing.loading import check_robot_name
-from robot_identification.processing.loading import load_for_model
-from robot_identification.report.payload_report import MODEL_FILE
-from robot_identification.report.payload_report import payload_content
-from robot_identification.report.payload_report import PAYLOAD_FILES
-from robot_identification.report.payload_report import payload_text
-from robot_identification.report.payload_report import save_payload
+from robot_identification.model import IdentifiedModel
+from robot_identification.processing import check_robot_name, load_for_model
+from robot_identification.recording import Recording
+from robot_identification.studies.drive_gains import DwellOptions
+from robot_identification.studies.payload import (
+    CHANGES, estimate_payload, loaded_run, LoadedRun, MODEL_FILE, payload_content, PAYLOAD_FILES,
+    payload_text, PayloadOptions, resting_run, save_payload,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -94,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         changes=args.changes, static=args.static, frame=args.frame,
         dwells=DwellOptions(shortest=args.shortest_dwell, averaged=0.5 * args.shortest_dwell),
     )
-    model = load_identified_model(args.model)
+    model = load_model(args.model)
     runs, notes = (_rests if args.static else _motions)(model, args, options)
     found = estimate_payload(model, runs, options)
     save_payload(
@@ -106,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(payload_content(model, found, args.model, args.bags))
     else:
-        print(payload_text(model, found), end='')
-        print(f'report: {args.output / "report.html"}')
+        show(payload_text(model, found), end='')
+        show(f'report: {args.output / "report.html"}')
     return 0
 
 

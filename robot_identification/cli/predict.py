@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification predict`."""
 
@@ -23,32 +12,20 @@ import tempfile
 from typing import Any
 
 import numpy as np
+from robot_identification import load_model, predict
+from robot_identification.arrays import FloatArray
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_output_option
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import warn
-from robot_identification.errors import DataError
-from robot_identification.errors import UsageError
-from robot_identification.experiment.bag_writer import new_bag
-from robot_identification.experiment.joint_states import JOINT_STATE
-from robot_identification.experiment.rosbags_backend import rosbags_library
-from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
-from robot_identification.files import check_writable
-from robot_identification.files import write_atomically
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.prediction.comparison import compare_effort
-from robot_identification.prediction.comparison import EffortComparison
-from robot_identification.prediction.energy import check_threshold
-from robot_identification.prediction.energy import energy_of_bag
-from robot_identification.prediction.energy import energy_of_trajectory
-from robot_identification.prediction.energy import MotionEnergy
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.report.energy_report import energy_columns
-from robot_identification.report.energy_report import energy_content
-from robot_identification.report.energy_report import energy_text
-from robot_identification.report.energy_report import render_energy_report
+from robot_identification.cli.options import add_json_option, add_output_option
+from robot_identification.cli.output import print_json, show, warn
+from robot_identification.errors import DataError, UsageError
+from robot_identification.files import check_writable, write_atomically
+from robot_identification.model import IdentifiedModel
+from robot_identification.prediction import EffortComparison
+from robot_identification.recording import JOINT_STATE, new_bag, rosbags_library, SIMULATED_EPOCH
+from robot_identification.studies.energy import (
+    check_threshold, energy_columns, energy_content, energy_of_bag, energy_of_trajectory,
+    energy_text, MotionEnergy, render_energy_report,
+)
 
 # Values by joint or by name, shape (N, number of names), for each topic or kind of column.
 Signals = dict[str, tuple[tuple[str, ...], FloatArray]]
@@ -86,14 +63,14 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Predict and write the comparison, the energy, or both."""
     _check_arguments(args)
-    model = load_identified_model(args.model)
+    model = load_model(args.model)
     content: dict[str, Any] = {'output': args.output, 'joints': model.robot.joint_names}
     signals: Signals = {}
     notes: list[str] = []
     lines: list[str] = []
     stamps = np.zeros(0)
     if args.bag is not None:
-        comparison, said = compare_effort(model, args.bag, causal=args.causal)
+        comparison, said = predict(model, args.bag, causal=args.causal)
         notes += said
         stamps, signals = comparison.stamps, comparison_signals(model, comparison)
         content |= _errors(model, comparison, args)
@@ -116,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(content)
     else:
-        print('\n'.join([*lines, f'written to {args.output}']))
+        show('\n'.join([*lines, f'written to {args.output}']))
     return 0
 
 
@@ -210,7 +187,7 @@ def _difference_from_zero_phase(
 ) -> FloatArray | None:
     """Return the RMS, shape (n,); None of a bag that zero-phase filters cannot be used on."""
     try:
-        smooth, _ = compare_effort(model, bag, causal=False)
+        smooth, _ = predict(model, bag)
     except DataError:
         return None
     _, first, second = np.intersect1d(causal.stamps, smooth.stamps, return_indices=True)

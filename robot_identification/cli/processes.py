@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Start our ROS nodes as processes, on a graph of their own.
@@ -21,8 +10,7 @@ demo or test uses, so that a simulated experiment cannot meet a real robot.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 import fcntl
 import importlib.util
@@ -32,19 +20,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any
-from typing import IO
+from typing import Any, IO
 
-from robot_identification.errors import MissingDependencyError
-from robot_identification.errors import UsageError
+from robot_identification.cli.signals import ended_as_by_interrupt
+from robot_identification.errors import MissingDependencyError, UsageError
 from robot_identification.files import dump_yaml
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model import share_directory
 
 # Linux keeps its ephemeral ports clear of these domains.
 DOMAINS = range(1, 102)
 STOP_SECONDS = 6.0
 MOVER = 'experiment_runner'
-ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def check_ros() -> None:
@@ -179,22 +165,16 @@ def running(nodes: list[NodeProcess]) -> Iterator[None]:
 
     The one that moves the robot is first, so that a motion ends at once; then the last started.
 
-    SIGTERM and SIGHUP end it as Ctrl-C does; once the nodes are being stopped, no signal keeps
-    them from it.
+    SIGTERM, SIGHUP and SIGQUIT end it as Ctrl-C does; once the nodes are being stopped, no signal
+    keeps them from it.
     """
-    previous = {number: signal.signal(number, _interrupt) for number in ENDING_SIGNALS}
-    try:
-        yield
-    finally:
-        for number in ENDING_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        movers = [node for node in nodes if node.name == MOVER]
-        others = [node for node in reversed(nodes) if node.name != MOVER]
-        for node in movers + others:
-            node.stop()
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-
-def _interrupt(number: int, frame: Any) -> None:
-    raise KeyboardInterrupt
+    with ended_as_by_interrupt() as signals:
+        try:
+            yield
+        finally:
+            for number in signals:
+                signal.signal(number, signal.SIG_IGN)
+            movers = [node for node in nodes if node.name == MOVER]
+            others = [node for node in reversed(nodes) if node.name != MOVER]
+            for node in movers + others:
+                node.stop()

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification robots`."""
 
@@ -21,8 +10,8 @@ from typing import Any
 
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import add_json_option
-from robot_identification.cli.output import print_json
-from robot_identification.model.catalogue import known_robots
+from robot_identification.cli.output import print_json, show
+from robot_identification.model import known_robots
 
 
 def add_parser(subparsers: Any) -> None:
@@ -45,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     width = max((len(robot.name) for robot in robots), default=0)
     for robot in robots:
-        print(f'{robot.name:<{width}}  {robot.description}')
-        print(f'{"":<{width}}  {robot.yaml}')
-        print(f'{"":<{width}}  {robot.urdf}')
+        show(f'{robot.name:<{width}}  {robot.description}')
+        show(f'{"":<{width}}  {robot.yaml}')
+        show(f'{"":<{width}}  {robot.urdf}')
     return 0

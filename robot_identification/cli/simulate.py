@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification simulate`."""
 
@@ -23,23 +12,18 @@ from typing import Any
 
 import numpy as np
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_robot_options
-from robot_identification.cli.options import robot_from_options
-from robot_identification.cli.options import seed
-from robot_identification.cli.output import print_json
+from robot_identification.cli.options import (
+    add_json_option, add_robot_options, robot_from_options, seed,
+)
+from robot_identification.cli.output import print_json, show
 from robot_identification.errors import UsageError
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.experiment.simulated_run import simulate_repeats
-from robot_identification.experiment.simulated_run import write_simulated_bag
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.truth import with_elastic_joints
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.truth import with_warming
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import Sensors
+from robot_identification.excitation import load_trajectory
+from robot_identification.model import RobotModel
+from robot_identification.recording import simulate_repeats, write_simulated_bag
+from robot_identification.simulation import (
+    draw_truth, NOISE_FREE, Sensors, Truth, with_elastic_joints, with_static_friction,
+    with_warming,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -113,9 +97,9 @@ def run(args: argparse.Namespace) -> int:
             content['temperatures'] = whole.temperature[-1]
         print_json(content)
     else:
-        print(_summary(bags, samples, trajectory.duration, args.repeat))
+        show(_summary(bags, samples, trajectory.duration, args.repeat))
         if whole.temperature is not None:
-            print(f'joints end at {np.array2string(whole.temperature[-1], precision=1)} deg C')
+            show(f'joints end at {np.array2string(whole.temperature[-1], precision=1)} deg C')
     return 0
 
 

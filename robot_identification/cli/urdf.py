@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification urdf`."""
 
@@ -20,19 +9,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from robot_identification import load_robot
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_output_option
-from robot_identification.cli.options import add_xacro_arguments
-from robot_identification.cli.options import parse_xacro_arguments
+from robot_identification.cli.options import (
+    add_output_option, add_xacro_arguments, parse_xacro_arguments,
+)
 from robot_identification.errors import UsageError
-from robot_identification.files import check_writable
-from robot_identification.files import write_atomically
-from robot_identification.model.catalogue import find_urdf
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.catalogue import read_description
-from robot_identification.model.kinematic_calibration import calibrate
-from robot_identification.model.kinematic_calibration import read_calibration
-from robot_identification.model.urdf import parse_urdf
+from robot_identification.files import check_writable, write_atomically
+from robot_identification.model import (
+    calibrate, find_urdf, parse_urdf, read_calibration, read_description,
+)
 
 
 def add_parser(subparsers: Any) -> None:

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`robot-identification validate`."""
 
@@ -20,24 +9,17 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from robot_identification import load_model, validate
 from robot_identification.cli.command import add_command
-from robot_identification.cli.options import add_json_option
-from robot_identification.cli.options import add_output_option
-from robot_identification.cli.options import add_tables_option
-from robot_identification.cli.options import add_window_options
-from robot_identification.cli.output import print_json
-from robot_identification.cli.output import warn
-from robot_identification.files import check_writable
-from robot_identification.files import write_results
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.pipeline import validate_model
-from robot_identification.report.paper_tables import table_files
-from robot_identification.report.paper_tables import validation_tables
-from robot_identification.report.results_text import validation_text
-from robot_identification.report.validation_report import render_validation_report
-from robot_identification.validation.validation import predict_effort
-from robot_identification.validation.validation import validation_content
-from robot_identification.validation.validation import validation_json
+from robot_identification.cli.options import (
+    add_json_option, add_output_option, add_tables_option, add_window_options,
+)
+from robot_identification.cli.output import print_json, warn
+from robot_identification.files import check_writable, write_results
+from robot_identification.report import (
+    render_validation_report, table_files, validation_tables, validation_text,
+)
+from robot_identification.validation import predict_effort, validation_content, validation_json
 
 RESULT_FILES = ('validation.json', 'report.html')
 # Of --tables.
@@ -66,10 +48,10 @@ def run(args: argparse.Namespace) -> int:
     """Validate and write the results."""
     for name in (*RESULT_FILES, *(TABLE_FILES if args.tables else ())):
         check_writable(args.output / name, args.force)
-    model = load_identified_model(args.model)
+    model = load_model(args.model)
     if args.consistent:
         model = model.with_consistent_parameters()
-    validation, datasets, notes = validate_model(
+    validation, datasets, notes = validate(
         model, args.bags, start=args.start, stop=args.stop
     )
     report = render_validation_report(

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Standard parameters of bodies that can exist, taken only if they predict as well.
@@ -21,30 +10,24 @@ none, those of a fit with conditions, if held-out blocks say that it is as good.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.estimators.consistent import ConsistentAfter
-from robot_identification.estimation.estimators.consistent import ConsistentFit
-from robot_identification.estimation.estimators.consistent import fit_after
-from robot_identification.estimation.fitting import cross_validate
-from robot_identification.estimation.fitting import Fit
-from robot_identification.estimation.fitting import Folds
-from robot_identification.estimation.fitting import Trial
+from robot_identification.estimation.estimators.consistent import (
+    ConsistentAfter, ConsistentFit, fit_after,
+)
+from robot_identification.estimation.fitting import cross_validate, Fit, Folds, Trial
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.standard import consistent_standard_parameters
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model import (
+    prior_inertial_parameters, RobotModel, smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
+)
 
 
 @dataclass(frozen=True, eq=False)

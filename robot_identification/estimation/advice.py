@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Which parameters the data did not see, and the motion that would show them.
@@ -22,28 +11,21 @@ each parameter's information is the advice. Friction is asked with short motions
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import Estimate, IdentificationProblem
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.scatter import held_by_bounds
-from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.denavit_hartenberg import joint_axes
-from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import run_friction
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.model import (
+    joint_axes, JointMotion, Motion, observation_matrix, random_motion, RobotModel, run_friction,
+    StandardParameters,
+)
+from robot_identification.processing import MOVING_SPEED
 
 # A relative standard error above this is no knowledge of a parameter.
 WEAK_SHARE = 0.5

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Fit a model to datasets, and find out on held-out blocks how good such a fit is.
@@ -20,46 +9,29 @@ Every choice that is made from data is made here, inside the training samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.dictionary import DictionaryFit
-from robot_identification.estimation.identifiability import find_silent_joints
-from robot_identification.estimation.identifiability import IdentifiableProblem
-from robot_identification.estimation.identifiability import restrict_to_identifiable
-from robot_identification.estimation.observations import NO_TREATMENT
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import RowTreatment
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import IntArray
-from robot_identification.estimation.two_encoders import TwoEncoderFit
-from robot_identification.estimation.two_encoders import TwoEncoders
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction.dictionary import DictionaryFriction
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import MOVING_SPEED
-from robot_identification.processing.rows import with_smooth_effort
-from robot_identification.validation.folds import blocked_folds
-from robot_identification.validation.folds import FOLDS
-from robot_identification.validation.folds import GAP_SECONDS
-from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.metrics import measure_errors
+from robot_identification.estimation.identifiability import (
+    find_silent_joints, IdentifiableProblem, restrict_to_identifiable,
+)
+from robot_identification.estimation.observations import (
+    NO_TREATMENT, Observations, RowTreatment, TrainingData,
+)
+from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
+from robot_identification.model import (
+    BaseReduction, DictionaryFriction, FrictionLaw, FrictionTerm, KinematicFilter, reduce_to_base,
+    rigid_torque, RobotModel, StandardParameters,
+)
+from robot_identification.processing import Dataset, MOVING_SPEED, with_smooth_effort
+from robot_identification.validation import (
+    BagErrors, blocked_folds, FOLDS, GAP_SECONDS, measure_errors,
+)
 
 # The load of plain laws is taken from the bodies found until they change by less than this part of
 # their size, at most so often.

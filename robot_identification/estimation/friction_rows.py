@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Rows of an arm without its friction, on which laws are tried that differ from joint to joint.
@@ -21,28 +10,20 @@ Bodies and rotors are computed once; the columns of a law follow from the motion
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from robot_identification.estimation.estimators.dictionary import SHORTEST_COLUMN
-from robot_identification.estimation.estimators.dictionary import solve_bounded
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.estimation.estimators.dictionary import SHORTEST_COLUMN, solve_bounded
 from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IntArray
 from robot_identification.estimation.problem import triangle_of
-from robot_identification.estimation.separable import eliminate_bodies
-from robot_identification.estimation.separable import fit_shapes
-from robot_identification.estimation.separable import law_columns
-from robot_identification.estimation.separable import SeparableFit
-from robot_identification.estimation.separable import ShapeProblem
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.friction.offset import FrictionOffset
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.regressor import friction_motion
+from robot_identification.estimation.separable import (
+    eliminate_bodies, fit_shapes, law_columns, SeparableFit, ShapeProblem,
+)
+from robot_identification.model import (
+    friction_motion, FrictionLaw, FrictionOffset, FrictionTerm, JointMotion,
+)
 
 # How often the joints' weights are renewed from their residuals.
 REWEIGHTINGS = 2

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The friction laws of each joint, chosen on held-out blocks of that joint.
@@ -25,35 +14,25 @@ choice itself has seen all blocks, as every choice here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from robot_identification.estimation.fitting import Folds
-from robot_identification.estimation.fitting import is_no_worse
-from robot_identification.estimation.friction_rows import ArmSolution
-from robot_identification.estimation.friction_rows import determined_bodies
-from robot_identification.estimation.friction_rows import fit_arm_shapes
-from robot_identification.estimation.friction_rows import joint_rows
-from robot_identification.estimation.friction_rows import MOST_SEARCHED
-from robot_identification.estimation.friction_rows import RigidRows
-from robot_identification.estimation.friction_rows import solve_arm
-from robot_identification.estimation.friction_rows import solve_weighted_arm
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.estimation.fitting import Folds, is_no_worse
+from robot_identification.estimation.friction_rows import (
+    ArmSolution, determined_bodies, fit_arm_shapes, joint_rows, MOST_SEARCHED, RigidRows,
+    solve_arm, solve_weighted_arm,
+)
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.separable import fit_shapes
-from robot_identification.estimation.separable import law_columns
-from robot_identification.estimation.separable import SeparableFit
-from robot_identification.estimation.separable import ShapeProblem
-from robot_identification.model.friction import exclude_each_other
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.validation.folds import blocked_folds
+from robot_identification.estimation.separable import (
+    fit_shapes, law_columns, SeparableFit, ShapeProblem,
+)
+from robot_identification.model import (
+    exclude_each_other, FrictionLaw, FrictionTerm, JointMotion, parse_friction,
+)
+from robot_identification.validation import blocked_folds
 
 # Temperature of a joint that changes by less than this says nothing of its friction [K].
 LEAST_WARMING = 5.0

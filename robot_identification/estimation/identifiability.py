@@ -1,38 +1,21 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the data do not show, by name, and the problem that is left without it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.regressor import block_slices
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
+from robot_identification.model import (
+    BaseReduction, block_slices, observation_matrix, random_motion, RobotModel,
+)
+from robot_identification.processing import Dataset
 import scipy
-
-FloatArray = NDArray[np.float64]
 
 # A joint that stays within this range [rad] does not show its friction or inertia.
 IDLE_RANGE = 0.05

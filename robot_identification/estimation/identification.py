@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Identification: everything one identification found, for the report and for scripts."""
 
@@ -20,10 +9,9 @@ from dataclasses import dataclass
 
 from robot_identification.estimation.advice import Advice
 from robot_identification.estimation.problem import Estimate
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.processing.dataset import Dataset
-from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.validation import Verdict
+from robot_identification.model import IdentifiedModel
+from robot_identification.processing import Dataset
+from robot_identification.validation import BagErrors, Verdict
 
 
 @dataclass(frozen=True)

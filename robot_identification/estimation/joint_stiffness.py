@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What two encoders show beside the parameters: stiffness of the gears, and what is gained."""
 
@@ -21,20 +10,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.estimation.fitting import torque_per_effort
 from robot_identification.estimation.two_encoders import have_rotors
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import standard_torque
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.validation.details import LONGEST_MEMORY
-from robot_identification.validation.metrics import square_over_mean
-from robot_identification.validation.whiteness import autocovariance
-from robot_identification.validation.whiteness import independent_share
+from robot_identification.model import (
+    IdentifiedModel, inertial_regressor, Motion, prior_inertial_parameters, standard_torque,
+)
+from robot_identification.processing import Dataset
+from robot_identification.validation import (
+    autocovariance, independent_share, LONGEST_MEMORY, square_over_mean,
+)
 
 # A deflection that follows the torque by less than so many standard errors shows no stiffness.
 SEEN = 3.0

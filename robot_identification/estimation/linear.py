@@ -1,31 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Least squares by QR of the column-scaled factors; never normal equations."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import PriorTerm
+from robot_identification.estimation.problem import Estimate, IdentificationProblem, PriorTerm
 import scipy
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 # A column shorter than this part of the longest says nothing; it has an error beyond all measure.
 LEAST_LENGTH = 1.0e-100

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Fits to more bags than one process holds: every bag is read, and reduced to its factors, elsewhere.
@@ -22,53 +11,31 @@ mean of all, so that the problem is that of all bags in one process.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Mapping
-from collections.abc import Sequence
-from copy import copy
-from copy import deepcopy
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy, deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 import secrets
 import threading
-from typing import Any
-from typing import Protocol
-from typing import runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.errors import DataError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.choice import find_doubts
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import DataError, UsageError
+from robot_identification.estimation.choice import Contradiction, find_contradictions
 from robot_identification.estimation.fitting import training_data
-from robot_identification.estimation.identifiability import find_idle_joints
-from robot_identification.estimation.identifiability import find_silent_joints
+from robot_identification.estimation.identifiability import find_idle_joints, find_silent_joints
 from robot_identification.estimation.method import Method
-from robot_identification.estimation.observations import count_time_blocks
-from robot_identification.estimation.observations import make_layouts
-from robot_identification.estimation.observations import number_time_blocks
-from robot_identification.estimation.observations import ObservationBlock
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import Pile
-from robot_identification.estimation.observations import Result
-from robot_identification.estimation.observations import RowTreatment
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.observations import Weighing
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.schedulers import Scheduler
-from robot_identification.estimation.schedulers import worker_name
-from robot_identification.experiment.bag import read_recording
+from robot_identification.estimation.observations import (
+    count_time_blocks, make_layouts, number_time_blocks, ObservationBlock, Observations, Pile,
+    Result, RowTreatment, TrainingData, Weighing,
+)
 from robot_identification.files import file_sha256
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.friction.offset import FrictionOffset
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.loading import check_robot_name
-from robot_identification.processing.process import process
+from robot_identification.model import BaseReduction, FrictionOffset, KinematicFilter, RobotModel
+from robot_identification.parallel import Scheduler, worker_name
+from robot_identification.processing import check_robot_name, Dataset, process
+from robot_identification.recording import read_recording
 
 # What a process keeps of the bags it has read, so that it need not read them again [bytes].
 LARGEST_MEMORY = 256_000_000
@@ -150,7 +117,7 @@ class BagSurvey:
         Whether the rotors' positions are used.
     fastest : ndarray, shape (n,)
         Largest speed of each joint in the samples that are fitted [rad/s].
-    doubts : tuple of str
+    contradictions : tuple of Contradiction
         Where the effort contradicts the URDF.
     unit_said : str, optional
         Unit of the effort as the bag has it.
@@ -173,7 +140,7 @@ class BagSurvey:
     spread: FloatArray
     has_rotors: bool
     fastest: FloatArray
-    doubts: tuple[str, ...]
+    contradictions: tuple[Contradiction, ...]
     unit_said: str | None
     robot_note: str
     completeness: str
@@ -404,7 +371,7 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
         ),
         has_rotors=dataset.motion.rotor is not None,
         fastest=np.abs(dataset.motion.dq[fitted]).max(axis=0, initial=0.0),
-        doubts=find_doubts(robot, [dataset]) if fitted.any() else (),
+        contradictions=find_contradictions(robot, [dataset]) if fitted.any() else (),
         unit_said=recording.metadata.get('effort_unit'),
         robot_note=check_robot_name(recording, robot.name),
         completeness=recording.completeness.describe() or 'complete',

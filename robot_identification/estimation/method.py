@@ -1,47 +1,29 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What an identification may be told, and the method that follows from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 
+from robot_identification.arrays import BoolArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.dictionary import DictionaryFit
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.friction_selection import expand_candidates
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import RowTreatment
+from robot_identification.estimation.observations import Observations, RowTreatment
 from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.two_encoders import TwoEncoderFit
-from robot_identification.estimation.two_encoders import TwoEncoders
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.identified_model import KinematicFilter
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
+from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
+from robot_identification.model import (
+    EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter, parse_friction, RobotModel,
+)
+from robot_identification.processing import Dataset
 
 AUTOMATIC = 'auto'
 SELECT = 'select'

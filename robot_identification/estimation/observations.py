@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The rows behind an identification problem, block by block, as often as an estimator asks for them.
@@ -21,40 +10,26 @@ that memory does not grow with the recording.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import combine_factors
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import IntArray
-from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.problem import triangle_of
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.friction.offset import FrictionOffset
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import block_slices
-from robot_identification.model.regressor import friction_motion
-from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.regressor import initial_friction_states
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.regressor import run_friction
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.rows import decimation_step
-from robot_identification.processing.rows import fast_enough
-from robot_identification.processing.rows import parallel_decimate
+from robot_identification.estimation.problem import (
+    combine_factors, IdentificationProblem, JointFactor, triangle_of,
+)
+from robot_identification.model import (
+    BaseReduction, block_slices, friction_motion, FrictionOffset, inertial_regressor,
+    initial_friction_states, JointMotion, Motion, rigid_torque, RobotModel, run_friction,
+    StandardParameters,
+)
+from robot_identification.processing import (
+    Dataset, decimation_step, fast_enough, parallel_decimate,
+)
 
 # Matrices of more numbers than this are not kept (64 MB) but computed again.
 KEPT_NUMBERS = 8_000_000

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the URDF says of base parameters, as rows that pull a fit towards it."""
 
@@ -19,15 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import PriorTerm
-from robot_identification.estimation.problem import triangle_of
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation.problem import PriorTerm, triangle_of
 from robot_identification.estimation.standard import prior_deviation
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
+from robot_identification.model import (
+    BaseReduction, prior_inertial_parameters, rigid_torque, RobotModel,
+)
+from robot_identification.processing import Dataset
 import scipy
 
 # A joint whose rigid torque explains less than this share of what friction, rotor and bias leave
@@ -94,7 +81,9 @@ def cad_prior(robot: RobotModel) -> CadPrior:
     return CadPrior(inertial, prior_deviation(robot, inertial.size))
 
 
-def doubt_cad(robot: RobotModel, dataset: Dataset, torque_per_effort: FloatArray) -> str:
+def doubt_cad(
+    robot: RobotModel, dataset: Dataset, torque_per_effort: FloatArray
+) -> dict[str, float]:
     """
     Compare the effort of a recording with the torque of the URDF's bodies.
 
@@ -109,8 +98,9 @@ def doubt_cad(robot: RobotModel, dataset: Dataset, torque_per_effort: FloatArray
 
     Returns
     -------
-    str
-        Why the URDF cannot be a prior for this effort: joint and ratio; empty if it can.
+    mapping of str to float
+        Why the URDF cannot be a prior for this effort: measured over expected torque of the joints
+        that contradict it; empty if it can.
 
     """
     rows = np.flatnonzero(dataset.fitted)
@@ -119,7 +109,7 @@ def doubt_cad(robot: RobotModel, dataset: Dataset, torque_per_effort: FloatArray
     motion = dataset.motion.rows(rows)
     rigid = rigid_torque(robot, motion)
     measured = dataset.effort[rows] * torque_per_effort
-    doubts = []
+    ratios = {}
     for joint, name in enumerate(robot.joint_names):
         dq = motion.dq[:, joint]
         # What a URDF does not state: friction, rotor inertia, bias.
@@ -139,5 +129,5 @@ def doubt_cad(robot: RobotModel, dataset: Dataset, torque_per_effort: FloatArray
         ratio = float(seen @ expected / energy)
         explained = ratio**2 * energy / spread
         if explained > TELLING_SHARE and not CREDIBLE_RATIO[0] < ratio < CREDIBLE_RATIO[1]:
-            doubts.append(f'{name} {ratio:.2g}')
-    return ', '.join(doubts)
+            ratios[name] = ratio
+    return ratios

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The methods of five published works, each as one set of choices from end to end.
@@ -21,8 +10,7 @@ open, or is wrong, `departures` says what is done instead.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
@@ -34,11 +22,9 @@ from robot_identification.estimation.estimators.ridge import RidgeRegression
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.problem import Estimator
 from robot_identification.estimation.two_encoders import TwoEncoders
-from robot_identification.model.friction.coulomb import CoulombFriction
-from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.viscous import ViscousFriction
-from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model import (
+    CoulombFriction, CoulombSignFriction, FrictionLaw, KinematicFilter, ViscousFriction,
+)
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What a model file says of errors, of the data, and of how the model was chosen."""
 
@@ -20,22 +9,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.fitting import Fit
-from robot_identification.estimation.fitting import Trial
+from robot_identification.estimation.fitting import Fit, Trial
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import standard_torque
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.validation.validation import Verdict
+from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
+from robot_identification.model import (
+    IdentifiedModel, RobotModel, standard_torque, StandardParameters,
+)
+from robot_identification.processing import Dataset
+from robot_identification.validation import Verdict, verdict_content
 
 # Of the effort's spread, by which offsets of recordings differ noticeably.
 FAR_OFFSET = 0.05
@@ -273,6 +258,7 @@ def quality_figures(
     return {
         'verdict': verdict.level,
         'reasons': list(verdict.reasons),
+        **verdict_content(verdict),
         'cross_validation': {
             'kind': f'{recipe.folds} contiguous blocks of the training recording, '
                     f'{recipe.gap:g} s apart',

@@ -1,40 +1,22 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The automatic recipe: every candidate and constant of it, open to the user as a file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.two_encoders import two_encoders_from_content
-from robot_identification.estimation.two_encoders import TwoEncoders
-from robot_identification.files import check_keys
-from robot_identification.files import check_schema_version
-from robot_identification.files import read_yaml
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.friction.dictionary import DictionaryFriction
-from robot_identification.model.friction.law import check_between
-from robot_identification.model.kinematic_filter import kinematic_filter_from_options
-from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.estimation.two_encoders import two_encoders_from_content, TwoEncoders
+from robot_identification.files import check_keys, check_schema_version, read_yaml
+from robot_identification.model import (
+    check_between, DictionaryFriction, kinematic_filter_from_options, KinematicFilter,
+    parse_friction,
+)
 
 SCHEMA_VERSION = 1
 MOST_CANDIDATES = 20

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Shape constants of friction laws by separable least squares: variable projection.
@@ -36,21 +25,16 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
-from itertools import islice
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import islice, product
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.dictionary import solve_bounded
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.problem import triangle_of
-from robot_identification.estimation.uncertainty.scatter import choose_lag
-from robot_identification.estimation.uncertainty.scatter import moving_sums
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
+from robot_identification.estimation.uncertainty.scatter import choose_lag, moving_sums
+from robot_identification.model import FrictionLaw, JointMotion
 import scipy
 
 # Constants that are searched as they are, between these; all others are velocities, positive, and

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """From base parameters back to standard ones, with the CAD prior's help."""
 
@@ -19,15 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimators.conic import solve_program
-from robot_identification.estimation.estimators.consistent_problem import PSEUDO_INERTIA_MAP
-from robot_identification.estimation.estimators.consistent_problem import upper_triangle
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.estimation.estimators.consistent_problem import (
+    PSEUDO_INERTIA_MAP, upper_triangle,
+)
+from robot_identification.model import (
+    BaseReduction, prior_inertial_parameters, pseudo_inertia, RobotModel, smallest_eigenvalues,
+)
 import scipy
 
 # How far the prior may be wrong, per link: 30 % of its mass, its centre 15 cm, 30 % of its

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Identification with an encoder on each side of the gears (Madsen et al. 2020).
@@ -35,37 +24,26 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import asdict
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.problem import triangle_of
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, JointFactor, triangle_of,
+)
 from robot_identification.estimation.solving import need_observations
-from robot_identification.files import check_keys
-from robot_identification.files import read_yaml
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import Dataset
+from robot_identification.files import check_keys, read_yaml
+from robot_identification.model import (
+    BaseReduction, FRICTION_LAWS, FrictionLaw, FrictionTerm, reduce_to_base, RobotModel,
+    StandardParameters,
+)
+from robot_identification.processing import Dataset
 
 # Where rotor inertias come from.
 AUTOMATIC, KNOWN, ESTIMATED = ROTOR_INERTIAS = ('auto', 'known', 'estimated')

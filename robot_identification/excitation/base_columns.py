@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The base parameters of an experiment: which they are, their observation matrix, its gradient."""
 
@@ -20,21 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import link_frames
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor_gradient import Passage
-from robot_identification.model.regressor_gradient import RegressorGradient
-from robot_identification.model.robot_model import RobotModel
-
-FloatArray = NDArray[np.float64]
+from robot_identification.model import (
+    BaseReduction, link_frames, make_standard_parameters, Motion, observation_matrix,
+    parse_friction, Passage, prior_inertial_parameters, reduce_to_base, RegressorGradient,
+    RobotModel,
+)
 
 
 def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduction:

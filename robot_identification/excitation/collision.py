@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Collision: distances between the links of an arm and to its cell, along the whole path.
@@ -21,23 +10,16 @@ the two bodies can approach, so a few hundred samples prove a clearance at every
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
-from robot_identification.errors import MissingDependencyError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.robot_model import workspace
-from robot_identification.model.urdf_variants import for_pinocchio
-
-FloatArray = NDArray[np.float64]
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import MissingDependencyError, UnsafeMotionError, UsageError
+from robot_identification.model import for_pinocchio, RobotModel, workspace
 
 # Pairs of links with two joints between them that come no nearer than this in any of the random
 # poses cannot touch: their distance depends on two angles, which so many poses cover.

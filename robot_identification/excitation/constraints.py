@@ -1,42 +1,24 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Limits of a motion, and how much of them its samples use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_limits import ExtraLimits
-from robot_identification.excitation.experiment_limits import JointValues
-from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.parametrizations.fourier import harmonic_rates
+from robot_identification.excitation.experiment_limits import ExtraLimits, JointValues
+from robot_identification.excitation.parametrizations.fourier import (
+    FourierParametrization, harmonic_rates,
+)
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import JointLimits
-from robot_identification.model.robot_model import RobotModel
-
-FloatArray = NDArray[np.float64]
+from robot_identification.model import JointLimits, Motion, rigid_torque, RobotModel
 
 # Where neither hardware nor experiment limits a position, one turn each way.
 FREE_POSITION = 2.0 * np.pi

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Find an excitation trajectory and certify it."""
 
@@ -21,36 +10,29 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.base_columns import Knowledge
-from robot_identification.excitation.constraints import broken_limits
-from robot_identification.excitation.constraints import limits_entry
-from robot_identification.excitation.constraints import LimitUse
-from robot_identification.excitation.evaluation import criteria_content
-from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.evaluation import evaluate_start
-from robot_identification.excitation.evaluation import evaluation_content
+from robot_identification.excitation.constraints import broken_limits, limits_entry, LimitUse
+from robot_identification.excitation.evaluation import (
+    criteria_content, evaluate_motion, evaluate_start, evaluation_content,
+)
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.experiment_limits import extra_limits_to_content
 from robot_identification.excitation.extrema import certified_limit_uses
-from robot_identification.excitation.fingerprint import experiment_content
-from robot_identification.excitation.fingerprint import experiment_sha256
-from robot_identification.excitation.fingerprint import robot_sha256
+from robot_identification.excitation.fingerprint import (
+    experiment_content, experiment_sha256, robot_sha256,
+)
+from robot_identification.excitation.holding import FEW_HELD, find_experiment_holding
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Progress
-from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.optimizer import Budget, Progress, SearchState
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.problem import collision_model
-from robot_identification.excitation.problem import FormProblem
-from robot_identification.excitation.trajectory import check_rest_at_ends
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.robot_model import RobotModel
-
-FloatArray = NDArray[np.float64]
+from robot_identification.excitation.problem import collision_model, FormProblem
+from robot_identification.excitation.trajectory import check_rest_at_ends, Trajectory
+from robot_identification.excitation.unchecked import find_unchecked, unchecked_to_content
+from robot_identification.model import RobotModel
 
 # Limits are searched on a coarse grid and proved on this one at least [Hz].
 CERTIFICATE_RATE = 1000.0
@@ -105,9 +87,15 @@ def design_excitation(
     Raises
     ------
     UnsafeMotionError
-        If no feasible motion was found.
+        If no feasible motion was found; before the search, if no pose of the window can be held
+        against gravity.
 
     """
+    holding = find_experiment_holding(robot, experiment)
+    if holding.held == 0.0:
+        raise UnsafeMotionError(
+            f'no motion of {robot.name} within the limits: {holding.describe()}'
+        )
     optimizer = OPTIMIZERS[experiment.optimizer](**experiment.optimizer_options)
     build = partial(FormProblem, robot, experiment, knowledge)
     with Workers(build, processes) as workers:
@@ -117,10 +105,13 @@ def design_excitation(
             optimizer, workers, budget or Budget(), seed, report, state=state, save=save
         )
     if found.best is None:
+        advice = holding.describe() if holding.held < FEW_HELD else (
+            'widen the window or the margins, or lower the torque (slower, longer period)'
+            f'{problem.describe_middle()}'
+        )
         raise UnsafeMotionError(
             f'no motion of {robot.name} within the limits was found in {found.evaluations} '
-            'evaluations: widen the window or the margins, or lower the torque (slower, longer '
-            f'period){problem.describe_middle()}'
+            f'evaluations: {_first_breach(problem, robot, experiment, seed)}{advice}'
         )
     trajectory = Trajectory(
         robot.name, robot.joint_names, experiment.form, problem.coefficients(found.best.x),
@@ -137,6 +128,19 @@ def design_excitation(
         'objective': found.best.objective,
         'criteria_before': None if before is None else criteria_content(before),
     })
+
+
+def _first_breach(
+    problem: FormProblem, robot: RobotModel, experiment: Experiment, seed: int
+) -> str:
+    """Return what limit the first random motion of a seed breaks most; empty if it breaks none."""
+    coefficients = problem.coefficients(problem.draw(np.random.default_rng([seed, 0])))
+    uses = certified_limit_uses(
+        robot.with_gravity(experiment.gravity), experiment, experiment.form, coefficients,
+        certificate_times(experiment.form),
+    )
+    broken = broken_limits([max(uses, key=lambda use: use.share)])
+    return f'in the first random motion {broken[0]}; ' if broken else ''
 
 
 def certify(
@@ -172,6 +176,9 @@ def certify(
     if broken:
         raise UnsafeMotionError('the motion breaks limits: ' + '; '.join(broken))
     collision = prove_clearance(robot, experiment, trajectory)
+    unchecked = find_unchecked(robot, experiment.extra_limits, experiment.window)
+    gaps = {(one.kind, joint) for one in unchecked for joint in one.joints}
+    checked = [use for use in uses if (use.kind, use.joint) not in gaps]
     extra = extra_limits_to_content(experiment.extra_limits)
     return trajectory.with_certificate({
         'robot': robot.name,
@@ -185,8 +192,9 @@ def certify(
             'torque': experiment.margins.torque,
         },
         'checked_at': f'{(len(times) - 1) / trajectory.form.duration:.0f} Hz',
-        'limits': limits_entry(uses),
-        'torque_reserve': _torque_reserve(experiment, uses),
+        'limits': limits_entry(checked),
+        'not_checked': unchecked_to_content(unchecked),
+        'torque_reserve': _torque_reserve(experiment, checked),
         **({'further_limits': extra} if extra else {}),
         'collision': collision,
         **evaluation_content(evaluate_motion(robot, experiment, trajectory)),
@@ -200,8 +208,8 @@ def certify(
 
 
 def _torque_reserve(experiment: Experiment, uses: list[LimitUse]) -> float | None:
-    """Return the share of the torque limit that is left for friction; None without a limit."""
-    torques = [use for use in uses if use.kind == 'torque' and np.isfinite(use.limit)]
+    """Return the share of the torque limit that is left for friction; None if none is checked."""
+    torques = [use for use in uses if use.kind == 'torque']
     if not torques:
         return None
     return round(1.0 - experiment.margins.torque * max(use.share for use in torques), 6)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 How well a motion shows the parameters: every criterion, and what stays weak.
@@ -25,18 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.problem import FormProblem
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
-
-FloatArray = NDArray[np.float64]
+from robot_identification.model import BaseReduction, Motion, RobotModel
 
 # Dense for motions of a few hertz [Hz].
 DENSE_RATE = 125.0

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Experiment: what motion is wanted, within which margins.
@@ -21,40 +10,26 @@ Format: docs/formats/experiment.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.experiment_limits import bounds_from_content
-from robot_identification.excitation.experiment_limits import EXTRA_LIMITS
-from robot_identification.excitation.experiment_limits import extra_limits_from_content
-from robot_identification.excitation.experiment_limits import ExtraLimits
-from robot_identification.excitation.experiment_limits import FrameBox
-from robot_identification.excitation.experiment_limits import FrameSpeed
-from robot_identification.excitation.experiment_limits import JointValues
-from robot_identification.excitation.experiment_limits import SineTimesCosine
-from robot_identification.excitation.experiment_limits import SumOfJoints
-from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER
-from robot_identification.excitation.optimizers import OPTIMIZERS
+from robot_identification.excitation.experiment_limits import (
+    bounds_from_content, EXTRA_LIMITS, extra_limits_from_content, ExtraLimits, FrameBox,
+    FrameSpeed, JointValues, SineTimesCosine, SumOfJoints,
+)
+from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.parametrization import FloatArray
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.files import check_keys
-from robot_identification.files import check_schema_version
-from robot_identification.files import HAND_WRITTEN
-from robot_identification.files import read_yaml
-from robot_identification.model.base_parameters import DEFAULT_PREFERENCE
-from robot_identification.model.base_parameters import PREFERENCES
-from robot_identification.model.catalogue import share_directory
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import FRAMES
-from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.files import check_keys, check_schema_version, HAND_WRITTEN, read_yaml
+from robot_identification.model import (
+    DEFAULT_PREFERENCE, FRAMES, gravity_of_mounting, parse_friction, PREFERENCES, share_directory,
+)
 
 SCHEMA_VERSION = 1
 # What reliability of a first motion asks for; a cell may ask for more.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The motions of a whole study of one arm in its cell, as experiment files in one order.
@@ -23,29 +12,21 @@ criterion, poses at rest from both sides, and strokes of even speed joint by joi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 import math
 from typing import Any
 
 import numpy as np
 from robot_identification.errors import UsageError
 from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.constraints import motion_limits
-from robot_identification.excitation.constraints import MotionLimits
-from robot_identification.excitation.execution import QUINTIC_PEAK
-from robot_identification.excitation.execution import SHORTEST_APPROACH
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_file import read_experiment
-from robot_identification.excitation.lab_safety import MASS_DOUBT
-from robot_identification.excitation.lab_safety import POSITION_MARGIN
-from robot_identification.excitation.lab_safety import TORQUE_SHARE
-from robot_identification.excitation.lab_safety import VELOCITY_SHARE
-from robot_identification.excitation.ladder import SLOW_SPEED
+from robot_identification.excitation.constraints import motion_limits, MotionLimits
+from robot_identification.excitation.experiment_file import Experiment, read_experiment
+from robot_identification.excitation.margins import (
+    MASS_DOUBT, POSITION_MARGIN, QUINTIC_PEAK, SHORTEST_APPROACH, SLOW_SPEED, TORQUE_SHARE,
+    VELOCITY_SHARE,
+)
 from robot_identification.excitation.problem import FormProblem
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model import EFFORT_UNITS, RobotModel
 
 # Where data come from: the ROS driver, tables of an arm moved by its own program, the simulation.
 SOURCES = ('ros', 'csv', 'simulated')

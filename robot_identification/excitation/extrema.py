@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The extrema of a motion, between its samples too, and what they use of the limits.
@@ -22,26 +11,19 @@ the extremum does not is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.excitation.constraints import conservative_limit_uses
-from robot_identification.excitation.constraints import joint_limit_uses
-from robot_identification.excitation.constraints import LimitUse
-from robot_identification.excitation.constraints import motion_limits
-from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.arrays import FloatArray
+from robot_identification.excitation.constraints import (
+    conservative_limit_uses, joint_limit_uses, LimitUse, motion_limits, MotionLimits,
+)
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.path_constraints import PathConstraint
-from robot_identification.excitation.path_constraints import state_constraints
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.excitation.path_constraints import PathConstraint, state_constraints
+from robot_identification.model import Motion, rigid_torque, RobotModel
 import scipy
 
-FloatArray = NDArray[np.float64]
 Course = Callable[[FloatArray], FloatArray]
 
 # Of a millisecond that leaves 1e-9 s; where the slope is zero a value is off by its square.

@@ -1,33 +1,20 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What experiments and arms are to a search and to a certificate, as plain content and hashes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from typing import Any
 
 from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.files import canonical_sha256
-from robot_identification.files import to_plain
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.files import canonical_sha256, to_plain
+from robot_identification.model import RobotModel
 
 
 def experiment_content(experiment: Experiment) -> dict[str, Any]:

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Published tables of Fourier coefficients, in the convention of this package.
@@ -41,10 +30,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.parametrizations.parametrization import FloatArray
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
 
 CONVENTIONS = ('sum', 'div', 'plus_cosine')
 # Four printed digits, times l^2 up to 25, sum up to this [rad].

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Published tables of Fourier coefficients as files.
@@ -21,22 +10,17 @@ order), `center` [rad] and, for misprinted tables, `repair: true`; see `fourier_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import IdentificationError
-from robot_identification.excitation.fourier_conventions import check_ends
-from robot_identification.excitation.fourier_conventions import nearest_at_rest
-from robot_identification.excitation.fourier_conventions import to_sum_convention
+from robot_identification.errors import DescriptionError, IdentificationError
+from robot_identification.excitation.fourier_conventions import (
+    check_ends, nearest_at_rest, to_sum_convention,
+)
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import check_keys
-
-FloatArray = NDArray[np.float64]
 
 
 def is_fourier_table(content: Any) -> bool:

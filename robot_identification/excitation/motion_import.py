@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Motions of other programs: samples as CSV, a JointTrajectory message, a table of a publication.
@@ -21,30 +10,23 @@ They become trajectories without a certificate.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 import json
 from pathlib import Path
 import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.fourier_table import is_fourier_table
-from robot_identification.excitation.fourier_table import trajectory_of_table
+from robot_identification.excitation.fourier_table import is_fourier_table, trajectory_of_table
 from robot_identification.excitation.parametrizations.parametrization import check_count
-from robot_identification.excitation.parametrizations.sampled import knot_coefficients
-from robot_identification.excitation.parametrizations.sampled import MAXIMUM_KNOTS
-from robot_identification.excitation.parametrizations.sampled import SampledParametrization
-from robot_identification.excitation.trajectory import MAXIMUM_PERIODS
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.files import check_keys
-from robot_identification.files import parse_yaml
-from robot_identification.files import read_text
+from robot_identification.excitation.parametrizations.sampled import (
+    knot_coefficients, MAXIMUM_KNOTS, SampledParametrization,
+)
+from robot_identification.excitation.trajectory import MAXIMUM_PERIODS, Trajectory
+from robot_identification.files import check_keys, parse_yaml, read_text
 import scipy
-
-FloatArray = NDArray[np.float64]
 
 KINDS = ('q', 'dq', 'ddq')
 # What the fields of a message's points are called here.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Limits of functions of the state along a motion, with their exact derivatives.
@@ -21,27 +10,21 @@ optimizer takes shares and derivatives; who certifies a motion takes the shares 
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.excitation.constraints import joint_index
-from robot_identification.excitation.constraints import tightened
+from robot_identification.excitation.constraints import joint_index, tightened
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_limits import ExtraLimits
-from robot_identification.excitation.experiment_limits import SineTimesCosine
-from robot_identification.excitation.experiment_limits import SumOfJoints
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import RobotModel
-
-FloatArray = NDArray[np.float64]
+from robot_identification.excitation.experiment_limits import (
+    ExtraLimits, SineTimesCosine, SumOfJoints,
+)
+from robot_identification.model import Motion, rigid_torque, RobotModel
 
 # Of a side with an open one opposite: so far inside of it the share is 0 [m or rad].
 OPEN_SIDE_DEPTH = 1.0

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The optimizer's problem for one arm and experiment: what may move, how well, within which limits.
@@ -29,27 +18,20 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.base_columns import BaseColumns
-from robot_identification.excitation.base_columns import Knowledge
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.excitation.base_columns import BaseColumns, Knowledge
 from robot_identification.excitation.collision import CollisionModel
-from robot_identification.excitation.constraints import amplitude_limits
-from robot_identification.excitation.constraints import conservative_shares
-from robot_identification.excitation.constraints import joint_index
-from robot_identification.excitation.constraints import motion_limits
-from robot_identification.excitation.constraints import MotionLimits
+from robot_identification.excitation.constraints import (
+    amplitude_limits, conservative_shares, joint_index, motion_limits, MotionLimits,
+)
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.path_constraints import path_constraints
-from robot_identification.excitation.path_constraints import PathConstraint
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor_gradient import Passage
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.excitation.path_constraints import path_constraints, PathConstraint
+from robot_identification.model import Motion, Passage, RobotModel
 
-FloatArray = NDArray[np.float64]
 Bases = tuple[FloatArray, FloatArray, FloatArray]
 
 # Instants at which limits hold in a search, for each coefficient of the form: a dozen for the

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A search as a file, from which it goes on.
@@ -22,32 +11,26 @@ Numbers that are not finite, those of candidates that nothing is known about, ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 import json
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.fingerprint import experiment_content
-from robot_identification.excitation.fingerprint import knowledge_sha256
-from robot_identification.excitation.fingerprint import robot_sha256
+from robot_identification.excitation.fingerprint import (
+    experiment_content, knowledge_sha256, robot_sha256,
+)
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import FloatArray
-from robot_identification.excitation.optimizers.optimizer import SearchState
-from robot_identification.files import canonical_sha256
-from robot_identification.files import check_keys
-from robot_identification.files import check_schema_version
-from robot_identification.files import read_text
-from robot_identification.files import to_plain
-from robot_identification.files import write_atomically
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
+from robot_identification.files import (
+    canonical_sha256, check_keys, check_schema_version, read_text, to_plain, write_atomically,
+)
+from robot_identification.model import RobotModel
 
 SCHEMA_VERSION = 1
 # What a search belongs to, in words.
@@ -157,14 +140,19 @@ def load_search(path: Path, owner: SearchOwner) -> SearchState:
             'anew with another file'
         )
     _check_owner(content['owner'], asdict(owner), source)
-    return SearchState(
-        rounds=content['round'],
-        evaluations=content['evaluations'],
-        feasible=content['feasible'],
-        best=None if content['best'] is None else _to_candidate(content['best']),
-        archive=tuple(_to_candidate(entry) for entry in content['archive']),
-        memory={name: _from_number(value) for name, value in content['memory'].items()},
-    )
+    try:
+        return SearchState(
+            rounds=content['round'],
+            evaluations=content['evaluations'],
+            feasible=content['feasible'],
+            best=None if content['best'] is None else _to_candidate(content['best']),
+            archive=tuple(_to_candidate(entry) for entry in content['archive']),
+            memory={name: _from_number(value) for name, value in content['memory'].items()},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise DescriptionError(
+            f'{source} is not the file of a search: {type(error).__name__}: {error}'
+        ) from error
 
 
 def search_saver(path: Path, owner: SearchOwner) -> Callable[[SearchState], None]:
@@ -181,7 +169,9 @@ def _is_unchanged(content: dict[str, Any]) -> bool:
         return False
 
 
-def _check_owner(found: dict[str, Any], wanted: dict[str, Any], source: str) -> None:
+def _check_owner(found: Any, wanted: dict[str, Any], source: str) -> None:
+    if not isinstance(found, dict):
+        raise DescriptionError(f'{source}: owner is {found!r:.40}, a mapping is needed')
     for key, words in WORDS.items():
         if found.get(key) != wanted[key]:
             named = '' if key.endswith('sha256') else f' ({found.get(key)!r}, not {wanted[key]!r})'

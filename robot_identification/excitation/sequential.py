@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The next motion: what an identified model knows, what a motion leaves weak, what would mend it.
@@ -28,33 +17,26 @@ References
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.base_columns import BaseColumns
-from robot_identification.excitation.base_columns import experiment_reduction
-from robot_identification.excitation.base_columns import Knowledge
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.excitation.base_columns import (
+    BaseColumns, experiment_reduction, Knowledge,
+)
 from robot_identification.excitation.constraints import motion_limits
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.information import information_root
-from robot_identification.excitation.information import InformationGrowth
-from robot_identification.excitation.information import leave_open
-from robot_identification.excitation.information import ROUNDING
+from robot_identification.excitation.information import (
+    information_root, InformationGrowth, leave_open, ROUNDING,
+)
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.link_frames import link_frames
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model import (
+    BaseReduction, IdentifiedModel, link_frames, Motion, RobotModel, StandardParameters,
+)
 import scipy
-
-FloatArray = NDArray[np.float64]
 
 # Criteria that grow better with information; others are numbers of one motion alone.
 INFORMATION_CRITERIA = ('log_determinant', 'trace_of_inverse', 'smallest_eigenvalue')

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Trajectory: the motion a robot is to make, as a file with its certificate inside.
@@ -21,24 +10,19 @@ Format: docs/formats/trajectory.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UnsafeMotionError
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
-from robot_identification.excitation.parametrizations.parametrization import FloatArray
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.files import canonical_sha256
-from robot_identification.files import check_keys
-from robot_identification.files import check_schema_version
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
-from robot_identification.files import to_plain
-from robot_identification.model.regressor import Motion
+from robot_identification.files import (
+    canonical_sha256, check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
+)
+from robot_identification.model import Motion
 
 SCHEMA_VERSION = 1
 MAXIMUM_PERIODS = 1000

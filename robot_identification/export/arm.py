@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What every export takes of a model: possible bodies, rotors that weigh, plain friction."""
 
@@ -21,16 +10,13 @@ from typing import Any
 
 import defusedxml.ElementTree
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import InconsistentModelError
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.friction.nearest import nearest_plain_friction
-from robot_identification.model.friction.nearest import sliding_speeds
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import prior_inertial_parameters
-
-FloatArray = NDArray[np.float64]
+from robot_identification.model import (
+    IdentifiedModel, nearest_plain_friction, prior_inertial_parameters, sliding_speeds,
+    smallest_eigenvalues,
+)
 
 # Laws whose coefficient Coulomb or viscous friction takes as it is; of any other law it takes the
 # nearest of both.

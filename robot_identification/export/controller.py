@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Write what a running controller needs to feed gravity and friction forward, as YAML."""
 
@@ -21,22 +10,16 @@ import textwrap
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.export.arm import ArmJoint
-from robot_identification.export.arm import exported_arm
+from robot_identification.export.arm import ArmJoint, exported_arm
 from robot_identification.files import to_plain
-from robot_identification.model.friction.coulomb import CoulombFriction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.parameters import INERTIAL_SYMBOLS
-from robot_identification.prediction.feed_forward import FeedForwardOptions
-from robot_identification.prediction.feed_forward import RELEASE
-from robot_identification.prediction.friction_table import FrictionTable
-from robot_identification.prediction.friction_table import tabulate_friction
+from robot_identification.model import CoulombFriction, IdentifiedModel, INERTIAL_SYMBOLS
+from robot_identification.prediction import (
+    FeedForwardOptions, FrictionTable, RELEASE, tabulate_friction,
+)
 import scipy
 import yaml
-
-FloatArray = NDArray[np.float64]
 
 SCHEMA_VERSION = 1
 # Part of a joint's largest friction by which a straight line may miss what it replaces.

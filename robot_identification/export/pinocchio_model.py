@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A Pinocchio model with everything identified that Pinocchio has a place for."""
 
@@ -19,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.export.arm import exported_arm
-from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model import IdentifiedModel
 
 
 def build_pinocchio_model(model: IdentifiedModel) -> pin.Model:

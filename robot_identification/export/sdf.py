@@ -1,39 +1,19 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Write an SDF model, as Gazebo reads it, with the identified bodies and friction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from xml.etree.ElementTree import Comment
-from xml.etree.ElementTree import Element
-from xml.etree.ElementTree import indent
-from xml.etree.ElementTree import SubElement
-from xml.etree.ElementTree import tostring
+from xml.etree.ElementTree import Comment, Element, indent, SubElement, tostring
 
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
-from robot_identification.export.arm import ArmJoint
-from robot_identification.export.arm import exported_arm
-from robot_identification.export.arm import ExportedArm
+from robot_identification.arrays import FloatArray
+from robot_identification.export.arm import ArmJoint, exported_arm, ExportedArm
 from robot_identification.export.xml_editor import comment_text
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.identified_model import IdentifiedModel
-
-FloatArray = NDArray[np.float64]
+from robot_identification.model import IdentifiedModel, smallest_eigenvalues
 
 # Gazebo Fortress and later read it; the first one that has quaternions in poses.
 VERSION = '1.9'

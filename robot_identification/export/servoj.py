@@ -1,26 +1,13 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Write a motion as a program that a Universal Robot executes without ROS."""
 
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.excitation.trajectory import check_rest_at_ends
-from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.errors import DescriptionError, UnsafeMotionError
+from robot_identification.excitation import check_rest_at_ends, Trajectory
 
 JOINTS = (
     'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Write a URDF with the identified inertials and friction.
@@ -29,30 +18,18 @@ from xml.etree.ElementTree import tostring
 
 import defusedxml.ElementTree
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import InconsistentModelError
-from robot_identification.errors import UsageError
-from robot_identification.export.arm import change_of_link
-from robot_identification.export.arm import check_consistent
-from robot_identification.export.arm import LinkChange
-from robot_identification.export.arm import links_of_joints
-from robot_identification.export.arm import plain_friction
-from robot_identification.export.xml_editor import COMMENT
-from robot_identification.export.xml_editor import comment_text
-from robot_identification.export.xml_editor import XmlEditor
-from robot_identification.export.xml_editor import XmlSpan
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, InconsistentModelError, UsageError
+from robot_identification.export.arm import (
+    change_of_link, check_consistent, LinkChange, links_of_joints, plain_friction,
+)
+from robot_identification.export.xml_editor import COMMENT, comment_text, XmlEditor, XmlSpan
 from robot_identification.files import read_text
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf import Urdf
-
-FloatArray = NDArray[np.float64]
+from robot_identification.model import (
+    IdentifiedModel, make_robot_model, parse_urdf, prior_inertial_parameters, RobotModel,
+    smallest_eigenvalues, Urdf,
+)
 
 SIGNATURE = 'Identified by robot_identification.'
 # By which joints of two descriptions of one arm may differ [m], [rad]: angles are written as

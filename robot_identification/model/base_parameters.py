@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Base parameters: the combinations of standard parameters that motion can show.
@@ -28,21 +17,16 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.denavit_hartenberg import joint_axes
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.link_frames import LinkFrames
-from robot_identification.model.parameters import INERTIAL_SYMBOLS
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.frames import LinkFrames
+from robot_identification.model.parameters import INERTIAL_SYMBOLS, StandardParameters
+from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
 
 # Which parameters lead the combinations, inside a link; links go from base to tip.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The known robots: one YAML in config/robots and one URDF in urdf, no code.
@@ -20,10 +9,8 @@ Docs: docs/formats/robot.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 import hashlib
 import json
 import math
@@ -32,29 +19,18 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.files import check_keys
-from robot_identification.files import check_schema_version
-from robot_identification.files import HAND_WRITTEN
-from robot_identification.files import read_yaml
-from robot_identification.model.denavit_hartenberg import CONVENTIONS
-from robot_identification.model.denavit_hartenberg import DenavitHartenberg
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.link_table import read_link_table
-from robot_identification.model.link_table import urdf_of_link_table
-from robot_identification.model.robot_model import Drives
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.model.robot_model import JointEncoders
-from robot_identification.model.robot_model import JointLimits
-from robot_identification.model.robot_model import limits_of_urdf
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.robot_model import STANDARD_GRAVITY
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf import read_urdf
-from robot_identification.model.urdf import read_urdf_text
-from robot_identification.model.urdf import Urdf
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.files import (
+    check_keys, check_schema_version, HAND_WRITTEN, is_there, read_yaml,
+)
+from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
+from robot_identification.model.link_table import read_link_table, urdf_of_link_table
+from robot_identification.model.robot_model import (
+    Drives, EFFORT_UNITS, JointEncoders, JointLimits, limits_of_urdf, make_robot_model, RobotModel,
+    STANDARD_GRAVITY,
+)
+from robot_identification.model.urdf import parse_urdf, read_urdf, read_urdf_text, Urdf
 
 SCHEMA_VERSION = 1
 _JOINT_KEYS = {'position', 'velocity', 'acceleration', 'effort'}
@@ -110,7 +86,7 @@ def _read_entry(path: Path) -> KnownRobot:
 def _urdf_path(content: dict[str, Any], path: Path) -> Path:
     name = str(content.get('urdf'))
     beside = path.parent / name
-    return beside if beside.exists() else share_directory() / 'urdf' / name
+    return beside if is_there(beside) else share_directory() / 'urdf' / name
 
 
 def load_robot(

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Physical consistency: whether ten numbers can belong to a rigid body.
@@ -28,12 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.robot_model import workspace
+from robot_identification.model.regressor import inertial_regressor, Motion
+from robot_identification.model.robot_model import RobotModel, workspace
 import scipy
 
 # Poses whose regressors are in memory together, and evaluations of the search from the worst one.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Denavit-Hartenberg tables, standard and modified, given or derived from an arm's joint axes.
@@ -30,13 +19,12 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.model.friction.law import FloatArray
 
 CONVENTIONS = ('standard', 'modified')
 # Below this sine two axes count as parallel: files give angles to six digits or more.

@@ -1,40 +1,23 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """IdentifiedModel: what a user keeps, enough to predict, validate and export."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
-from typing import TYPE_CHECKING
 
 import numpy as np
-from robot_identification.errors import InconsistentModelError
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import InconsistentModelError, UsageError
 from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.kinematic_filter import KinematicFilter as KinematicFilter
+from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.payload import joint_parameters, Payload
+from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import RobotModel
-
-if TYPE_CHECKING:
-    from robot_identification.model.payload import Payload
 
 # Longer delays of the effort are mistakes of a unit [s].
 LONGEST_DELAY = 0.5
@@ -188,3 +171,43 @@ class IdentifiedModel:
     def with_quality(self, quality: Mapping[str, Any]) -> IdentifiedModel:
         """Return the model with other quality figures."""
         return replace(self, quality=quality)
+
+
+def with_payload(model: IdentifiedModel, payload: Payload) -> IdentifiedModel:
+    """
+    Return an identified model that carries a payload besides.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The bare arm's, or one with another payload: the two add up.
+    payload : Payload
+        The body.
+
+    Returns
+    -------
+    IdentifiedModel
+        Its base parameters are ``theta_base + K @ payload``; the covariance is the bare arm's.
+
+    Raises
+    ------
+    UsageError
+        If the scale of the model is relative, or the payload's frame is not fixed to its last
+        link.
+
+    """
+    if model.relative_scale:
+        raise UsageError(
+            f'the model of {model.robot.name} has a relative scale: a payload in kg cannot be '
+            'added to it; identify with --drive-gains'
+        )
+    added = np.zeros(model.parameters.size)
+    last = slice(10 * (model.robot.n - 1), 10 * model.robot.n)
+    added[last] = joint_parameters(model.robot, payload)
+    consistent = model.theta_consistent
+    return replace(
+        model,
+        theta_base=model.theta_base + model.reduction.K @ added,
+        theta_consistent=None if consistent is None else consistent + added,
+        payloads=(*model.payloads, payload),
+    )

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Kinematic calibration of a Universal Robot: the arm's own geometry instead of the nominal one.
@@ -27,22 +16,19 @@ the axes are nowhere near the arm, the file is refused: no link hangs on such an
 from __future__ import annotations
 
 import configparser
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import SubElement
-from xml.etree.ElementTree import tostring
+from xml.etree.ElementTree import SubElement, tostring
 
 import defusedxml.ElementTree
 import numpy as np
 import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.files import read_text
-from robot_identification.files import read_yaml
+from robot_identification.files import read_text, read_yaml
 from robot_identification.model.denavit_hartenberg import joint_axes
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.link_frames import check_table
+from robot_identification.model.frames import check_table
 from robot_identification.model.robot_model import RobotModel
 
 # Published factory calibrations reach 4 mm and 10 mrad.

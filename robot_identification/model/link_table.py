@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Link tables: an arm given by its frames instead of a URDF.
@@ -25,22 +14,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element
-from xml.etree.ElementTree import indent
-from xml.etree.ElementTree import SubElement
-from xml.etree.ElementTree import tostring
+from xml.etree.ElementTree import Element, indent, SubElement, tostring
 
 import numpy as np
 import pinocchio as pin
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.files import check_keys
-from robot_identification.files import check_schema_version
-from robot_identification.files import HAND_WRITTEN
-from robot_identification.files import read_yaml
+from robot_identification.files import check_keys, check_schema_version, HAND_WRITTEN, read_yaml
 from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.denavit_hartenberg import CONVENTIONS
-from robot_identification.model.denavit_hartenberg import DenavitHartenberg
-from robot_identification.model.friction.law import FloatArray
+from robot_identification.model.denavit_hartenberg import CONVENTIONS, DenavitHartenberg
+from robot_identification.model.urdf import MAXIMUM_MAGNITUDE
 
 SCHEMA_VERSION = 1
 FIXED_ANGLES = 'fixed_angles'
@@ -238,8 +221,13 @@ def _inertia(entry: dict[str, Any], about: str, where: str) -> pin.Inertia:
 
 
 def _number(value: Any, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-        raise DescriptionError(f'{where} is {value!r}, a finite number is needed')
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not (
+        abs(value) <= MAXIMUM_MAGNITUDE
+    ):
+        raise DescriptionError(
+            f'{where} is {value!r:.60}, a number of at most {MAXIMUM_MAGNITUDE:.0e} in SI units '
+            'is needed'
+        )
     return float(value)
 
 

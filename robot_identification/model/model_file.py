@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The file of an identified model.
@@ -25,33 +14,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.files import check_keys
-from robot_identification.files import check_schema_version
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
-from robot_identification.files import to_plain
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import COEFFICIENT_TOLERANCE
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.files import (
+    check_keys, check_schema_version, dump_yaml, read_yaml, to_plain,
+)
+from robot_identification.model.base_parameters import BaseReduction, COEFFICIENT_TOLERANCE
 from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import LONGEST_DELAY
-from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.identified_model import (
+    IdentifiedModel, LONGEST_DELAY, SignalSource,
+)
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.parameters import FrictionTerm, StandardParameters
 from robot_identification.model.payload import Payload
-from robot_identification.model.robot_model import Drives
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.model.robot_model import JointEncoders
-from robot_identification.model.robot_model import JointLimits
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.robot_model import (
+    Drives, EFFORT_UNITS, JointEncoders, JointLimits, make_robot_model, RobotModel,
+)
 from robot_identification.model.urdf import parse_urdf
 
 SCHEMA_VERSION = 3
+# Rounding makes entries (i, j) and (j, i) differ, by far less than this share of the standard
+# errors of both.
+SYMMETRY_TOLERANCE = 1e-6
+# Figures of `quality` that are calculated with: one number a joint, or a row of them.
+_JOINT_FIGURES = {
+    'speeds': (), 'loads': (), 'residual_standard_deviation': (), 'temperatures': (2,),
+}
 _KEYS = {
     'schema_version', 'robot', 'effort', 'base_parameters', 'friction', 'covariance',
     'standard_parameters', 'reflected_inertia', 'kinematics', 'temperature', 'payload',
@@ -59,7 +47,7 @@ _KEYS = {
 }
 
 
-def dump_identified_model(model: IdentifiedModel) -> str:
+def dump_model(model: IdentifiedModel) -> str:
     """Return the text of the model file."""
     robot, names = model.robot, model.reduction.names
     friction_columns = _friction_columns(model.reduction)
@@ -178,7 +166,7 @@ def _friction_entry(model: IdentifiedModel, index: int) -> dict[str, Any]:
     }
 
 
-def load_identified_model(path: Path) -> IdentifiedModel:
+def load_model(path: Path) -> IdentifiedModel:
     """
     Read a model file.
 
@@ -202,7 +190,7 @@ def load_identified_model(path: Path) -> IdentifiedModel:
     except DescriptionError as error:
         raise DescriptionError(f'{source}: {error}') from error
     except (
-        KeyError, IndexError, TypeError, ValueError, AttributeError, UsageError
+        KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError, UsageError
     ) as error:
         raise DescriptionError(
             f'{source} is damaged or was edited: {type(error).__name__}: {error}'
@@ -237,6 +225,62 @@ def _finite(values: Any, shape: tuple[int, ...], what: str) -> FloatArray:
     return array
 
 
+def _covariance(matrix: Any, names: list[str]) -> FloatArray:
+    """Return a matrix (b, b) that can be the covariance of the parameters of these names."""
+    covariance = _finite(matrix, (len(names), len(names)), 'the covariance')
+    variances = np.diag(covariance)
+    if np.any(variances < 0.0):
+        worst = int(np.argmin(variances))
+        raise DescriptionError(
+            f'the variance of {names[worst]} is {variances[worst]:g}, it must not be negative: '
+            'identify again'
+        )
+    errors = np.sqrt(variances)
+    # Divided by standard errors, not by their products, which can be below the smallest number.
+    with np.errstate(divide='ignore', invalid='ignore'):
+        apart = np.abs(covariance - covariance.T) / errors[:, None] / errors
+    apart = np.where(covariance == covariance.T, 0.0, apart)
+    if np.any(apart > SYMMETRY_TOLERANCE):
+        i, j = (int(k) for k in np.unravel_index(np.argmax(apart), apart.shape))
+        raise DescriptionError(
+            f'the covariance of {names[i]} and {names[j]} is {covariance[i, j]:g} one way and '
+            f'{covariance[j, i]:g} the other, apart by more than {SYMMETRY_TOLERANCE:g} of their '
+            'standard errors: identify again'
+        )
+    return covariance
+
+
+def _quality(content: Any, n: int, b: int) -> Mapping[str, Any]:
+    """Return the quality figures of a model with n joints and b parameters."""
+    figures = _mapping(content, 'quality')
+    shapes = {name: (*rows, n) for name, rows in _JOINT_FIGURES.items()}
+    for name, shape in {**shapes, 'degrees_of_freedom': (b,)}.items():
+        stated = figures.get(name)
+        if stated is not None and np.array(stated, dtype=float).shape != shape:
+            raise DescriptionError(f'quality.{name} is {stated!r:.60}, numbers of shape {shape} '
+                                   'are needed')
+    for name in ('reasons', 'lost'):
+        if not isinstance(figures.get(name, []), list):
+            raise DescriptionError(f'quality.{name} is {figures[name]!r:.60}, a list is needed')
+    _mapping(figures.get('cross_validation', {}), 'quality.cross_validation')
+    return figures
+
+
+def _provenance(content: Any) -> Mapping[str, Any]:
+    provenance = _mapping(content, 'provenance')
+    bags = provenance.get('bags', [])
+    if not isinstance(bags, list) or not all(isinstance(bag, dict) for bag in bags):
+        raise DescriptionError(f'provenance.bags is {bags!r:.60}, a list of mappings is needed')
+    _mapping(provenance.get('options', {}), 'provenance.options')
+    return provenance
+
+
+def _mapping(content: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(content, dict):
+        raise DescriptionError(f'{what} is {content!r:.60}, a mapping is needed')
+    return content
+
+
 def _true_or_false(value: Any, what: str) -> bool:
     if not isinstance(value, bool):
         raise DescriptionError(f'{what} is {value!r}, it must be true or false')
@@ -267,9 +311,7 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
                 theta[names.index(parameters.names[column])] = value
     _finite(theta, (len(names),), 'base parameters and friction coefficients')
     _finite(K, K.shape, 'combinations of the base parameters')
-    covariance = _finite(
-        content['covariance']['matrix'], (len(names), len(names)), 'the covariance'
-    )
+    covariance = _covariance(content['covariance']['matrix'], names)
     consistent = content['standard_parameters']['values']
     kinematics = content['kinematics']
     if not abs(float(kinematics['delay'])) <= LONGEST_DELAY:
@@ -298,8 +340,8 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
             kinematic_filter=kinematic_filter_from_options(kinematics['filter']),
             delay=float(kinematics['delay']),
         ),
-        provenance=content['provenance'],
-        quality=content['quality'],
+        provenance=_provenance(content['provenance']),
+        quality=_quality(content['quality'], robot.n, len(names)),
         relative_scale=_true_or_false(content['effort']['relative_scale'], 'relative_scale'),
         covariance_kind=str(content['covariance']['kind']),
         payloads=tuple(

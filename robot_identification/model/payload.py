@@ -1,19 +1,8 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
-Payload: the body that is fixed to the last link, and an identified model that carries it.
+Payload: the rigid body that is fixed to the last link.
 
 Its ten inertial parameters stand in the last link's columns of the regressor, so that a payload is
 added to a model, or found in a run, without any new model of the arm.
@@ -23,15 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.errors import DataError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError, UsageError
 from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.robot_model import RobotModel
 
 # Where tools are mounted, by the names that arms give to it, the most usual one first. What
@@ -248,46 +234,6 @@ def joint_parameters(robot: RobotModel, payload: Payload) -> FloatArray:
         change_of_frame(placement.rotation, placement.translation) @ payload.parameters
     )
     return parameters
-
-
-def with_payload(model: IdentifiedModel, payload: Payload) -> IdentifiedModel:
-    """
-    Return an identified model that carries a payload besides.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The bare arm's, or one with another payload: the two add up.
-    payload : Payload
-        The body.
-
-    Returns
-    -------
-    IdentifiedModel
-        Its base parameters are ``theta_base + K @ payload``; the covariance is the bare arm's.
-
-    Raises
-    ------
-    UsageError
-        If the scale of the model is relative, or the payload's frame is not fixed to its last
-        link.
-
-    """
-    if model.relative_scale:
-        raise UsageError(
-            f'the model of {model.robot.name} has a relative scale: a payload in kg cannot be '
-            'added to it; identify with --drive-gains'
-        )
-    added = np.zeros(model.parameters.size)
-    last = slice(10 * (model.robot.n - 1), 10 * model.robot.n)
-    added[last] = joint_parameters(model.robot, payload)
-    consistent = model.theta_consistent
-    return replace(
-        model,
-        theta_base=model.theta_base + model.reduction.K @ added,
-        theta_consistent=None if consistent is None else consistent + added,
-        payloads=(*model.payloads, payload),
-    )
 
 
 def _tensor(six: FloatArray) -> FloatArray:

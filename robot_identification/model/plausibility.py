@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Plausibility: which link breaks which rule, in words.
@@ -24,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
-from robot_identification.model.friction.law import FloatArray
+from robot_identification.arrays import FloatArray
+from robot_identification.model.consistency import pseudo_inertia, smallest_mass_matrix_eigenvalue
 from robot_identification.model.robot_model import RobotModel
 
 # Rajagopal 2017, section 4.3: masses further from the maker's are implausible [kg].

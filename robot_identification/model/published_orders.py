@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The orders and frames in which papers list their parameters, and the way there and back.
@@ -24,13 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.link_frames import link_frames
-from robot_identification.model.parameters import INERTIAL_SYMBOLS
-from robot_identification.model.parameters import split_name
-from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.frames import link_frames
+from robot_identification.model.parameters import INERTIAL_SYMBOLS, split_name, StandardParameters
 from robot_identification.model.robot_model import RobotModel
 
 _UPPER_ROWS = ('Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')

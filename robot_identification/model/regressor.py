@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Regressor and observation matrix: torque as a linear function of the standard parameters.
@@ -22,23 +11,17 @@ but not in its regressor).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
-from robot_identification.model.friction.law import BoolArray
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.friction.law import FrictionLaw, JointMotion
+from robot_identification.model.parameters import FrictionTerm, StandardParameters
 from robot_identification.model.robot_model import RobotModel
 
 BLOCK_SAMPLES = 1024

@@ -1,40 +1,23 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """RobotModel: what the package knows of an arm before it has identified anything."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 import hashlib
 import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.denavit_hartenberg import DenavitHartenberg
 from robot_identification.model.urdf import Urdf
 from robot_identification.model.urdf_variants import for_pinocchio
-
-FloatArray = NDArray[np.float64]
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 # A good deal more than on Jupiter.

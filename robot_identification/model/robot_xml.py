@@ -1,28 +1,14 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """XML of robots from files and topics: nothing in it makes the parser read, grow or recurse."""
 
 from __future__ import annotations
 
 from typing import Any
-from xml.etree.ElementTree import Element
-from xml.etree.ElementTree import ParseError
-from xml.etree.ElementTree import TreeBuilder
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
-from defusedxml import DefusedXmlException
-from defusedxml import DTDForbidden
+from defusedxml import DefusedXmlException, DTDForbidden
 import defusedxml.ElementTree
 from robot_identification.errors import DescriptionError
 from robot_identification.model.xacro import MAXIMUM_URDF_CHARACTERS

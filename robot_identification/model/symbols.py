@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Base parameters in symbols: coefficients as products of the arm's lengths.
@@ -23,22 +12,17 @@ were held out must be predicted to rounding.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.denavit_hartenberg import DenavitHartenberg
-from robot_identification.model.denavit_hartenberg import MEETING
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.link_frames import LinkFrames
-from robot_identification.model.link_frames import table_of
+from robot_identification.arrays import FloatArray
+from robot_identification.model.base_parameters import BaseReduction, random_motion
+from robot_identification.model.denavit_hartenberg import DenavitHartenberg, MEETING
+from robot_identification.model.frames import LinkFrames, table_of
 from robot_identification.model.parameters import split_name
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import RobotModel

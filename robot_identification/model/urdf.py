@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Robot descriptions: read with suspicion, stripped of what dynamics do not need.
@@ -27,12 +16,10 @@ from dataclasses import dataclass
 import math
 from pathlib import Path
 import re
-from xml.etree.ElementTree import Element
-from xml.etree.ElementTree import tostring
+from xml.etree.ElementTree import Element, tostring
 
 import numpy as np
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import read_text
 from robot_identification.model.robot_xml import parse_robot_xml
 from robot_identification.model.urdf_resources import check_resources

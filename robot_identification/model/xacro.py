@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Xacro descriptions, expanded by the program of that name in a process that cannot run away.
@@ -30,9 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import MissingDependencyError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
 from robot_identification.files import read_text
 
 MAXIMUM_URDF_CHARACTERS = 5_000_000

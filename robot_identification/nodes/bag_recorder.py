@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Records raw messages to a rosbag2 MCAP bag between ~/start and ~/stop."""
 
@@ -25,24 +14,15 @@ import sys
 import time
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.clock import Clock
-from rclpy.clock import ClockType
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 import robot_identification
-from robot_identification.errors import BagError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.errors import BagError, IdentificationError, UsageError
+from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
 from robot_identification.nodes.diagnostics import Diagnostics
-from robot_identification.nodes.recording_runner import full_topic_name
-from robot_identification.nodes.recording_runner import RunnerWatch
-from robot_identification.nodes.recording_session import RecordingOrder
-from robot_identification.nodes.recording_session import RecordingSession
-from robot_identification.nodes.roots import declare_roots
-from robot_identification.nodes.roots import write_path
+from robot_identification.nodes.recording_runner import full_topic_name, RunnerWatch
+from robot_identification.nodes.recording_session import RecordingOrder, RecordingSession
+from robot_identification.nodes.roots import declare_roots, write_path
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -290,6 +270,9 @@ class BagRecorder(Node):
         self._note(session)
         self._session = None
         self._forget_runner()
+        if session.is_gone:
+            self._enter(FAULT, session.failure)
+            return
         messages = session.writer.message_count
         self._enter(state, f'{reason}: {messages} messages in {session.order.output}')
 

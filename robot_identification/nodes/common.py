@@ -1,25 +1,11 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What every node needs: parameters with descriptions, QoS, and one way to run and to stop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
-from collections.abc import MutableMapping
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 import math
 import os
@@ -29,30 +15,23 @@ import time
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from rcl_interfaces.msg import FloatingPointRange
-from rcl_interfaces.msg import IntegerRange
-from rcl_interfaces.msg import ParameterDescriptor
-from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.msg import (
+    FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult,
+)
 import rclpy
-from rclpy.exceptions import InvalidParameterValueException
-from rclpy.exceptions import ParameterException
-from rclpy.executors import Executor
-from rclpy.executors import MultiThreadedExecutor
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.exceptions import InvalidParameterValueException, ParameterException
+from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from robot_identification.allowed_paths import root_folders
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
+from robot_identification.cli import ending_signals
+from robot_identification.errors import IdentificationError, UsageError
 from robot_identification.nodes.bounds import ParameterBounds
 from robot_identification.nodes.instance import Instance
-from robot_identification.nodes.log_folder import log_folder_problem
-from robot_identification.nodes.log_folder import WITHOUT_LOG_FILES
+from robot_identification.nodes.log_folder import log_folder_problem, WITHOUT_LOG_FILES
 
 LATCHED = QoSProfile(
     depth=1,
@@ -224,7 +203,7 @@ def declare_roots(node: Node) -> None:
 
 
 class StopRequest:
-    """Set by SIGINT and SIGTERM; nodes finish what must be finished, then leave."""
+    """Set by the signals that end a process; nodes finish what must be finished, then leave."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -275,8 +254,8 @@ def run_node(
     of one name leaves with the exit code of a wrong call.
     """
     stop = StopRequest()
-    signal.signal(signal.SIGINT, stop)
-    signal.signal(signal.SIGTERM, stop)
+    for number in ending_signals():
+        signal.signal(number, stop)
     given = list(sys.argv if arguments is None else arguments)
     problem = log_folder_problem(os.environ)
     executor: Executor | None = None

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Messages to arrays and back; joints always by name."""
 
@@ -20,16 +9,12 @@ from collections.abc import Sequence
 
 from builtin_interfaces.msg import Duration
 import numpy as np
-from robot_identification.errors import DataError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.robot_model import JointEncoders
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.simulation.controller import Knots
+from robot_identification.errors import DataError, UnsafeMotionError
+from robot_identification.model import IdentifiedModel, JointEncoders, RobotModel
+from robot_identification.simulation import Knots
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
-from trajectory_msgs.msg import JointTrajectory
-from trajectory_msgs.msg import JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 
 def to_seconds(stamp) -> float:

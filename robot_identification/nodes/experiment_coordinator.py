@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Runs a whole experiment by calling the other nodes' services, as a person would.
@@ -28,31 +17,20 @@ import threading
 import time
 
 from rclpy.node import Node
-from robot_identification.errors import DataError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.model.catalogue import configuration_sha256
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.errors import (
+    DataError, IdentificationError, UnsafeMotionError, UsageError,
+)
+from robot_identification.excitation import load_trajectory
+from robot_identification.model import (
+    configuration_sha256, EFFORT_UNITS, gravity_of_mounting, load_robot, RobotModel,
+)
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import declare_robot
-from robot_identification.nodes.common import INTERRUPTED
-from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.other_nodes import LONG_SERVICE_TIMEOUT
-from robot_identification.nodes.other_nodes import Others
-from robot_identification.nodes.other_nodes import SERVICE_TIMEOUT
-from robot_identification.nodes.programs import declare_programs
-from robot_identification.nodes.programs import NO_PAYLOAD
-from robot_identification.nodes.programs import PROGRAMS
-from robot_identification.nodes.roots import read_path
-from robot_identification.nodes.roots import readable_robot
-from robot_identification.nodes.roots import write_path
+from robot_identification.nodes.common import (
+    declare, declare_robot, INTERRUPTED, LATCHED, run_node,
+)
+from robot_identification.nodes.other_nodes import LONG_SERVICE_TIMEOUT, Others, SERVICE_TIMEOUT
+from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
+from robot_identification.nodes.roots import read_path, readable_robot, write_path
 from robot_identification.nodes.runner_parameters import NOT_STATED
 from std_msgs.msg import String
 from std_srvs.srv import Trigger

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Measures the break-away torque of one joint or wheel through an effort interface.
@@ -33,44 +22,31 @@ import traceback
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock
-from rclpy.clock import ClockType
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from rclpy.qos import qos_profile_sensor_data
-from rclpy.qos import QoSProfile
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.break_away import BreakAway
-from robot_identification.estimation.break_away import BreakAwayRun
-from robot_identification.estimation.break_away import estimate_break_away
-from robot_identification.estimation.break_away import load_break_away
-from robot_identification.excitation.break_away import BreakAwaySettings
-from robot_identification.excitation.break_away import BreakAwayTest
-from robot_identification.excitation.break_away import Phase
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import declare_robot
-from robot_identification.nodes.common import INTERRUPTED
-from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.common import SERVICE_QOS
+from rclpy.qos import qos_profile_sensor_data, QoSProfile
+from robot_identification.errors import IdentificationError, UnsafeMotionError, UsageError
+from robot_identification.execution import REST_SPEED
+from robot_identification.nodes.arm_claim import ArmClaim
+from robot_identification.nodes.bounded_subscription import create_bounded_subscription
+from robot_identification.nodes.common import (
+    declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS,
+)
 from robot_identification.nodes.company import Company
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.robot import robot_from_parameters
-from robot_identification.nodes.robot_state import REST_SPEED
 from robot_identification.nodes.roots import write_path
-from robot_identification.nodes.tested_joint import JointReading
-from robot_identification.nodes.tested_joint import JointUnderTest
-from robot_identification.nodes.tester_parameters import declare_tester
-from robot_identification.nodes.tester_parameters import GRAVITY_FREE
-from robot_identification.nodes.tester_parameters import PRE_TEST
-from robot_identification.nodes.tester_parameters import settings_of
-from robot_identification.report.break_away_report import BREAK_AWAY_FILES
-from robot_identification.report.break_away_report import save_break_away
+from robot_identification.nodes.tested_joint import JointReading, JointUnderTest
+from robot_identification.nodes.tester_parameters import (
+    declare_tester, GRAVITY_FREE, PRE_TEST, settings_of,
+)
+from robot_identification.studies.break_away import (
+    BREAK_AWAY_FILES, BreakAway, BreakAwayRun, BreakAwaySettings, BreakAwayTest,
+    estimate_break_away, load_break_away, Phase, save_break_away,
+)
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 IDLE, ARMED, TESTING, ENDING, DONE, FAULT = (
@@ -124,10 +100,13 @@ class FrictionTester(Node):
         self._found = ('', 0.0)
         self._zero_until = -math.inf
         self._company = Company(self, states, token)
+        self._claim = ArmClaim(self, states, token)
         self._publisher = self.create_publisher(
             Float64MultiArray, self._commands, QoSProfile(depth=1)
         )
-        self.create_subscription(JointState, states, self._on_state, qos_profile_sensor_data)
+        create_bounded_subscription(
+            self, JointState, states, self._on_state, qos_profile_sensor_data
+        )
         self._state_publisher = self.create_publisher(String, '~/state', LATCHED)
         self._diagnostics = Diagnostics(self, 'test')
         for verb in ('arm', 'execute', 'step', 'abort'):
@@ -169,6 +148,8 @@ class FrictionTester(Node):
 
     def _set_state(self, state: str, reason: str) -> None:
         self._state, self._said = state, reason
+        if state in (IDLE, DONE, FAULT):
+            self._claim.release()
         self._publish_state()
         # rclpy insists on one severity for each line that logs.
         if state == FAULT:
@@ -297,9 +278,16 @@ class FrictionTester(Node):
             )
         if not manual:
             self._check_output()
+        self._claim.acquire(self._claimed_joints())
         return BreakAwayTest(
             settings, reading.q, gravity if subtracted else None, manual=manual
         )
+
+    def _claimed_joints(self) -> list[str]:
+        """Return the joints that no other node may command: the tested one, and those held."""
+        listed = [joint for joint in self._value('controller_joints') if joint]
+        arm = [self._prefix + joint for joint in self._robot.joint_names]
+        return sorted({self._joint.name, *listed, *arm})
 
     def _measure(self) -> tuple[JointState, JointReading]:
         """Return the last joint state, which must be new and name the joint."""
@@ -574,6 +562,7 @@ class FrictionTester(Node):
         if self._company.age > GRAPH_PERIOD:
             try:
                 self._company.check(self._commands)
+                self._claim.check()
             except UnsafeMotionError as error:
                 self._fail(str(error))
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 An identification in a process of its own.
@@ -31,15 +20,16 @@ from pathlib import Path
 import signal
 from typing import Any
 
+from robot_identification import identify
+from robot_identification.cli import CLOSED_TERMINAL
 from robot_identification.errors import IdentificationError
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.pipeline import identify
-from robot_identification.report.save import RESULT_FILES
-from robot_identification.report.save import save_identification
+from robot_identification.estimation import IdentifyOptions
+from robot_identification.model import RobotModel
+from robot_identification.report import RESULT_FILES, save_identification
 
 # The report's figures take their time.
 SAVING = 0.7
+TERMINAL_SIGNALS = (signal.SIGINT, *CLOSED_TERMINAL)
 POLL = 0.05
 # A fork of the node would copy the locks of its other threads.
 _CONTEXT: Any = multiprocessing.get_context(
@@ -153,8 +143,9 @@ class JobProcess:
 
 
 def _work(job: IdentificationJob, sender: Connection) -> None:
-    # Ctrl-C reaches the node, too, which ends this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What the terminal sends reaches the node, too, which ends this process.
+    for number in TERMINAL_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
     # On a computer that drives a robot, everything else goes first.
     os.nice(5)
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Identifies an arm on request: from bags, or from what it heard of a bag being replayed."""
 
@@ -24,48 +13,30 @@ import tempfile
 import threading
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock
-from rclpy.clock import ClockType
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from robot_identification.cli.options import parse_joint_names
-from robot_identification.errors import DataError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.method import AUTOMATIC
-from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.method import SELECT
-from robot_identification.estimation.profiles import PROFILES
-from robot_identification.estimation.recipe import load_recipe
-from robot_identification.estimation.recipe import Recipe
-from robot_identification.experiment.storage import folder as large_temporary_files
+from robot_identification.arrays import folder as large_temporary_files
+from robot_identification.cli import parse_joint_names
+from robot_identification.errors import DataError, IdentificationError, UsageError
+from robot_identification.estimation import (
+    AUTOMATIC, ESTIMATORS, IdentifyOptions, load_recipe, PROFILES, Recipe, SELECT,
+)
 from robot_identification.files import check_writable
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.robot_model import EFFORT_UNITS
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import declare_robot
-from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.model import EFFORT_UNITS, KinematicFilter, parse_friction
+from robot_identification.nodes.common import (
+    declare, declare_robot, LATCHED, run_node, SERVICE_QOS,
+)
 from robot_identification.nodes.diagnostics import Diagnostics
-from robot_identification.nodes.identification_job import AbortedError
-from robot_identification.nodes.identification_job import IdentificationJob
-from robot_identification.nodes.identification_job import JobProcess
+from robot_identification.nodes.identification_job import (
+    AbortedError, IdentificationJob, JobProcess,
+)
 from robot_identification.nodes.raw_listener import RawListener
-from robot_identification.nodes.robot import robot_from_parameters
-from robot_identification.nodes.robot import RobotDescription
-from robot_identification.nodes.roots import declare_roots
-from robot_identification.nodes.roots import read_path
-from robot_identification.nodes.roots import read_paths
-from robot_identification.nodes.roots import write_path
-from robot_identification.report.save import RESULT_FILES
-from robot_identification.report.save import TABLE_FILES
-from std_msgs.msg import Float32
-from std_msgs.msg import String
+from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
+from robot_identification.nodes.roots import declare_roots, read_path, read_paths, write_path
+from robot_identification.report import RESULT_FILES, TABLE_FILES
+from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger
 
 LISTENING_PERIOD = 0.05

@@ -1,42 +1,30 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The way to a joint-trajectory controller: finding it, sending to it by action or by topic."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 import json
 import os
 import time
 from typing import Any
 
-from action_msgs.msg import GoalInfo
-from action_msgs.msg import GoalStatus
+from action_msgs.msg import GoalInfo, GoalStatus
 from action_msgs.srv import CancelGoal
 import numpy as np
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.excitation.execution import stop_knots
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.nodes.adapter import FollowJointTrajectory
-from robot_identification.nodes.adapter import ListControllers
+from robot_identification.execution import GoalAccepted, GoalFailed, GoalsReleased
+from robot_identification.model import RobotModel
+from robot_identification.nodes.adapter import FollowJointTrajectory, ListControllers
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import knots_to_message
-from robot_identification.simulation.controller import Knots
+from robot_identification.simulation import Knots
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
@@ -47,10 +35,6 @@ KIND = 'JointTrajectoryController'
 # What the controller manager said is good for this long [s].
 LIST_TIMEOUT = 2.0
 OWN_PAUSE = 0.5
-ACCEPT_TIMEOUT = 1.0
-# Between two requests to cancel [s].
-CANCEL_PERIOD = 0.1
-STOP_SECONDS = 0.5
 # Answers to a request to cancel that say that there is nothing to be cancelled any more.
 NOT_FOLLOWED = (
     CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID, CancelGoal.Response.ERROR_GOAL_TERMINATED
@@ -97,14 +81,16 @@ class MotionInterface:
         'action', 'topic', or 'auto': the action where it is offered.
     simulated : bool
         Whether the robot is the simulated one, which lists its controllers on a topic.
+    on_event : callable
+        Takes `GoalAccepted`, `GoalFailed` and `GoalsReleased`.
 
     """
 
     def __init__(
         self, node: Node, robot: RobotModel, prefix: str, *, controller: str, interface: str,
-        simulated: bool,
+        simulated: bool, on_event: Callable[[GoalAccepted | GoalFailed | GoalsReleased], object],
     ) -> None:
-        self._node, self._robot = node, robot
+        self._node, self._robot, self._on_event = node, robot, on_event
         self._joints = [prefix + joint for joint in robot.joint_names]
         self._wanted, self._interface, self._simulated = controller, interface, simulated
         self._listed: list[Controller] | None = None
@@ -119,12 +105,8 @@ class MotionInterface:
         # Goals of ours that may still be followed, by the identifiers that we gave them.
         self._goals: dict[bytes, UUID] = {}
         self._cancel_client: Any = None
-        self._cancelled_at = -np.inf
-        self._holds = False
-        self._sent_at = -np.inf
-        self._number = 0
-        self._accepted = False
-        self._failure = ''
+        # Of the goal that is to be followed; None while all are to be cancelled.
+        self._number: int | None = None
         self._list_client: Any = None
         if simulated:
             node.create_subscription(
@@ -229,53 +211,19 @@ class MotionInterface:
             state = states[self._name].state if self._name in states else 'gone'
             raise UnsafeMotionError(f'the controller {self._name} is {state}')
 
-    def check_goal(self) -> None:
-        """
-        Refuse to go on when the controller gave the goal up.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With what it said.
-
-        """
-        if self._failure:
-            raise UnsafeMotionError(self._failure)
-
-    def check_answered(self) -> None:
-        """
-        Refuse to go on when the controller does not answer to a goal.
-
-        Raises
-        ------
-        UnsafeMotionError
-            After a second.
-
-        """
-        if not self._accepted and time.monotonic() - self._sent_at > ACCEPT_TIMEOUT:
-            raise UnsafeMotionError(
-                f'{self._name} did not answer to the goal within {ACCEPT_TIMEOUT:g} s'
-            )
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the controller has taken what was sent last."""
-        return self._accepted
-
-    def send(self, knots: Knots) -> None:
-        """Send a trajectory, which replaces what the controller follows now."""
+    def send(self, number: int, knots: Knots) -> None:
+        """Send a trajectory under a number; it replaces what the controller follows now."""
         knots.check(self._robot.n)
         message = knots_to_message(self._robot, knots)
         message.joint_names = self._joints
-        self._number += 1
-        self._failure, self._holds = '', False
+        self._number = number
         self._by_action = self._uses_action()
-        self._sent_at = time.monotonic()
-        self._accepted = not self._by_action
         if not self._by_action:
             self._publisher.publish(message)
+            # A topic has no answer.
+            self._on_event(GoalAccepted(number))
             return
-        number, name = self._number, os.urandom(16)
+        name = os.urandom(16)
         # An identifier of our own, so that a goal whose answer was lost can be cancelled.
         self._goals[name] = UUID(uuid=np.frombuffer(name, dtype=np.uint8))
         future = self._action.send_goal_async(
@@ -285,42 +233,24 @@ class MotionInterface:
             lambda answer: self._on_goal_answer(number, name, answer.result())
         )
 
-    def slow_down(self, q: np.ndarray, dq: np.ndarray) -> None:
-        """Come to rest smoothly from a measured state, (n,) [rad] and [rad/s]."""
-        self.send(stop_knots(q, dq, STOP_SECONDS))
-
-    def give_up(self, q: np.ndarray) -> None:
+    def cancel(self) -> None:
         """
-        Take back what the controller follows, without a motion.
+        Cancel every goal of ours, without a motion.
 
-        A robot that was stopped by itself would go on with it when it is released. To be called
-        again until `is_released`.
-
-        Parameters
-        ----------
-        q : ndarray, shape (n,)
-            Where the arm is [rad].
-
+        A robot that was stopped by itself would go on with them when it is released. To be called
+        again until `GoalsReleased` has come.
         """
-        if not self._by_action:
-            if self._publisher is not None and not self._holds:
-                self.send(stop_knots(q, np.zeros_like(q), STOP_SECONDS))
-                self._holds = True
-            return
-        if time.monotonic() - self._cancelled_at < CANCEL_PERIOD:
-            return
-        self._cancelled_at = time.monotonic()
-        self._number += 1
+        self._number = None
         for name, identifier in list(self._goals.items()):
             request = CancelGoal.Request(goal_info=GoalInfo(goal_id=identifier))
             self._cancel_client.call_async(request).add_done_callback(
                 lambda answer, name=name: self._on_cancelled(name, answer.result())
             )
+        self._tell_release()
 
-    @property
-    def is_released(self) -> bool:
-        """Whether the controller has said that it follows nothing of ours any more."""
-        return self._holds if not self._by_action else not self._goals
+    def _tell_release(self) -> None:
+        if self._number is None and not self._goals:
+            self._on_event(GoalsReleased())
 
     def _on_cancelled(self, name: bytes, answer: Any) -> None:
         # Servers of rclpy reject with no error and an empty list.
@@ -329,6 +259,7 @@ class MotionInterface:
             or name in {bytes(goal.goal_id.uuid) for goal in answer.goals_canceling}
         ):
             self._goals.pop(name, None)
+            self._tell_release()
 
     def _uses_action(self) -> bool:
         return (
@@ -418,33 +349,38 @@ class MotionInterface:
             ]
             self._listed_at = time.monotonic()
 
-    def _on_goal_answer(self, number: int, name: bytes, goal) -> None:
+    def _on_goal_answer(self, number: int, name: bytes, goal: Any) -> None:
         if goal is None or not goal.accepted:
             self._goals.pop(name, None)
-            if number == self._number:
-                self._failure = (
-                    f'{self._name} rejected the goal; its log says why (not active, other joints, '
-                    'or a trajectory that it does not take)'
-                )
+            self._tell_release()
+            self._on_event(GoalFailed(
+                number,
+                f'{self._name} rejected the goal; its log says why (not active, other joints, '
+                'or a trajectory that it does not take)',
+            ))
             return
         goal.get_result_async().add_done_callback(
             lambda answer: self._on_result(number, name, answer.result())
         )
         if number == self._number:
-            self._accepted = True
+            self._on_event(GoalAccepted(number))
         else:
             # It was replaced or given up meanwhile, and must not be followed.
             goal.cancel_goal_async()
 
-    def _on_result(self, number: int, name: bytes, answer) -> None:
+    def _on_result(self, number: int, name: bytes, answer: Any) -> None:
         self._goals.pop(name, None)
+        self._tell_release()
         if number != self._number or answer is None:
             return
         result = answer.result
         if answer.status == GoalStatus.STATUS_CANCELED:
-            self._failure = f'somebody else cancelled the motion of {self._name}'
+            self._on_event(GoalFailed(
+                number, f'another client cancelled the motion of {self._name}'
+            ))
         elif answer.status != GoalStatus.STATUS_SUCCEEDED or result.error_code != 0:
-            self._failure = (
+            self._on_event(GoalFailed(
+                number,
                 f'{self._name} ended the motion with code {result.error_code}: '
-                f'{result.error_string or "no reason given"}'
-            )
+                f'{result.error_string or "no reason given"}',
+            ))

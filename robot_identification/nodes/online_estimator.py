@@ -1,23 +1,11 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Estimates payload and friction beside a robot at work, and advises on what to do next."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 import json
 import math
@@ -27,61 +15,36 @@ import threading
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import Inertia
-from geometry_msgs.msg import InertiaStamped
-from geometry_msgs.msg import Vector3
+from geometry_msgs.msg import Inertia, InertiaStamped, Vector3
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock
-from rclpy.clock import ClockType
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.online.estimator import OnlineEstimator
-from robot_identification.estimation.online.friction import RecursiveFriction
-from robot_identification.estimation.online.friction import RecursiveFrictionOptions
-from robot_identification.estimation.online.friction import viscous_slopes
-from robot_identification.estimation.online.next_motion import rank_motions
-from robot_identification.estimation.online.payload import in_words
-from robot_identification.estimation.online.payload import LivePayload
-from robot_identification.estimation.online.payload import NONE
-from robot_identification.estimation.online.payload import PAYLOAD
-from robot_identification.estimation.online.payload import RecursivePayload
-from robot_identification.estimation.online.payload import RecursivePayloadOptions
-from robot_identification.estimation.online.residuals import LiveResiduals
-from robot_identification.estimation.online.residuals import ThinningOptions
-from robot_identification.estimation.online.warm_up import advise_wait
-from robot_identification.estimation.settling import FRICTION
-from robot_identification.estimation.settling import TEMPERATURE
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.common import SERVICE_QOS
-from robot_identification.nodes.conversions import driver_names
-from robot_identification.nodes.conversions import joint_state
-from robot_identification.nodes.conversions import joint_values
-from robot_identification.nodes.conversions import to_seconds
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from robot_identification.errors import IdentificationError, UsageError
+from robot_identification.excitation import load_trajectory, Trajectory
+from robot_identification.model import IdentifiedModel, load_model
+from robot_identification.monitoring import (
+    advise_wait, in_words, LivePayload, LiveResiduals, NONE, OnlineEstimator, PAYLOAD,
+    rank_motions, RecursiveFriction, RecursiveFrictionOptions, RecursivePayload,
+    RecursivePayloadOptions, ThinningOptions, viscous_slopes,
+)
+from robot_identification.nodes.bounded_subscription import create_bounded_subscription
+from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
+from robot_identification.nodes.conversions import (
+    driver_names, joint_state, joint_values, to_seconds,
+)
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
-from robot_identification.nodes.roots import allowed_to_read
-from robot_identification.nodes.roots import declare_roots
-from robot_identification.nodes.roots import read_path
+from robot_identification.nodes.roots import allowed_to_read, declare_roots, read_path
 from robot_identification.nodes.torque_predictor import find_problem
+from robot_identification.studies.temperature import FRICTION, TEMPERATURE
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import Header
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, Header, String
 from std_srvs.srv import Trigger
 
 # An estimate may be late, but gaps spoil what is filtered: a second of 500 Hz is queued.
 SENSOR = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
-PERIOD = 1.0
 # Times of the joint states between two values for the advice, and how many are kept [s].
 HISTORY_PERIOD, HISTORY_LENGTH = 5.0, 1080
 # After a longer rest or pause an arm has cooled down: another curve begins [s].
@@ -156,14 +119,16 @@ class OnlineEstimatorNode(Node):
                 'running, which begins anew')
         declare(self, 'trajectories', '', 'folder with the trajectory files that ~/rank_motions '
                 'compares', longest=4096)
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, SENSOR)
+        create_bounded_subscription(
+            self, JointState, 'joint_states', self._on_joint_state, SENSOR
+        )
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, SENSOR)
         self.create_service(Trigger, '~/reset', self._on_reset, qos_profile=SERVICE_QOS)
         self.create_service(Trigger, '~/rank_motions', self._on_rank, qos_profile=SERVICE_QOS)
         # The clock of a replay may stand still.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(PERIOD, self._tell, clock=steady)
+        self.create_timer(self._publish_period, self._tell, clock=steady)
         self.create_timer(self._advice_period, self._advise, clock=steady)
 
     def _declare_options(self) -> None:
@@ -203,6 +168,10 @@ class OnlineEstimatorNode(Node):
             'estimated where they exceed three times this', minimum=0.0, maximum=10.0,
             read_only=True,
         )
+        self._publish_period = declare(
+            self, 'publish_period', 1.0, 'between two messages of the estimates and diagnostics '
+            '[s]', minimum=0.05, maximum=60.0, read_only=True,
+        )
         self._advice_period = declare(
             self, 'advice_period', 10.0, 'between two pieces of advice on warming up [s]',
             minimum=0.5, maximum=600.0, read_only=True,
@@ -219,7 +188,7 @@ class OnlineEstimatorNode(Node):
         return SetParametersResult(successful=True)
 
     def _prepare(self, path: str) -> Prepared:
-        model = load_identified_model(allowed_to_read(self, 'model_file', path))
+        model = load_model(allowed_to_read(self, 'model_file', path))
         residuals = LiveResiduals(model, self._rate or None, self._thinning)
         payload = RecursivePayload(
             model, self._link or None, RecursivePayloadOptions(
@@ -257,6 +226,7 @@ class OnlineEstimatorNode(Node):
                 f'{prepared.model.robot.n} joints is needed'
             ))
             return
+        self._counts['temperatures'] += 1
         prepared.residuals.set_temperature(values)
         # They have no stamp of their own.
         _keep(self._history[TEMPERATURE], self._last_stamp, values)
@@ -399,6 +369,7 @@ class OnlineEstimatorNode(Node):
         level, text = self._judge()
         self._problem = ''
         values: dict[str, object] = dict(self._counts)
+        values['newest stamp [s]'] = f'{self._last_stamp:.3f}'
         if self._prepared is not None:
             payload = self._prepared.estimator.payload.estimate
             values |= {'payload': payload.verdict, 'payload, in words': payload.reason}

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A model file, and everything that the torque predictor makes of it."""
 
@@ -19,22 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_identification.errors import DataError
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
+from robot_identification.errors import (
+    DataError, DescriptionError, IdentificationError, UsageError,
+)
 from robot_identification.files import file_sha256
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model import IdentifiedModel, load_model
+from robot_identification.monitoring import (
+    CollisionThresholds, ContactObserver, FrictionHealth, load_collision_calibration,
+    read_reference,
+)
 from robot_identification.nodes.conversions import driver_names
-from robot_identification.prediction.collision import CollisionThresholds
-from robot_identification.prediction.collision_file import load_collision_calibration
-from robot_identification.prediction.contact_observer import ContactObserver
-from robot_identification.prediction.feed_forward import FeedForward
-from robot_identification.prediction.feed_forward import FeedForwardOptions
-from robot_identification.prediction.friction_health import FrictionHealth
-from robot_identification.prediction.health_reference import read_reference
-from robot_identification.prediction.torque_predictor import TorquePredictor
+from robot_identification.prediction import FeedForward, FeedForwardOptions, TorquePredictor
 
 OFF = 'off'
 # Of friction, by what the parameter `feed_forward` says.
@@ -133,7 +117,7 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
         If the model file, or the calibration file, cannot be used.
 
     """
-    model = load_identified_model(path)
+    model = load_model(path)
     predictor = TorquePredictor(model, cutoff=wishes.cutoff)
     remarks = []
     if model.relative_scale:

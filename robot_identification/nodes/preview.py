@@ -1,22 +1,11 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What RViz shows of a motion before it is executed.
 
-The path of the tool, the boxes of the cell and the nearest approach. This file is imported where
-visualization_msgs is installed.
+The path of the tool, the boxes of the cell, the nearest approach and what was not checked. This
+file is imported where visualization_msgs is installed.
 """
 
 from __future__ import annotations
@@ -24,23 +13,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import Point
-from geometry_msgs.msg import Pose
-from geometry_msgs.msg import Quaternion
-from geometry_msgs.msg import Vector3
+from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 import numpy as np
 import pinocchio as pin
-from robot_identification.excitation.collision import CollisionModel
-from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.tool_path import tool_path
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.excitation import (
+    CollisionModel, describe_certificate_gaps, NOT_CHECKED, Obstacle, tool_path, Trajectory,
+)
+from robot_identification.model import RobotModel
 from std_msgs.msg import ColorRGBA
-from visualization_msgs.msg import Marker
-from visualization_msgs.msg import MarkerArray
+from visualization_msgs.msg import Marker, MarkerArray
 
 PATH_POINTS = 400
 PATH_WIDTH, SPHERE, TEXT_HEIGHT, TEXT_ABOVE = 0.004, 0.03, 0.04, 0.06
+# Clear of the text at the nearest approach, which may be at the start as well [m].
+GAPS_ABOVE = 0.2
 BLUE, GREY, ORANGE, WHITE = (
     ColorRGBA(r=r, g=g, b=b, a=a) for r, g, b, a in (
         (0.0, 0.45, 0.7, 1.0), (0.6, 0.6, 0.6, 0.4), (0.84, 0.37, 0.0, 0.9), (1.0, 1.0, 1.0, 1.0)
@@ -92,7 +78,8 @@ def preview_markers(
         # A box that a link carries moves with it.
         box.frame_locked = bool(obstacle.link)
         markers.append(box)
-    return MarkerArray(markers=markers + _nearest(robot, trajectory, obstacles, root, stamp))
+    markers += _nearest(robot, trajectory, obstacles, root, stamp)
+    return MarkerArray(markers=markers + _gaps(trajectory, path[0], root, stamp))
 
 
 def _root_link(robot: RobotModel) -> str:
@@ -128,6 +115,25 @@ def _nearest(
         f'{pair[0]} and {pair[1]}\n{1e3 * entry["nearest"]:.0f} mm at {entry["time"]:.2f} s'
     )
     return [ball, text]
+
+
+def _gaps(
+    trajectory: Trajectory, start: np.ndarray, root: str, stamp: Time
+) -> list[Marker]:
+    """Return a text, above the start of the path, with what was not checked; none if all was."""
+    certificate = trajectory.certificate
+    lines = list(describe_certificate_gaps(certificate, trajectory.joint_names))
+    if not isinstance(certificate.get('collision'), dict):
+        lines.append(f'collision: {NOT_CHECKED}')
+    if not lines:
+        return []
+    text = _marker(root, stamp, 'not_checked', Marker.TEXT_VIEW_FACING, ORANGE)
+    text.pose.position = _point(start)
+    text.pose.position.z += GAPS_ABOVE
+    text.scale.z = TEXT_HEIGHT
+    # RViz does not wrap lines: the reason goes below the quantity.
+    text.text = '\n'.join(lines).replace(f'{NOT_CHECKED}, ', f'{NOT_CHECKED}\n  ')
+    return [text]
 
 
 def _marker(

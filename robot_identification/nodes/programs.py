@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What the experiment coordinator goes through: one function a program, in words of its methods.
@@ -21,34 +10,48 @@ To add one: write its function, add one line to PROGRAMS.
 from __future__ import annotations
 
 from collections.abc import Callable
-import shlex
-from typing import NamedTuple
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from rclpy.node import Node
-from robot_identification.cli.main import make_parser
 from robot_identification.errors import UsageError
-from robot_identification.estimation.settling import figures_of_run
-from robot_identification.estimation.settling import judge_settling
-from robot_identification.estimation.settling import RunFigures
-from robot_identification.estimation.settling import Settling
-from robot_identification.estimation.settling import SettlingOptions
-from robot_identification.experiment.bag import read_recording
+from robot_identification.estimation import choose_effort_unit
 from robot_identification.files import write_atomically
 from robot_identification.nodes.common import declare
-from robot_identification.nodes.roots import allowed_to_read
-from robot_identification.nodes.roots import readable_robot
-from robot_identification.pipeline import choose_effort_unit
-from robot_identification.report.json_file import json_text
-
-if TYPE_CHECKING:
-    from robot_identification.nodes.experiment_coordinator import ExperimentCoordinator
+from robot_identification.nodes.roots import allowed_to_read, readable_robot
+from robot_identification.recording import read_recording
+from robot_identification.report import json_text
+from robot_identification.studies.drive_gains import (
+    find_drive_gains, GainRequest, save_drive_gains,
+)
+from robot_identification.studies.temperature import (
+    figures_of_run, judge_settling, RunFigures, Settling, SettlingOptions,
+)
 
 # What drive gains come from, of whoever publishes it.
 TARGET_TOPICS = ('rtde/target_moment', 'rtde/target_current', 'target_moment', 'target_current')
 TORQUE_SOURCES = ('target', 'urdf')
 NO_PAYLOAD, UNKNOWN_PAYLOAD = '0', 'unknown'
 STUDY_FILE = 'temperature_runs.json'
+
+
+class Coordinator(Protocol):
+    """What a program needs of the experiment coordinator, which is documented there."""
+
+    simulated: bool
+    output: Path
+
+    def value(self, name: str) -> Any:
+        """Return a parameter."""
+
+    def say(self, text: str, *, step: str = ...) -> None:
+        """Publish and log progress."""
+
+    def execute(self, trajectory: Path, bag: Path, **options: Any) -> None:
+        """Run a trajectory and record it."""
+
+    def wait_for_person(self, what: str) -> None:
+        """Wait until somebody confirms what is to be done by hand."""
 
 
 def declare_programs(node: Node) -> None:
@@ -75,7 +78,7 @@ def declare_programs(node: Node) -> None:
             minimum=0.1, maximum=1440.0)
 
 
-def excitation(coordinator: ExperimentCoordinator) -> None:
+def excitation(coordinator: Coordinator) -> None:
     """Design, execute and record one motion a seed; identify from the first, predict the next."""
     if not coordinator.simulated:
         raise UsageError(
@@ -93,31 +96,31 @@ def excitation(coordinator: ExperimentCoordinator) -> None:
             coordinator.say(f'predicting live with {model}')
 
 
-def record(coordinator: ExperimentCoordinator) -> None:
+def record(coordinator: Coordinator) -> None:
     """Execute one motion and record it."""
     coordinator.execute(coordinator.trajectory(), coordinator.output / 'bag')
 
 
-def static_poses(coordinator: ExperimentCoordinator) -> None:
+def static_poses(coordinator: Coordinator) -> None:
     """Record a motion with rests, and say what `drive-gains` finds in it."""
     bag, gains = coordinator.output / 'poses_bag', coordinator.output / 'gains'
     coordinator.execute(coordinator.trajectory(), bag, topics=TARGET_TOPICS)
     unit, source = coordinator.effort_unit(), str(coordinator.value('torque_from'))
     if source not in TORQUE_SOURCES:
         source = str(allowed_to_read(coordinator, 'torque_from', source))
-    arguments = [
-        'drive-gains', str(bag), '--robot', readable_robot(coordinator), '--torque-from', source,
-        '--mounting', *(repr(angle) for angle in coordinator.value('mounting')),
-        *(['--effort-unit', unit] if unit else []), '-o', str(gains),
-    ]
     coordinator.say(f'finding drive gains from {bag.name}', step='drive_gains')
-    args = make_parser(arguments[0]).parse_args(arguments)
-    args.command_line = shlex.join(['robot-identification', *arguments])
-    args.run(args)
+    robot = coordinator.robot()
+    request = GainRequest(bags=(bag,), torque_from=source, effort_unit=unit or None)
+    found = find_drive_gains(robot, request)
+    save_drive_gains(
+        gains, robot, found, request, 'the experiment coordinator node', force=False
+    )
+    for note in found.notes:
+        coordinator.say(note)
     coordinator.say(f'drive gains are in {gains / "results.txt"}')
 
 
-def payload(coordinator: ExperimentCoordinator) -> None:
+def payload(coordinator: Coordinator) -> None:
     """Record the bare arm, wait for the payload, record the same motion with it."""
     mass = coordinator.value('payload.mass')
     center = coordinator.value('payload.center_of_mass')
@@ -144,7 +147,7 @@ def payload(coordinator: ExperimentCoordinator) -> None:
     )
 
 
-def temperature(coordinator: ExperimentCoordinator) -> None:
+def temperature(coordinator: Coordinator) -> None:
     """Repeat one motion, one bag a run, until temperatures or friction settle."""
     options = SettlingOptions(
         rise=coordinator.value('settled_rise'), change=coordinator.value('settled_change'),
@@ -209,7 +212,7 @@ def _study(runs: list[_Run], settling: Settling) -> dict:
     }
 
 
-PROGRAMS: dict[str, Callable[[ExperimentCoordinator], None]] = {
+PROGRAMS: dict[str, Callable[[Coordinator], None]] = {
     'excitation': excitation,
     'record': record,
     'static_poses': static_poses,

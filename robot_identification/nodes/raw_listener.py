@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Keeps raw messages of some topics in a bag, from the moment it is made until it is finished."""
 
@@ -23,16 +12,11 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
-from robot_identification.errors import BagError
-from robot_identification.errors import DataError
-from robot_identification.errors import UsageError
-from robot_identification.experiment.bag import BagWriter
-from robot_identification.nodes.recording_types import definitions_of
-from robot_identification.nodes.recording_types import message_class
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from robot_identification.errors import BagError, DataError, UsageError
+from robot_identification.nodes.recording_types import definitions_of, message_class
 from robot_identification.nodes.replay_clock import ReplayClock
+from robot_identification.recording import BagWriter
 
 DEPTH = 20_000
 # Messages of one topic that are taken at a time, before others have their turn.

@@ -1,24 +1,12 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """One recording: subscriptions, the bag they are written to, and what did not arrive."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 import json
 from pathlib import Path
@@ -26,26 +14,17 @@ import time
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
-from robot_identification.errors import BagError
-from robot_identification.errors import UsageError
-from robot_identification.experiment.bag_writer import BagWriter
-from robot_identification.experiment.bag_writer import OfferedQos
-from robot_identification.nodes.recording_losses import stamp_of
-from robot_identification.nodes.recording_losses import StampCounter
-from robot_identification.nodes.recording_types import definitions_of
-from robot_identification.nodes.recording_types import has_header
-from robot_identification.nodes.recording_types import message_class
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from robot_identification.errors import BagError, UsageError
+from robot_identification.nodes.recording_losses import DuplicateCounter, LossCounter, stamp_of
+from robot_identification.nodes.recording_types import definitions_of, has_header, message_class
+from robot_identification.recording import BagWriter, OfferedQos
 
 try:
-    from rclpy.event_handler import SubscriptionEventCallbacks
-    from rclpy.event_handler import UnsupportedEventTypeError
+    from rclpy.event_handler import SubscriptionEventCallbacks, UnsupportedEventTypeError
 except ImportError:
     # Humble has them elsewhere.
-    from rclpy.qos_event import SubscriptionEventCallbacks
-    from rclpy.qos_event import UnsupportedEventTypeError
+    from rclpy.qos_event import SubscriptionEventCallbacks, UnsupportedEventTypeError
 
 # 4 s of a 500 Hz driver: the disk may stall that long.
 DEPTH = 2000
@@ -98,26 +77,32 @@ class RecordedTopic:
     ----------
     name, kind : str
         Full name and type.
-    stamps : StampCounter, optional
+    stamps : DuplicateCounter, optional
         Where messages begin with a header.
     messages : int
         Written so far.
-    dropped : int
-        Lost by the middleware, where it tells.
+    losses : LossCounter
+        Of what did not arrive.
 
     """
 
     name: str
     kind: str
-    stamps: StampCounter | None
+    stamps: DuplicateCounter | None
     messages: int = 0
-    dropped: int = 0
+    losses: LossCounter = field(default_factory=LossCounter)
     subscription: Any = field(default=None, repr=False)
 
     @property
     def lost(self) -> int:
         """Messages that were published and did not arrive, by what can be known here."""
-        return max(self.stamps.lost if self.stamps else 0, self.dropped)
+        return self.losses.lost
+
+    @property
+    def publishers(self) -> int:
+        """Publishers that the subscription has met; 1 where it cannot say, as on Humble."""
+        count = getattr(self.subscription, 'get_publisher_count', None)
+        return 1 if count is None else int(count())
 
 
 class RecordingSession:
@@ -141,6 +126,8 @@ class RecordingSession:
         By name.
     failure : str
         Why nothing more is written, empty while all is well.
+    is_gone : bool
+        Whether the bag is not at its place any more.
 
     Raises
     ------
@@ -154,6 +141,7 @@ class RecordingSession:
         self.order = order
         self.topics: dict[str, RecordedTopic] = {}
         self.failure = ''
+        self.is_gone = False
         self._node = node
         self._refused: set[str] = set()
         self._lag = 0
@@ -168,6 +156,7 @@ class RecordingSession:
             self._writer = BagWriter(
                 order.output, order.metadata, chunk_size=CHUNK_SIZE, sync=True
             )
+            self._identity = _identity_of(self._writer.file)
             for topic in self.topics.values():
                 self._declare(topic)
             self.adopt()
@@ -195,8 +184,31 @@ class RecordingSession:
         lag, self._lag = self._lag, 0
         return 1e-9 * lag
 
+    def check_file(self) -> None:
+        """Fail when the bag was taken away or shortened: writing would go on unnoticed."""
+        if self.is_gone or self._is_at_its_place():
+            return
+        self.is_gone = True
+        self.failure = (
+            f'{self.order.output} was deleted, moved, replaced or lost while it was recorded: '
+            'nothing that was recorded can be read there; record again into a new folder, and '
+            'leave it alone until the bag is closed'
+        )
+
+    def _is_at_its_place(self) -> bool:
+        try:
+            size = self.writer.file.stat().st_size
+            return _identity_of(self.writer.file) == self._identity and (
+                size >= self.writer.byte_count
+            )
+        except OSError:
+            return False
+
     def flush(self) -> None:
-        """Write what is collected when it is time to."""
+        """Look at the file and the publishers, and write what is collected when it is time to."""
+        self.check_file()
+        for topic in self.topics.values():
+            topic.losses.look(topic.publishers)
         now = time.monotonic()
         if now < self._flushed_at + FLUSH_PERIOD or self.failure:
             return
@@ -231,12 +243,16 @@ class RecordingSession:
         Raises
         ------
         BagError
-            If the disk does not take it.
+            If the disk does not take it, or the bag is not at its place any more.
 
         """
         for topic in self.topics.values():
             self._take_waiting(topic, DEPTH)
         self._unsubscribe()
+        self.check_file()
+        if self.is_gone:
+            self.writer.abandon()
+            raise BagError(self.failure)
         stamped = [topic for topic in self.topics.values() if topic.stamps is not None]
         self.writer.custom_data |= {
             'lost_messages': json.dumps(self.lost, sort_keys=True),
@@ -271,7 +287,7 @@ class RecordingSession:
 
     def _subscribe(self, name: str, kind: str) -> None:
         message = message_class(name, kind)
-        topic = RecordedTopic(name, kind, StampCounter() if has_header(message) else None)
+        topic = RecordedTopic(name, kind, DuplicateCounter() if has_header(message) else None)
         subscribe = partial(
             self._node.create_subscription, message, name, partial(self._receive, topic),
             self._qos(name), raw=True,
@@ -307,7 +323,7 @@ class RecordingSession:
         while True:
             alone = [
                 topic.name for topic in self.topics.values()
-                if not _is_connected(topic.subscription)
+                if not topic.publishers
             ]
             if not alone:
                 return
@@ -359,8 +375,9 @@ class RecordingSession:
         # Some middleware does not say when a message came.
         arrival = info.get('received_timestamp') or now
         self._lag = max(self._lag, now - arrival)
+        topic.losses.add(info.get('publication_sequence_number'), topic.publishers)
         if topic.stamps is not None:
-            topic.stamps.add(stamp_of(data), arrival)
+            topic.stamps.add(stamp_of(data))
         if self._simulated_time:
             arrival = self._node.get_clock().now().nanoseconds
         try:
@@ -385,11 +402,11 @@ def offered_qos(qos: QoSProfile) -> OfferedQos:
     )
 
 
+def _identity_of(path: Path) -> tuple[int, int]:
+    """Return what a file is, whatever its name."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
 def _count_dropped(topic: RecordedTopic, info: Any) -> None:
-    topic.dropped += info.total_count_change
-
-
-def _is_connected(subscription: Any) -> bool:
-    # Humble cannot say; there the first message has to tell.
-    count = getattr(subscription, 'get_publisher_count', None)
-    return count is None or count() > 0
+    topic.losses.report(info.total_count_change)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Types of messages: their classes, and their definitions from the packages that are installed."""
 
@@ -21,11 +10,9 @@ from pathlib import Path
 import re
 from typing import Any
 
-from robot_identification.errors import BagError
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.experiment.rosbags_backend import rosbags_library
+from robot_identification.errors import BagError, DescriptionError, UsageError
 from robot_identification.files import read_text
+from robot_identification.recording import rosbags_library
 
 # A line of a .msg file that declares a field or a constant, up to its type.
 _FIELD = re.compile(r'^\s*([A-Za-z][\w/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[A-Za-z]', re.MULTILINE)

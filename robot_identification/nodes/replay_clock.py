@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The time of messages that are being replayed, and where a replay begins again.
@@ -23,7 +12,7 @@ from __future__ import annotations
 import struct
 
 from robot_identification.errors import DataError
-from robot_identification.experiment.bag import LARGEST_DISORDER
+from robot_identification.recording import LARGEST_DISORDER
 
 # Messages at the beginning by which a second pass is known, even if the first of them is lost.
 REMEMBERED = 1000

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The arm that a node's parameters name."""
 
@@ -21,14 +10,10 @@ import time
 
 from rclpy.node import Node
 from robot_identification.errors import DataError
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf import Urdf
-from robot_identification.model.urdf_prefix import without_prefix
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import LATCHED
+from robot_identification.model import (
+    gravity_of_mounting, load_robot, parse_urdf, RobotModel, Urdf, without_prefix,
+)
+from robot_identification.nodes.common import declare, LATCHED
 from robot_identification.nodes.roots import readable_robot
 from std_msgs.msg import String
 

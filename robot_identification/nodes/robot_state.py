@@ -1,46 +1,25 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What a robot tells of itself while it is moved: joints, speed scaling, safety and program."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-import time
+from collections.abc import Callable
 
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from robot_identification.errors import DataError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.nodes.adapter import RobotMode
-from robot_identification.nodes.adapter import SafetyMode
+from robot_identification.errors import DataError, UnsafeMotionError
+from robot_identification.execution import JointStateReceived, JointStateUnusable
+from robot_identification.model import RobotModel
+from robot_identification.nodes.adapter import RobotMode, SafetyMode
+from robot_identification.nodes.bounded_subscription import create_bounded_subscription
 from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.conversions import joint_values
-from robot_identification.nodes.conversions import to_seconds
+from robot_identification.nodes.conversions import joint_values, to_seconds
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_msgs.msg import Float64
-from std_msgs.msg import Int8
-from std_msgs.msg import UInt8
+from std_msgs.msg import Bool, Float64, Int8, UInt8
 
-STATE_TIMEOUT = 0.2
-# Between measurements that are kept [s].
-SHORTEST_KEPT = 0.01
-# An arm that moves faster than this does not rest [rad/s].
-REST_SPEED = 0.02
 SCALING_TOPIC = 'speed_scaling_state_broadcaster/speed_scaling'
 PROGRAM_TOPIC = 'io_and_status_controller/robot_program_running'
 SAFETY_TOPIC = 'io_and_status_controller/safety_mode'
@@ -54,31 +33,9 @@ SAFETY_MODES = {
 SAFE_MODES = (1, 2)
 
 
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """
-    A joint state as the model has it.
-
-    Attributes
-    ----------
-    stamp : float
-        Of its header [s].
-    q, dq : ndarray, shape (n,)
-        Position [rad] and velocity [rad/s].
-    effort : ndarray, shape (n,)
-        In the driver's unit; NaN where it gives none.
-
-    """
-
-    stamp: float
-    q: np.ndarray
-    dq: np.ndarray
-    effort: np.ndarray
-
-
 class RobotState:
     """
-    Listens to what the driver says, and tells what speaks against a motion.
+    Listens to what the driver says, and checks whether the robot is able to move.
 
     Parameters
     ----------
@@ -88,6 +45,8 @@ class RobotState:
         The arm.
     topic : str
         Of its joint states.
+    on_event : callable
+        Takes a `JointStateReceived` or `JointStateUnusable` for each joint state.
     prefix : str
         Before the names of its joints.
     simulated : bool
@@ -98,21 +57,19 @@ class RobotState:
     """
 
     def __init__(
-        self, node: Node, robot: RobotModel, topic: str, *, prefix: str, simulated: bool,
-        watch_safety: bool,
+        self, node: Node, robot: RobotModel, topic: str,
+        on_event: Callable[[JointStateReceived | JointStateUnusable], object], *, prefix: str,
+        simulated: bool, watch_safety: bool,
     ) -> None:
-        self._node, self._robot, self._topic = node, robot, topic
+        self._robot, self._on_event = robot, on_event
         self._joints = [prefix + joint for joint in robot.joint_names]
         self._watch_safety, self._simulated = watch_safety, simulated
-        self._measurement: Measurement | None = None
-        self._received_at = -np.inf
-        self._kept: list[Measurement] | None = None
         self._scaling = 1.0
         self._program_running: bool | None = None
         self._safety_mode: int | None = None
         self._robot_mode: int | None = None
-        node.create_subscription(
-            JointState, topic, self._on_joint_state, qos_profile_sensor_data
+        create_bounded_subscription(
+            node, JointState, topic, self._on_joint_state, qos_profile_sensor_data
         )
         node.create_subscription(
             Float64, SCALING_TOPIC, self._on_scaling, qos_profile_sensor_data
@@ -135,57 +92,6 @@ class RobotState:
     def scaling(self) -> float:
         """Present speed scaling, 1 at full speed and where the driver does not tell."""
         return self._scaling
-
-    @property
-    def latest(self) -> Measurement:
-        """
-        The last measurement, however old.
-
-        Raises
-        ------
-        UnsafeMotionError
-            If none has come yet.
-
-        """
-        if self._measurement is None:
-            raise UnsafeMotionError(f'no joint state has come on {self._topic} yet')
-        return self._measurement
-
-    @property
-    def received_at(self) -> float:
-        """When the last measurement came, by the clock of `time.monotonic` [s]."""
-        return self._received_at
-
-    @property
-    def age(self) -> float:
-        """Time since the last measurement came [s]."""
-        return time.monotonic() - self._received_at
-
-    def measure(self) -> Measurement:
-        """
-        Return the last measurement.
-
-        Raises
-        ------
-        UnsafeMotionError
-            If it is too old.
-
-        """
-        if self.age > STATE_TIMEOUT:
-            raise UnsafeMotionError(
-                f'no joint state on {self._topic} for {self.age:.2f} s, at most '
-                f'{STATE_TIMEOUT} s are accepted'
-            )
-        return self.latest
-
-    def keep(self) -> None:
-        """Keep measurements from now on, at most a hundred for each second of stamps."""
-        self._kept = []
-
-    def take_kept(self) -> list[Measurement]:
-        """Return what was kept, and keep no more."""
-        kept, self._kept = self._kept or [], None
-        return kept
 
     def check_known(self) -> None:
         """
@@ -246,16 +152,17 @@ class RobotState:
         try:
             q, dq, effort = joint_values(message, self._joints, self._robot.encoders)
         except DataError as error:
-            self._node.get_logger().warning(str(error), throttle_duration_sec=5.0)
+            self._on_event(JointStateUnusable(str(error)))
             return
-        if np.all(np.isfinite(q)) and np.all(np.isfinite(dq)):
-            stamp = to_seconds(message.header.stamp)
-            self._measurement = Measurement(stamp, q, dq, effort)
-            self._received_at = time.monotonic()
-            if self._kept is not None and (
-                not self._kept or stamp - self._kept[-1].stamp >= SHORTEST_KEPT
-            ):
-                self._kept.append(self._measurement)
+        for values, field in ((q, 'position'), (dq, 'velocity')):
+            if not np.all(np.isfinite(values)):
+                joint = self._joints[int(np.argmin(np.isfinite(values)))]
+                self._on_event(JointStateUnusable(
+                    f'the {field} of {joint} is missing or not finite: check the driver'
+                ))
+                return
+        stamp = to_seconds(message.header.stamp)
+        self._on_event(JointStateReceived(stamp, q, dq, effort))
 
     def _on_scaling(self, message: Float64) -> None:
         if np.isfinite(message.data):

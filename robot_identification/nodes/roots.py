@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Paths that parameters name, inside the folders that the operator allowed.
@@ -25,15 +14,11 @@ import os
 from pathlib import Path
 
 from rclpy.node import Node
-from robot_identification.allowed_paths import inside_roots
-from robot_identification.allowed_paths import root_folders
+from robot_identification.allowed_paths import inside_roots, root_folders
 from robot_identification.errors import UsageError
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.model.catalogue import find_urdf
-from robot_identification.model.catalogue import share_directory
-from robot_identification.nodes.common import declare_roots
-from robot_identification.nodes.common import READ_ROOTS
-from robot_identification.nodes.common import WRITE_ROOTS
+from robot_identification.excitation import find_experiment
+from robot_identification.model import find_urdf, share_directory
+from robot_identification.nodes.common import declare_roots, READ_ROOTS, WRITE_ROOTS
 
 __all__ = [
     'allowed_to_read', 'allowed_to_write', 'declare_roots', 'is_shipped', 'read_path',

@@ -1,24 +1,12 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Publishes what a robot tells over RTDE: joint temperatures, currents and torques, its time."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import math
 import sys
 import threading
@@ -28,30 +16,17 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
-from rclpy.clock import Clock
-from rclpy.clock import ClockType
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
-from robot_identification.experiment.rtde import check_host
-from robot_identification.experiment.rtde import check_keys
-from robot_identification.experiment.rtde import PERIODS_TO_WAIT
-from robot_identification.experiment.rtde import PORT
-from robot_identification.experiment.rtde import RtdeOptions
-from robot_identification.experiment.rtde import TIMESTAMP
-from robot_identification.experiment.rtde import Value
-from robot_identification.experiment.rtde_channel import RtdeRefusedError
-from robot_identification.experiment.rtde_stream import Arrivals
-from robot_identification.experiment.rtde_stream import CONNECTING
-from robot_identification.experiment.rtde_stream import judge_arrivals
-from robot_identification.experiment.rtde_stream import RECEIVING
-from robot_identification.experiment.rtde_stream import REFUSED
-from robot_identification.experiment.rtde_stream import RtdeStream
-from robot_identification.experiment.rtde_stream import StreamOptions
-from robot_identification.experiment.rtde_stream import StreamStatus
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import run_node
+from robot_identification.nodes.common import declare, run_node
 from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.rtde import (
+    Arrivals, check_host, check_keys, CONNECTING, judge_arrivals, PERIODS_TO_WAIT, PORT, RECEIVING,
+    REFUSED, RtdeOptions, RtdeRefusedError, RtdeStream, StreamOptions, StreamStatus, TIMESTAMP,
+    Value,
+)
 import std_msgs.msg
 
 KEYS = ('joint_temperatures', 'target_current', 'target_moment', 'actual_current')

@@ -1,28 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the experiment runner can be told."""
 
 from __future__ import annotations
 
 from rclpy.node import Node
-from robot_identification.excitation.ladder import SLOW_SPEED
+from robot_identification.excitation import SLOW_SPEED
+from robot_identification.execution import NOT_STATED
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.motion_interface import INTERFACES
-
-# Mass of a payload that nobody has stated [kg].
-NOT_STATED = -1.0
 
 
 def declare_runner(node: Node) -> None:

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A simulated joint or wheel with an effort interface, by itself or in an arm, for friction tests.
@@ -29,29 +18,22 @@ import sys
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import declare_robot
-from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import run_node
+from robot_identification.model import RobotModel
+from robot_identification.nodes.common import declare, declare_robot, LATCHED, run_node
 from robot_identification.nodes.graph import foreign_participants
 from robot_identification.nodes.robot import robot_from_parameters
-from robot_identification.simulation.effort_arm import effort_truth
-from robot_identification.simulation.effort_arm import EffortArm
-from robot_identification.simulation.effort_joint import EffortJoint
-from robot_identification.simulation.effort_joint import EffortJointConstants
-from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation import (
+    effort_truth, EffortArm, EffortJoint, EffortJointConstants, Sensors,
+)
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 
 COMMANDS = 'forward_effort_controller/commands'
 FOREIGN_CHECK_PERIOD = 0.5
-FloatArray = NDArray[np.float64]
 # Names, positions, velocities and efforts of a joint state.
 Reading = tuple[list[str], list[float], list[float], list[float]]
 # A youBot base wheel of Rajagopal 2017, with the rotor's inertia behind its gear.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The parameters `inject.*` of the simulated robot: what goes wrong, settable while it runs."""
 
@@ -25,12 +14,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from robot_identification.errors import UsageError
 from robot_identification.nodes.common import declare
-from robot_identification.simulation.contact import Contact
-from robot_identification.simulation.faults import LARGEST_CLOCK_JUMP
-from robot_identification.simulation.faults import LONGEST_DELAY
-from robot_identification.simulation.faults import StreamFaults
-from robot_identification.simulation.scaled_controller import RobotCondition
-from robot_identification.simulation.scaled_controller import SAFETY_MODES
+from robot_identification.simulation import (
+    Contact, LARGEST_CLOCK_JUMP, LONGEST_DELAY, RobotCondition, SAFETY_MODES, StreamFaults,
+)
 
 PREFIX = 'inject.'
 CONTACT_LINK, CONTACT_POINT, CONTACT_FORCE, CONTACT_DURATION = (
@@ -58,6 +44,7 @@ DESCRIPTIONS: dict[str, tuple[str, tuple[float, float] | None]] = {
     ),
     'silence': ('no joint states are published', None),
     'freeze': ('joint states keep their values, under new stamps', None),
+    'repeat': ('the same joint state comes again and again, with its stamp', None),
     'shuffle': ('every joint state has another order of joints', None),
     'clock_jump': (
         'added to the stamps of joint states [s]', (-LARGEST_CLOCK_JUMP, LARGEST_CLOCK_JUMP)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the simulated robot says: the driver's topics, and stand-ins for types that only it has."""
 
@@ -24,22 +13,13 @@ from builtin_interfaces.msg import Time
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model import RobotModel
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import joint_state
-from robot_identification.simulation.faults import StreamSample
-from robot_identification.simulation.run import published_effort
-from robot_identification.simulation.scaled_controller import RobotCondition
-from robot_identification.simulation.twin import Sample
+from robot_identification.simulation import published_effort, RobotCondition, Sample, StreamSample
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_msgs.msg import Float64
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import Header
-from std_msgs.msg import Int8
-from std_msgs.msg import String
-from std_msgs.msg import UInt8
+from std_msgs.msg import Bool, Float64, Float64MultiArray, Header, Int8, String, UInt8
 
 CONTROLLER = 'scaled_joint_trajectory_controller'
 COMMANDS = f'{CONTROLLER}/joint_trajectory'

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A simulated robot that stands where ur_robot_driver stands.
@@ -31,32 +20,19 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.experiment.simulated_run import SIMULATED_EPOCH
 from robot_identification.nodes.adapter import FollowJointTrajectory
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import declare_robot
-from robot_identification.nodes.common import run_node
+from robot_identification.nodes.common import declare, declare_robot, run_node
 from robot_identification.nodes.conversions import message_to_knots
-from robot_identification.nodes.graph import are_named
-from robot_identification.nodes.graph import foreign_participants
+from robot_identification.nodes.graph import are_named, foreign_participants
 from robot_identification.nodes.robot import robot_from_parameters
-from robot_identification.nodes.simulated_faults import InjectedContact
-from robot_identification.nodes.simulated_faults import InjectedFaults
-from robot_identification.nodes.simulated_interfaces import COMMANDS
-from robot_identification.nodes.simulated_interfaces import CONTROLLER
-from robot_identification.nodes.simulated_interfaces import DriverTopics
+from robot_identification.nodes.simulated_faults import InjectedContact, InjectedFaults
+from robot_identification.nodes.simulated_interfaces import COMMANDS, CONTROLLER, DriverTopics
 from robot_identification.nodes.trajectory_action import TrajectoryAction
-from robot_identification.simulation.faults import Stream
-from robot_identification.simulation.run import driver_period
-from robot_identification.simulation.scaled_controller import ScaledController
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.truth import with_elastic_joints
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.truth import with_warming
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import Sensors
-from robot_identification.simulation.twin import Twin
+from robot_identification.recording import SIMULATED_EPOCH
+from robot_identification.simulation import (
+    draw_truth, driver_period, NOISE_FREE, ScaledController, Sensors, Stream, Truth, Twin,
+    with_elastic_joints, with_static_friction, with_warming,
+)
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The joint that the friction tester moves, and what the robot's description says of it."""
 
@@ -22,12 +11,9 @@ import math
 
 import numpy as np
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.excitation.lab_safety import TORQUE_SHARE
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.nodes.conversions import joint_values
-from robot_identification.nodes.conversions import to_seconds
+from robot_identification.excitation import TORQUE_SHARE
+from robot_identification.model import Motion, rigid_torque, RobotModel
+from robot_identification.nodes.conversions import joint_values, to_seconds
 from sensor_msgs.msg import JointState
 
 

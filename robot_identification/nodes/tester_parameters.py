@@ -1,26 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the friction tester can be told: joint, mode, motion, arm and result."""
 
 from __future__ import annotations
 
 from rclpy.node import Node
-from robot_identification.estimation.break_away import CORRECTIONS
-from robot_identification.estimation.break_away import DEFAULT_CORRECTION
-from robot_identification.excitation.break_away import BreakAwaySettings
 from robot_identification.nodes.common import declare
+from robot_identification.studies.break_away import (
+    BreakAwaySettings, CORRECTIONS, DEFAULT_CORRECTION,
+)
 
 PRE_TEST, BREAK_AWAY = 'pre_test', 'break_away'
 MODES = (PRE_TEST, BREAK_AWAY)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Publishes what the model makes of every joint state: torques, contacts, friction health."""
 
@@ -24,41 +13,24 @@ import sys
 from diagnostic_msgs.msg import DiagnosticStatus
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.clock import Clock
-from rclpy.clock import ClockType
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.common import SERVICE_QOS
-from robot_identification.nodes.conversions import joint_state
-from robot_identification.nodes.conversions import joint_values
-from robot_identification.nodes.conversions import to_seconds
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from robot_identification.errors import IdentificationError, UsageError
+from robot_identification.monitoring import DEFAULT_BANDWIDTH, JointHealth, write_reference
+from robot_identification.nodes.bounded_subscription import create_bounded_subscription
+from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS
+from robot_identification.nodes.conversions import joint_state, joint_values, to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
-from robot_identification.nodes.prepared_model import FEED_FORWARD
-from robot_identification.nodes.prepared_model import OFF
-from robot_identification.nodes.prepared_model import prepare_model
-from robot_identification.nodes.prepared_model import PreparedModel
-from robot_identification.nodes.prepared_model import Wishes
+from robot_identification.nodes.prepared_model import (
+    FEED_FORWARD, OFF, prepare_model, PreparedModel, Wishes,
+)
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
-from robot_identification.nodes.roots import allowed_to_read
-from robot_identification.nodes.roots import allowed_to_write
-from robot_identification.nodes.roots import declare_roots
-from robot_identification.prediction.friction_health import JointHealth
-from robot_identification.prediction.health_reference import write_reference
-from robot_identification.prediction.momentum_observer import DEFAULT_BANDWIDTH
-from robot_identification.prediction.torque_predictor import DEFAULT_CUTOFF
-from robot_identification.prediction.torque_predictor import lacks_temperature
-from robot_identification.prediction.torque_predictor import Prediction
+from robot_identification.nodes.roots import allowed_to_read, allowed_to_write, declare_roots
+from robot_identification.prediction import DEFAULT_CUTOFF, lacks_temperature, Prediction
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import Header
+from std_msgs.msg import Bool, Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
 # Who is late gets what is new: older samples are dropped, not queued.
@@ -112,10 +84,14 @@ class TorquePredictorNode(Node):
         declare(self, 'collision_file', '',
                 'what `robot-identification collision` wrote for the model; may be set while '
                 'running')
-        self.create_subscription(JointState, 'joint_states', self._on_joint_state, NEWEST)
+        create_bounded_subscription(
+            self, JointState, 'joint_states', self._on_joint_state, NEWEST
+        )
         for topic in TEMPERATURE_TOPICS:
             self.create_subscription(Float64MultiArray, topic, self._on_temperature, NEWEST)
-        self.create_subscription(JointState, '~/reference', self._on_reference, NEWEST)
+        create_bounded_subscription(
+            self, JointState, '~/reference', self._on_reference, NEWEST
+        )
         self.create_service(
             Trigger, '~/reset_friction_health', self._on_reset, qos_profile=SERVICE_QOS
         )

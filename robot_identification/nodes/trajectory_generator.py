@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Designs an excitation trajectory on request, with progress and a preview."""
 
@@ -27,37 +16,26 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import IdentificationError
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.execution import trajectory_knots
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Progress
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.files import check_writable
-from robot_identification.files import write_atomically
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.robot_model import STANDARD_GRAVITY
-from robot_identification.nodes.common import declare
-from robot_identification.nodes.common import declare_robot
-from robot_identification.nodes.common import LATCHED
-from robot_identification.nodes.common import run_node
-from robot_identification.nodes.common import SERVICE_QOS
+from robot_identification.excitation import (
+    Budget, describe_certificate_gaps, design_excitation, dump_trajectory, Experiment, FEW_HELD,
+    find_experiment_holding, load_experiment, Progress, Trajectory,
+)
+from robot_identification.execution import trajectory_knots
+from robot_identification.files import check_writable, write_atomically
+from robot_identification.model import describe_placeholders, RobotModel, STANDARD_GRAVITY
+from robot_identification.nodes.common import (
+    declare, declare_robot, LATCHED, run_node, SERVICE_QOS,
+)
 from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.diagnostics import Diagnostics
-from robot_identification.nodes.robot import robot_from_parameters
-from robot_identification.nodes.robot import RobotDescription
-from robot_identification.nodes.roots import declare_roots
-from robot_identification.nodes.roots import readable_experiment
-from robot_identification.nodes.roots import write_path
+from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
+from robot_identification.nodes.roots import declare_roots, readable_experiment, write_path
 from std_msgs.msg import Float32
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 try:
-    from robot_identification.nodes.preview import MarkerArray
-    from robot_identification.nodes.preview import preview_markers
+    from robot_identification.nodes.preview import MarkerArray, preview_markers
 except ImportError:
     # A desktop installation has it, a robot computer may not.
     MarkerArray = None
@@ -152,6 +130,7 @@ class TrajectoryGenerator(Node):
         if not np.allclose(robot.gravity, STANDARD_GRAVITY):
             # The node was told how the arm is mounted: that wins over the file.
             experiment = replace(experiment, gravity=robot.gravity)
+        self._warn_before(robot, experiment)
         time_limit = self.get_parameter('generate.time_limit').value
         trajectory = design_excitation(
             robot, experiment,
@@ -165,8 +144,21 @@ class TrajectoryGenerator(Node):
         write_atomically(path, dump_trajectory(trajectory))
         self._show(robot, experiment, trajectory)
         self._progress.publish(Float32(data=1.0))
-        self._diagnostics.publish(DiagnosticStatus.OK, f'{path} is written')
+        gaps = describe_certificate_gaps(trajectory.certificate, trajectory.joint_names)
+        for gap in gaps:
+            self.get_logger().warning(gap)
+        level = DiagnosticStatus.WARN if gaps else DiagnosticStatus.OK
+        self._diagnostics.publish(level, '; '.join([f'{path} is written', *gaps]))
         return trajectory
+
+    def _warn_before(self, robot: RobotModel, experiment: Experiment) -> None:
+        """Log what makes a search doubtful: made-up masses, poses that cannot be held."""
+        masses = describe_placeholders(robot.urdf)
+        holding = find_experiment_holding(robot, experiment)
+        if masses:
+            self.get_logger().warning(masses)
+        if 0.0 < holding.held < FEW_HELD:
+            self.get_logger().warning(holding.describe())
 
     def _show(self, robot: RobotModel, experiment: Experiment, trajectory: Trajectory) -> None:
         preview = knots_to_message(robot, trajectory_knots(trajectory, PREVIEW_RATE))

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Measured and predicted effort of a bag, side by side."""
 
@@ -20,18 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.experiment.bag import read_recording
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.prediction.torque_predictor import lacks_temperature
-from robot_identification.prediction.torque_predictor import TorquePredictor
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.loading import check_effort_unit
-from robot_identification.processing.loading import check_robot_name
-from robot_identification.processing.loading import load_for_model
-from robot_identification.processing.process import describe_damage
-from robot_identification.processing.robot_state import temperatures_so_far
-from robot_identification.validation.validation import predict_effort
+from robot_identification.model import IdentifiedModel
+from robot_identification.prediction.torque_predictor import lacks_temperature, TorquePredictor
+from robot_identification.processing import (
+    check_effort_unit, check_robot_name, describe_damage, load_for_model, temperatures_so_far,
+)
+from robot_identification.recording import read_recording
+from robot_identification.validation import predict_effort
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Torque that a controller adds beforehand: gravity, friction, and what is left of both.
@@ -24,16 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.prediction.friction_table import no_friction
-from robot_identification.prediction.friction_table import tabulate_friction
+from robot_identification.model import IdentifiedModel, RobotModel
+from robot_identification.prediction.friction_table import no_friction, tabulate_friction
 from robot_identification.prediction.rigid_torque import RigidTorque
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 FRICTION = ('none', 'kinetic', 'break_away')
 # After a longer pause, or a clock that goes back, everything starts anew [s].

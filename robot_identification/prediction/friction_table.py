@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Friction of an identified model in steady sliding, tabulated over velocity.
@@ -20,15 +9,12 @@ Laws are evaluated once. A control loop then looks their torque up, whatever the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model import FrictionLaw, IdentifiedModel, JointMotion
 
 SPEEDS = 400
 # Slower than any motion that matters, and where a joint's velocity limit is unknown [rad/s].

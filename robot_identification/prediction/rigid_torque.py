@@ -1,29 +1,14 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The torque of bodies and rotors at one instant, of an identified model or of a description."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 import pinocchio as pin
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import RobotModel
-
-FloatArray = NDArray[np.float64]
+from robot_identification.arrays import FloatArray
+from robot_identification.model import IdentifiedModel, prior_inertial_parameters, RobotModel
 
 
 class RigidTorque:

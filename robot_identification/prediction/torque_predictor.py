@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Causal torque prediction, one joint state after the other."""
 
@@ -20,18 +9,14 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import continue_friction
-from robot_identification.model.regressor import initial_friction_states
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_and_transmitted_torque
-from robot_identification.processing.loading import uses_rotors
+from robot_identification.model import (
+    continue_friction, IdentifiedModel, initial_friction_states, Motion,
+    rigid_and_transmitted_torque,
+)
+from robot_identification.processing import uses_rotors
 import scipy
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 # A causal filter has to be faster than the zero-phase one of identification, or it lags.
 DEFAULT_CUTOFF = 30.0

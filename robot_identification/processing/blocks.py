@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Long recordings in parts: what one hour needs in memory is what a minute needs."""
 
@@ -19,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from robot_identification.experiment.storage import allocate
-from robot_identification.experiment.storage import release
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import IntArray
+from robot_identification.arrays import allocate, FloatArray, IntegerArray, release
 
 BLOCK_ROWS = 16384
 # Which rows of a recording, all where it is None.
-Rows = slice | IntArray | None
+Rows = slice | IntegerArray | None
 
 
 def row_blocks(size: int) -> Iterator[slice]:

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 How much later than the position the effort is recorded.
@@ -26,19 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.model.friction.stop_operator import run_stops
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import BoolArray
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import (
+    inertial_regressor, KinematicFilter, Motion, RobotModel, run_stops,
+)
 from robot_identification.processing.dataset import Delay
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.filters import central_difference
-from robot_identification.processing.filters import low_pass
+from robot_identification.processing.filters import central_difference, low_pass
 from robot_identification.processing.plausibility import SMALLEST_MOTION
-from robot_identification.processing.smoothing import interpolate
-from robot_identification.processing.smoothing import Samples
+from robot_identification.processing.smoothing import interpolate, Samples
 
 # Shifts that are tried [s].
 LARGEST_SHIFT = 0.020

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Whether the effort can be what it is said to be.
@@ -24,15 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from robot_identification.experiment.storage import release
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.blocks import row_blocks
-from robot_identification.processing.blocks import take_rows
-from robot_identification.processing.dataset import BoolArray
+from robot_identification.arrays import BoolArray, FloatArray, release
+from robot_identification.model import Motion, rigid_torque, RobotModel
+from robot_identification.processing.blocks import row_blocks, take_rows
 from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
 
 # Enough samples to see a unit or a sign in.
 MOST_SAMPLES = 1000

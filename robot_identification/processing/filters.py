@@ -1,27 +1,14 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Zero-phase low-pass, local polynomials and differences on uniform samples."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.arrays import FloatArray
+from robot_identification.model import KinematicFilter
 import scipy
-
-FloatArray = NDArray[np.float64]
 
 # Above this share of the Nyquist frequency a digital Butterworth no longer resembles one.
 HIGHEST_CUTOFF = 0.8

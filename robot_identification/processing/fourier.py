@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Periodic motions: averages over periods, Fourier series, spectral derivatives."""
 
@@ -19,10 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray, IntegerArray
 from robot_identification.processing.blocks import row_blocks
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import IntArray
 
 
 def spectral_derivative(
@@ -165,7 +152,7 @@ class FourierSeries:
 
 
 def fit_fourier(
-    t: FloatArray, x: FloatArray, rows: IntArray, period: float, harmonics: int
+    t: FloatArray, x: FloatArray, rows: IntegerArray, period: float, harmonics: int
 ) -> FourierSeries:
     """
     Fit a Fourier series to samples at their true times by least squares.
@@ -201,7 +188,7 @@ def _harmonic_columns(t: FloatArray, period: float, harmonics: int) -> FloatArra
     return columns
 
 
-def whole_periods(t: FloatArray, rows: BoolArray, period: float) -> IntArray:
+def whole_periods(t: FloatArray, rows: BoolArray, period: float) -> IntegerArray:
     """
     Return the rows of the last whole periods among those given.
 
@@ -227,7 +214,9 @@ def whole_periods(t: FloatArray, rows: BoolArray, period: float) -> IntArray:
     return chosen[t[chosen] >= last - count * period - 0.5 * step] if count else chosen[:0]
 
 
-def fold(t: FloatArray, x: FloatArray, rows: IntArray, period: float, rate: float) -> FloatArray:
+def fold(
+    t: FloatArray, x: FloatArray, rows: IntegerArray, period: float, rate: float
+) -> FloatArray:
     """
     Return whole periods on common phases, for `average_periods`.
 

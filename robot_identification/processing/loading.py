@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Read and process a bag the way a model file says."""
 
@@ -21,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 from robot_identification.errors import DataError
-from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.recording import Recording
-from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model import IdentifiedModel
 from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.process import process
+from robot_identification.processing.processing import process
+from robot_identification.recording import read_recording, Recording
 
 # Temperatures up to this outside those of an identification are as good as inside [K].
 FAR_OUTSIDE = 2.0

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Kinematics of a periodic motion: the derivatives of one Fourier series of the positions."""
 
@@ -19,20 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray, IntegerArray, release
 from robot_identification.errors import DataError
-from robot_identification.experiment.storage import release
-from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model import KinematicFilter
 from robot_identification.processing.blocks import row_blocks
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import IntArray
-from robot_identification.processing.fourier import average_periods
-from robot_identification.processing.fourier import fit_fourier
-from robot_identification.processing.fourier import fold
-from robot_identification.processing.fourier import FourierSeries
-from robot_identification.processing.fourier import whole_periods
-from robot_identification.processing.smoothing import Kinematics
-from robot_identification.processing.smoothing import Samples
+from robot_identification.processing.fourier import (
+    average_periods, fit_fourier, fold, FourierSeries, whole_periods,
+)
+from robot_identification.processing.smoothing import Kinematics, Samples
 
 # What is farther from the series than this many standard deviations is not of the period, unless
 # it is near on the scale of the motion.
@@ -138,7 +121,7 @@ def follow_period(
     return PeriodicFindings(noise, tuple(notes))
 
 
-def _follows(samples: Samples, series: FourierSeries, rows: IntArray) -> BoolArray:
+def _follows(samples: Samples, series: FourierSeries, rows: IntegerArray) -> BoolArray:
     """Return which samples are near the series, all joints of them."""
     deviation = np.array([
         np.sqrt(np.mean((samples.q[part] - series.evaluate(samples.stamps[part])) ** 2, axis=0))
@@ -155,7 +138,7 @@ def _follows(samples: Samples, series: FourierSeries, rows: IntArray) -> BoolArr
 
 
 def _noise(
-    stamps: FloatArray, values: FloatArray, rows: IntArray, period: float, rate: float
+    stamps: FloatArray, values: FloatArray, rows: IntegerArray, period: float, rate: float
 ) -> FloatArray:
     """Return the standard deviation about the mean of all periods, joint by joint."""
     deviations = []

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Whether positions and velocities can be what they are said to be.
@@ -21,15 +10,13 @@ to be the derivative of the position.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.model import RobotModel
 
 # A joint that turns by less is not identified [rad or m].
 SMALLEST_MOTION = 0.05

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What else a bag says about the arm: joint temperatures, speed scaling and safety stops."""
 
@@ -20,10 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.experiment.recording import Channel
-from robot_identification.experiment.storage import allocate
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.arrays import allocate, BoolArray, FloatArray
+from robot_identification.recording import Channel
 
 # A slider that is read as 99.5 % is at 100 %.
 FULL_SPEED = 0.99

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The rotors of a recording with a second encoder, on the stamps of its joint states."""
 
@@ -19,26 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
 from robot_identification.errors import DataError
-from robot_identification.experiment.recording import Recording
-from robot_identification.experiment.recording import ROTOR_CHANNEL
-from robot_identification.experiment.storage import allocate
-from robot_identification.experiment.storage import release
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.model.regressor import RotorMotion
+from robot_identification.model import KinematicFilter, RotorMotion
 from robot_identification.processing.blocks import row_blocks
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import IntArray
 from robot_identification.processing.periodic import follow_period
-from robot_identification.processing.smoothing import DIFFERENCE_REACH
-from robot_identification.processing.smoothing import interpolate
-from robot_identification.processing.smoothing import Kinematics
-from robot_identification.processing.smoothing import MINIMUM_SEGMENT_SAMPLES
-from robot_identification.processing.smoothing import Samples
-from robot_identification.processing.smoothing import smooth_kinematics
-from robot_identification.processing.time_repair import GAP_PERIODS
-from robot_identification.processing.time_repair import sampling_period
+from robot_identification.processing.smoothing import (
+    DIFFERENCE_REACH, interpolate, Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples, smooth_kinematics,
+)
+from robot_identification.processing.time_repair import GAP_PERIODS, sampling_period
+from robot_identification.recording import Recording, ROTOR_CHANNEL
 
 # A rotor of which less is readable has no encoder.
 SMALLEST_SHARE = 0.9
@@ -167,7 +146,7 @@ def follow_rotors(
 
 
 def _interpolate(
-    samples: Samples, times: FloatArray, values: FloatArray, rows: IntArray
+    samples: Samples, times: FloatArray, values: FloatArray, rows: IntegerArray
 ) -> tuple[FloatArray, tuple[slice, ...]]:
     """
     Return rotor positions at the stamps, and the parts that neither side has a gap in.

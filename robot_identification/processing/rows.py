@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What published pipelines do to rows before they estimate; never done unless asked for.
@@ -23,14 +12,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from robot_identification.experiment.storage import allocate
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import MOVING_SPEED
-from robot_identification.processing.filters import local_polynomial
-from robot_identification.processing.filters import low_pass
+from robot_identification.arrays import allocate, BoolArray, FloatArray
+from robot_identification.model import KinematicFilter
+from robot_identification.processing.dataset import Dataset, MOVING_SPEED
+from robot_identification.processing.filters import local_polynomial, low_pass
 from robot_identification.processing.fourier import spectral_derivative
 from robot_identification.processing.local_regression import rloess
 from robot_identification.processing.smoothing import interpolate

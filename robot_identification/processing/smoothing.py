@@ -1,41 +1,22 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Smoothed velocity and acceleration of a recording, block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.experiment.storage import allocate
-from robot_identification.experiment.storage import release
-from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
+from robot_identification.model import KinematicFilter
 from robot_identification.processing.blocks import BLOCK_ROWS
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import IntArray
 from robot_identification.processing.dataset import MOVING_SPEED
-from robot_identification.processing.filters import central_difference
-from robot_identification.processing.filters import local_polynomial
-from robot_identification.processing.filters import low_pass
-from robot_identification.processing.filters import low_pass_memory
-from robot_identification.processing.filters import window_length
-from robot_identification.processing.local_regression import rloess
-from robot_identification.processing.local_regression import rloess_memory
+from robot_identification.processing.filters import (
+    central_difference, local_polynomial, low_pass, low_pass_memory, window_length,
+)
+from robot_identification.processing.local_regression import rloess, rloess_memory
 import scipy
 
 # Kinematics to find first and last motion by are smoothed harder than those that are fitted.
@@ -224,11 +205,11 @@ class Samples:
     q: FloatArray
     dq: FloatArray | None
     derived: BoolArray
-    fresh: IntArray
+    fresh: IntegerArray
     segments: tuple[slice, ...]
     period: float
 
-    def known_in(self, segment: slice) -> IntArray:
+    def known_in(self, segment: slice) -> IntegerArray:
         """Return the rows of a segment that are no duplicates."""
         return self.fresh[slice(*np.searchsorted(self.fresh, [segment.start, segment.stop]))]
 
@@ -342,7 +323,7 @@ def _smooth_piece(
     samples: Samples,
     piece: Piece,
     times: FloatArray,
-    rows: IntArray,
+    rows: IntegerArray,
     kinematic_filter: KinematicFilter,
 ) -> _Signals:
     rate = piece.rate

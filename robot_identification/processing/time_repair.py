@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The time of a recording: messages in order, clock steps, duplicates, period and gaps."""
 
@@ -20,12 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.experiment.storage import release
+from robot_identification.arrays import BoolArray, FloatArray, IntegerArray, release
 from robot_identification.processing.blocks import row_blocks
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import FloatArray
 from robot_identification.processing.dataset import Gap
-from robot_identification.processing.dataset import IntArray
 
 # Nothing is interpolated over more than three periods; stamps jitter by less than half of one.
 GAP_PERIODS = 3.5
@@ -60,9 +46,9 @@ class Timeline:
 
     """
 
-    order: IntArray | None
+    order: IntegerArray | None
     stamps: FloatArray
-    branch: IntArray
+    branch: IntegerArray
     displaced: int
     steps: tuple[tuple[float, float], ...]
 
@@ -120,7 +106,7 @@ def _typical_interval(stamps: FloatArray) -> float:
     return float(np.median(np.abs(np.diff(stamps))))
 
 
-def _clock_steps(stamps: FloatArray, descents: IntArray) -> list[int]:
+def _clock_steps(stamps: FloatArray, descents: IntegerArray) -> list[int]:
     """Return the recorded rows before which the clock was set back."""
     interval = _typical_interval(stamps)
     deep = descents[stamps[descents - 1] - stamps[descents] > SMALLEST_CLOCK_STEP * interval]
@@ -155,7 +141,7 @@ def _is_clock_step(stamps: FloatArray, row: int, interval: float) -> bool:
 
 
 def find_duplicates(
-    stamps: FloatArray, branch: IntArray, values: tuple[FloatArray, ...], compared: BoolArray
+    stamps: FloatArray, branch: IntegerArray, values: tuple[FloatArray, ...], compared: BoolArray
 ) -> BoolArray:
     """
     Return which rows repeat the stamp, or all the values, of the row before.
@@ -238,7 +224,7 @@ def longest_bridged(stamps: FloatArray, period: float) -> float:
 
 
 def find_segments(
-    stamps: FloatArray, branch: IntArray, fresh: IntArray, longest: float
+    stamps: FloatArray, branch: IntegerArray, fresh: IntegerArray, longest: float
 ) -> tuple[tuple[slice, ...], tuple[Gap, ...]]:
     """
     Split where the clock was set back and at pauses.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The physically consistent bodies of a model, link by link, beside those of its URDF."""
 
@@ -19,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model import IdentifiedModel, prior_inertial_parameters, pseudo_inertia
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """How estimates go together: a picture of their correlations, and the strongest pairs by name."""
 
@@ -19,16 +8,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.model_tests import Pair
-from robot_identification.estimation.uncertainty.model_tests import STRONG_CORRELATION
-from robot_identification.estimation.uncertainty.model_tests import strong_pairs
-from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.estimation import Covariance, Pair, STRONG_CORRELATION, strong_pairs
+from robot_identification.model import IdentifiedModel
 from robot_identification.report.canvas import new_figure
-from robot_identification.report.figures import FONT_SIZE
-from robot_identification.report.figures import Picture
-from robot_identification.report.figures import picture_of
-from robot_identification.report.figures import WIDTH
+from robot_identification.report.figures import FONT_SIZE, Picture, picture_of, WIDTH
 
 RESOLUTION = 110.0
 MOST_PAIRS = 12

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """How good a recording is: rate, jitter, gaps, what was read of it, what was left out and why."""
 
@@ -22,13 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.experiment.bag_metadata import METADATA_FILE
-from robot_identification.experiment.bag_metadata import read_metadata
-from robot_identification.experiment.raw_bag import Damage
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.processing.dataset import Dataset
-from robot_identification.report.formatting import number
-from robot_identification.report.formatting import percent
+from robot_identification.model import IdentifiedModel
+from robot_identification.processing import Dataset
+from robot_identification.recording import Damage, METADATA_FILE, read_metadata
+from robot_identification.report.formatting import number, percent
 from robot_identification.report.tables import data_facts
 
 # A pause longer than this many periods lacks a sample.

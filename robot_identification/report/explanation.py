@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the errors say, in words: the worst joint and the limits of the standard errors."""
 
@@ -21,17 +10,11 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import standard_torque
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.report.formatting import effort_unit_text
-from robot_identification.report.formatting import fixed
-from robot_identification.report.formatting import number
-from robot_identification.report.formatting import percent
-from robot_identification.validation.metrics import BagErrors
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import IdentifiedModel, standard_torque, StandardParameters
+from robot_identification.processing import Dataset
+from robot_identification.report.formatting import effort_unit_text, fixed, number, percent
+from robot_identification.validation import BagErrors
 
 # A part of the error above this is called most of it, one below the other is not its cause.
 MAIN_SHARE = 0.7

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Figures of the reports: PNG inside the page.
@@ -25,13 +14,11 @@ import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 import io
-from typing import Any
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.processing import Dataset
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.formatting import effort_unit_text
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Numbers and words as reports show them."""
 
@@ -19,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 import math
 import textwrap
+
+from robot_identification.texts import printable
 
 TEXT_WIDTH = 100
 NOT_AVAILABLE = 'n/a'
@@ -58,11 +49,6 @@ def percent(value: float) -> str:
 def effort_unit_text(unit: str) -> str:
     """Return the unit of a bag's effort as it is written for people."""
     return _UNIT_TEXTS.get(unit, unit)
-
-
-def printable(text: str) -> str:
-    """Return a text that cannot steer a terminal: control characters become '?'."""
-    return ''.join(letter if letter.isprintable() else '?' for letter in text)
 
 
 def shorten(text: str, width: int) -> str:

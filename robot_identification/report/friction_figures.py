@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Friction of each joint over its speed: what was measured, in bins, under the model's curve."""
 
@@ -21,22 +10,16 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import rigid_and_transmitted_torque
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.arrays import FloatArray
+from robot_identification.model import (
+    FrictionLaw, IdentifiedModel, JointMotion, rigid_and_transmitted_torque,
+)
+from robot_identification.processing import MOVING_SPEED
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.explanation import Scored
-from robot_identification.report.figures import label_axes
-from robot_identification.report.figures import MARGINS
-from robot_identification.report.figures import MEASURED
-from robot_identification.report.figures import Picture
-from robot_identification.report.figures import picture_of
-from robot_identification.report.figures import PREDICTED
-from robot_identification.report.figures import RESIDUAL
-from robot_identification.report.figures import WIDTH
+from robot_identification.report.figures import (
+    label_axes, MARGINS, MEASURED, Picture, picture_of, PREDICTED, RESIDUAL, WIDTH,
+)
 
 HEIGHT, RESOLUTION = 2.9, 110.0
 # Samples that are looked at, of all recordings together, and dots of them that are drawn.

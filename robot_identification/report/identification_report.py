@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """report.html of an identification: is the model good, why, and what to do next."""
 
@@ -20,40 +9,31 @@ from collections.abc import Sequence
 import math
 
 import numpy as np
-from robot_identification.estimation.identification import Identification
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation import Identification
+from robot_identification.processing import Dataset
 from robot_identification.report.bodies import link_bodies
-from robot_identification.report.correlation import correlation_picture
-from robot_identification.report.correlation import strongest_pairs
-from robot_identification.report.data_quality import recorder_notes
-from robot_identification.report.data_quality import recording_quality
-from robot_identification.report.explanation import explain_worst_joint
-from robot_identification.report.explanation import neighbour_correlation
-from robot_identification.report.explanation import Scored
-from robot_identification.report.figures import choose_resolution
-from robot_identification.report.figures import drawn_bags
-from robot_identification.report.figures import effort_pictures
-from robot_identification.report.figures import interval_picture
-from robot_identification.report.figures import singular_value_picture
-from robot_identification.report.friction_figures import friction_picture
-from robot_identification.report.friction_figures import friction_points
+from robot_identification.report.correlation import correlation_picture, strongest_pairs
+from robot_identification.report.data_quality import recorder_notes, recording_quality
+from robot_identification.report.explanation import (
+    explain_worst_joint, neighbour_correlation, Scored,
+)
+from robot_identification.report.figures import (
+    choose_resolution, drawn_bags, effort_pictures, interval_picture, singular_value_picture,
+)
+from robot_identification.report.friction_figures import friction_picture, friction_points
 from robot_identification.report.needed_terms import find_needed_terms
 from robot_identification.report.page import render_page
-from robot_identification.report.parameter_table import largest_change
-from robot_identification.report.parameter_table import parameter_classes
-from robot_identification.report.parameter_table import parameter_rows
+from robot_identification.report.parameter_table import (
+    largest_change, parameter_classes, parameter_rows,
+)
 from robot_identification.report.residual_section import residual_section
-from robot_identification.report.tables import compared_error_table
-from robot_identification.report.tables import error_table
-from robot_identification.report.tables import friction_table
-from robot_identification.report.tables import inertial_coefficients
-from robot_identification.report.tables import training_bags
+from robot_identification.report.tables import (
+    compared_error_table, error_table, friction_table, inertial_coefficients, training_bags,
+    urdf_words,
+)
 from robot_identification.report.truth import TruthComparison
-from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.validation import errors_on
-from robot_identification.validation.validation import predict_effort
-from robot_identification.validation.validation import Validation
+from robot_identification.validation import BagErrors, errors_on, predict_effort, Validation
 
 # With more coefficients a joint, one line for each is easier to read than a wide table.
 MOST_FRICTION_COLUMNS = 4
@@ -134,6 +114,7 @@ def render_identification_report(
         unseen_validation=unseen_validation,
         unseen_mean=_mean(unseen_bags),
         unseen_tables=[error_table(errors) for errors in unseen_bags],
+        urdf_words=urdf_words(model),
         worst_joint=explain_worst_joint(model, scored),
         correlation=neighbour_correlation(scored),
         residuals=residuals,

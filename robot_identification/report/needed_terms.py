@@ -1,37 +1,20 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Whether a model needs its friction terms and rotor inertias: tests of nested models."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
-from robot_identification.errors import DataError
-from robot_identification.errors import RankDeficientError
-from robot_identification.estimation.identification import Identification
-from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.intervals import joint_test
-from robot_identification.estimation.uncertainty.model_tests import information_criteria
-from robot_identification.estimation.uncertainty.model_tests import nested_test
-from robot_identification.model.friction.dictionary import DictionaryFriction
-from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.errors import DataError, RankDeficientError
+from robot_identification.estimation import (
+    Covariance, Estimate, Identification, information_criteria, joint_test, nested_test,
+    solve_weighted,
+)
+from robot_identification.model import DictionaryFriction, IdentifiedModel
 from robot_identification.report.correlation import covariance_from_model
 
 ROTOR = 'rotor inertia'

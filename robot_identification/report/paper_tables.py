@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The tables of a paper, each as CSV and as LaTeX: parameters, friction, errors."""
 
@@ -22,16 +11,13 @@ from dataclasses import dataclass
 import io
 import math
 
-from robot_identification.estimation.identification import Identification
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.report.formatting import effort_unit_text
-from robot_identification.report.formatting import number
-from robot_identification.report.formatting import printable
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation import Identification
+from robot_identification.report.formatting import effort_unit_text, number
 from robot_identification.report.parameter_table import parameter_rows
-from robot_identification.report.tables import friction_table
-from robot_identification.report.tables import inertial_coefficients
-from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.validation import Validation
+from robot_identification.report.tables import friction_table, inertial_coefficients
+from robot_identification.texts import csv_cell, printable
+from robot_identification.validation import BagErrors, Validation
 
 Cell = str | int | float
 FOLDER = 'tables'
@@ -81,7 +67,9 @@ def identification_tables(identification: Identification) -> tuple[PaperTable, .
 
 def validation_tables(validation: Validation) -> tuple[PaperTable, ...]:
     """Return the tables of a validation."""
-    return (_errors(validation.bags, 'Errors on recordings the model has not seen', None),)
+    urdf = [bag.urdf_nrmse for bag in validation.bags]
+    seen = ', training data among them' if validation.training else ' the model has not seen'
+    return (_errors(validation.bags, f'Errors on recordings{seen}', urdf),)
 
 
 def table_files(tables: Sequence[PaperTable]) -> dict[str, str]:
@@ -94,13 +82,17 @@ def table_files(tables: Sequence[PaperTable]) -> dict[str, str]:
 
 
 def csv_text(table: PaperTable) -> str:
-    """Return a table as CSV: full numbers, nothing where one is not known."""
+    """
+    Return a table as CSV: full numbers, nothing where one is not known.
+
+    A text that a spreadsheet would take for a formula begins with an apostrophe.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator='\n')
     writer.writerow([_title(title, unit) for title, unit in table.columns])
     for row in table.rows:
         writer.writerow([
-            printable(cell) if isinstance(cell, str)
+            csv_cell(cell) if isinstance(cell, str)
             else f'{cell:.10g}' if math.isfinite(cell) else ''
             for cell in row
         ])

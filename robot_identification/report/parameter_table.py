@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The base parameters with all that is known of each: prior, error, interval, what decided it."""
 
@@ -21,16 +10,13 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.estimation.uncertainty.intervals import confidence_intervals
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.parameter_classes import CLASSES
-from robot_identification.model.parameter_classes import linear_classes
-from robot_identification.model.parameter_classes import unidentifiable_reasons
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation import confidence_intervals
+from robot_identification.model import (
+    CLASSES, IdentifiedModel, linear_classes, prior_inertial_parameters, unidentifiable_reasons,
+)
 from robot_identification.report.correlation import covariance_from_model
-from robot_identification.report.tables import Coefficient
-from robot_identification.report.tables import coefficients
+from robot_identification.report.tables import Coefficient, coefficients
 
 ROUNDING = 1.0e-12
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Four views of the residual of a joint: histogram, quantiles, autocorrelation, spectrum."""
 
@@ -19,17 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.arrays import FloatArray
 from robot_identification.report.canvas import new_figure
-from robot_identification.report.figures import decimate
-from robot_identification.report.figures import label_axes
-from robot_identification.report.figures import MARGINS
-from robot_identification.report.figures import MEASURED
-from robot_identification.report.figures import Picture
-from robot_identification.report.figures import picture_of
-from robot_identification.report.figures import PREDICTED
-from robot_identification.report.figures import RESIDUAL
-from robot_identification.report.figures import WIDTH
+from robot_identification.report.figures import (
+    decimate, label_axes, MARGINS, MEASURED, Picture, picture_of, PREDICTED, RESIDUAL, WIDTH,
+)
 from robot_identification.report.formatting import effort_unit_text
 from robot_identification.report.residuals import JointResidual
 import scipy

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the pages of identifications and validations say of residuals."""
 
@@ -23,11 +12,9 @@ import numpy as np
 from robot_identification.report.explanation import Scored
 from robot_identification.report.figures import Picture
 from robot_identification.report.residual_figures import residual_picture
-from robot_identification.report.residuals import collect_residuals
-from robot_identification.report.residuals import JointResidual
-from robot_identification.report.residuals import residual_size
-from robot_identification.report.residuals import ResidualSize
-from robot_identification.report.residuals import whiteness_words
+from robot_identification.report.residuals import (
+    collect_residuals, JointResidual, residual_size, ResidualSize, whiteness_words,
+)
 
 
 @dataclass(frozen=True, eq=False)

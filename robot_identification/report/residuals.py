@@ -1,37 +1,22 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What is left when the prediction is taken off, joint by joint: size, shape and memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.arrays import FloatArray
+from robot_identification.processing import Dataset
 from robot_identification.report.explanation import Scored
 from robot_identification.report.formatting import number
-from robot_identification.validation.details import contiguous_parts
-from robot_identification.validation.metrics import noise_deviation
-from robot_identification.validation.whiteness import autocovariance
-from robot_identification.validation.whiteness import independent_share
-from robot_identification.validation.whiteness import ljung_box
+from robot_identification.validation import (
+    autocovariance, contiguous_parts, independent_share, ljung_box, noise_deviation,
+)
 
 # Share of the autocorrelations of white noise that stay within the band, and its half width for
 # one sample.

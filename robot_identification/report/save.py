@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Write the files of an identification."""
 
@@ -18,13 +7,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from robot_identification.estimation.identification import Identification
+from robot_identification.estimation import Identification
 from robot_identification.files import write_results
-from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model import dump_model
 from robot_identification.report.identification_report import render_identification_report
-from robot_identification.report.paper_tables import identification_tables
-from robot_identification.report.paper_tables import table_files
-from robot_identification.report.results_text import results_text
+from robot_identification.report.paper_tables import identification_tables, table_files
+from robot_identification.report.text_report import results_text
 
 RESULT_FILES = ('identified_model.yaml', 'report.html', 'results.txt')
 
@@ -65,7 +53,7 @@ def save_identification(
     write_results(
         directory,
         {
-            'identified_model.yaml': dump_identified_model(found.model),
+            'identified_model.yaml': dump_model(found.model),
             'report.html': render_identification_report(
                 found, command_line=command_line, has_tables=with_tables
             ),

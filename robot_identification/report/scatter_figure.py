@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """One panel of points or curves, for the reports of drive gains and payloads."""
 
@@ -18,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.arrays import FloatArray
 from robot_identification.report.canvas import new_figure
-from robot_identification.report.figures import label_axes
-from robot_identification.report.figures import MARGINS
-from robot_identification.report.figures import MAXIMUM_RESOLUTION
-from robot_identification.report.figures import Picture
-from robot_identification.report.figures import picture_of
-from robot_identification.report.figures import WIDTH
+from robot_identification.report.figures import (
+    label_axes, MARGINS, MAXIMUM_RESOLUTION, Picture, picture_of, WIDTH,
+)
 
 HEIGHT = 2.8
 # Abscissa, ordinate and colour.

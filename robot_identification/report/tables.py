@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Rows of the tables that the pages and the plain texts share."""
 
@@ -21,16 +10,14 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.model.friction.dictionary import DictionaryFriction
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.nearest import nearest_plain_friction
-from robot_identification.model.friction.nearest import sliding_speeds
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
+from robot_identification.arrays import FloatArray
+from robot_identification.model import (
+    DictionaryFriction, FrictionLaw, FrictionTerm, IdentifiedModel, massless_joints,
+    nearest_plain_friction, sliding_speeds,
+)
+from robot_identification.processing import Dataset
 from robot_identification.report.formatting import number
-from robot_identification.validation.metrics import BagErrors
+from robot_identification.validation import BagErrors
 
 # Above this relative standard error a parameter says little more than its sign.
 WEAK_SHARE = 0.5
@@ -200,7 +187,8 @@ class ErrorTable:
     errors : BagErrors
         What the rows say, with bag, unit and number of samples.
     compared : bool
-        Whether there are `fit` and `prior`.
+        Whether there is `fit`, and `prior` has friction fitted to the samples; else `prior` is the
+        URDF's without friction.
     rows : tuple of JointErrors
         One for every joint.
     mean : JointErrors
@@ -327,13 +315,13 @@ def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
 
 
 def error_table(errors: BagErrors) -> ErrorTable:
-    """Return the errors on a bag."""
+    """Return the errors on a bag, beside those of the URDF without friction."""
     unknown = np.full(len(errors.joints), np.nan)
     return ErrorTable(
         errors,
         compared=False,
-        rows=_joint_errors(errors, unknown, unknown),
-        mean=_mean_errors(errors.nrmse_mean, math.nan, math.nan),
+        rows=_joint_errors(errors, unknown, errors.urdf_nrmse),
+        mean=_mean_errors(errors.nrmse_mean, math.nan, errors.urdf_nrmse_mean),
     )
 
 
@@ -352,6 +340,26 @@ def compared_error_table(errors: BagErrors, fit: BagErrors, prior: BagErrors) ->
         compared=True,
         rows=_joint_errors(errors, fit.nrmse, prior.nrmse),
         mean=_mean_errors(errors.nrmse_mean, fit.nrmse_mean, prior.nrmse_mean),
+    )
+
+
+def urdf_words(model: IdentifiedModel) -> str:
+    """Return what the prediction of the URDF is that errors on recordings stand beside."""
+    if model.relative_scale:
+        return (
+            'URDF: not available. The drive gains are unknown, so its torques cannot be compared '
+            'with currents.'
+        )
+    massless = massless_joints(model.robot)
+    missing = (
+        '' if not massless
+        else ' It has no masses: it predicts zero.' if len(massless) == model.robot.n
+        else f' It has no masses at {", ".join(massless)}: it predicts zero there.'
+    )
+    gains = " with the model's drive gains" if model.effort_unit == 'A' else ''
+    return (
+        f"URDF: NRMSE of the URDF's own masses and inertias{gains}, without friction and rotors, "
+        f'on the same samples.{missing}'
     )
 
 

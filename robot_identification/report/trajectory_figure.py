@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Picture of a motion: every joint with its limits, and the path of the tool."""
 
@@ -24,29 +13,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
-from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.constraints import motion_limits
-from robot_identification.excitation.constraints import MotionLimits
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.tool_path import tool_frame
-from robot_identification.excitation.tool_path import tool_path
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.arrays import FloatArray
+from robot_identification.excitation import (
+    Experiment, motion_limits, MotionLimits, Obstacle, tool_frame, tool_path, Trajectory,
+)
+from robot_identification.model import rigid_torque, RobotModel
 from robot_identification.report.canvas import new_figure
-from robot_identification.report.figures import label_axes
-from robot_identification.report.figures import MARGINS
-from robot_identification.report.figures import Picture
-from robot_identification.report.figures import picture_of
-from robot_identification.report.figures import WIDE_LABELS
-from robot_identification.report.figures import WIDTH as PAGE_WIDTH
+from robot_identification.report.figures import (
+    label_axes, MARGINS, Picture, picture_of, WIDE_LABELS, WIDTH as PAGE_WIDTH,
+)
 import scipy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FloatArray = NDArray[np.float64]
 
 CURVE, LIMIT, OBSTACLE, BEGIN = '#0072b2', '#d55e00', '#b0b0b0', '#009e73'
 WIDTH, ROW_HEIGHT, PATH_HEIGHT = 11.0, 1.15, 4.3

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Report of a trajectory: is it proved safe, what will it show, and how to run it."""
 
@@ -21,20 +10,15 @@ from dataclasses import dataclass
 import math
 from typing import Any
 
-from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.evaluation import Evaluation
-from robot_identification.excitation.evaluation import UNITS_NOTE
-from robot_identification.excitation.evaluation import WeakParameter
-from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.report.formatting import NOT_AVAILABLE
-from robot_identification.report.formatting import number
-from robot_identification.report.formatting import percent
+from robot_identification.excitation import (
+    CRITERIA, describe_certificate_gaps, Evaluation, Experiment, NOT_CHECKED, Trajectory,
+    UNITS_NOTE, WeakParameter,
+)
+from robot_identification.model import describe_placeholders, RobotModel
+from robot_identification.report.formatting import NOT_AVAILABLE, number, percent
 from robot_identification.report.page import render_page
-from robot_identification.report.trajectory_figure import joint_pictures
-from robot_identification.report.trajectory_figure import path_pictures
-from robot_identification.validation.verdict import Verdict
+from robot_identification.report.trajectory_figure import joint_pictures, path_pictures
+from robot_identification.validation import Verdict
 
 LIMIT_UNITS = {
     'position': 'rad', 'velocity': 'rad/s', 'acceleration': 'rad/s²', 'torque': 'N m',
@@ -111,8 +95,11 @@ def render_trajectory_report(
         certificate=certificate,
         experiment=experiment,
         evaluation=evaluation,
-        verdict=judge_trajectory(trajectory, evaluation, refused),
+        verdict=judge_trajectory(
+            trajectory, evaluation, refused, describe_placeholders(robot.urdf)
+        ),
         refused=refused,
+        not_checked=describe_certificate_gaps(certificate, trajectory.joint_names),
         limits=limit_rows(certificate),
         criteria_titles=tuple(_criteria_columns(certificate, evaluation)),
         criteria=_criteria_rows(certificate, evaluation),
@@ -126,7 +113,9 @@ def render_trajectory_report(
     )
 
 
-def judge_trajectory(trajectory: Trajectory, evaluation: Evaluation, refused: str) -> Verdict:
+def judge_trajectory(
+    trajectory: Trajectory, evaluation: Evaluation, refused: str, masses: str = ''
+) -> Verdict:
     """
     Return whether a motion may be run and is worth it, in words.
 
@@ -138,6 +127,8 @@ def judge_trajectory(trajectory: Trajectory, evaluation: Evaluation, refused: st
         Of it.
     refused : str
         Why there is no certificate.
+    masses : str
+        Why the masses of the description look made up; empty if they do not.
 
     """
     weak = hardly_shown(evaluation)
@@ -149,20 +140,23 @@ def judge_trajectory(trajectory: Trajectory, evaluation: Evaluation, refused: st
     )
     if refused:
         return Verdict(
-            'bad', (f'not certified: {refused}', shows),
+            'bad', (f'not certified: {refused}', *([masses] if masses else []), shows),
             'change the motion or the margins: nothing executes a motion without a certificate',
         )
     certificate = trajectory.certificate
     limits = limit_rows(certificate)
-    nearest = max(limits, key=lambda row: row.share)
-    reasons = [
-        f'every limit is kept with its margin; nearest is the {nearest.kind} of {nearest.joint}, '
-        f'{percent(nearest.share)} of what the margin leaves',
-        _clearance_words(certificate.get('collision')),
-        shows,
-    ]
+    nearest = max(limits, key=lambda row: row.share, default=None)
+    gaps = describe_certificate_gaps(certificate, trajectory.joint_names)
+    reasons = [*gaps, *([masses] if masses else [])]
+    if nearest is not None:
+        reasons.append(
+            f'every limit {"that is known " if gaps else ""}is kept with its margin; nearest is '
+            f'the {nearest.kind} of {nearest.joint}, {percent(nearest.share)} of what the margin '
+            'leaves'
+        )
+    reasons += [_clearance_words(certificate.get('collision')), shows]
     reserve = certificate.get('torque_reserve')
-    has_doubt = certificate.get('collision') == 'off'
+    has_doubt = certificate.get('collision') == 'off' or bool(gaps or masses)
     if reserve is not None and reserve < LITTLE_RESERVE:
         reasons.append(
             f'only {percent(reserve)} of the torque limit is left for friction, which the '
@@ -171,6 +165,8 @@ def judge_trajectory(trajectory: Trajectory, evaluation: Evaluation, refused: st
         has_doubt = True
     return Verdict(
         'usable' if weak or has_doubt else 'good', tuple(reasons),
+        'simulate it, state what is missing, and certify it again: the runner of a real arm '
+        'refuses a motion that was not checked in full' if gaps else
         'simulate it, then run it slowly with the hash below and the emergency stop in your hand',
     )
 
@@ -201,7 +197,7 @@ def limit_rows(certificate: Mapping[str, Any]) -> tuple[LimitRow, ...]:
 
 def _clearance_words(entry: Any) -> str:
     if not isinstance(entry, dict):
-        return 'collisions were not checked: that was asked for'
+        return f'collision: {NOT_CHECKED}, the experiment file says `collision: off`'
     if entry['nearest'] is None:
         return 'there is nothing that the arm could touch'
     return (

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The truth of a simulated robot beside what was identified: only possible in simulation."""
 
@@ -20,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from robot_identification.experiment.bag import read_recording
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.loading import load_for_model
+from robot_identification.arrays import FloatArray
+from robot_identification.model import IdentifiedModel
+from robot_identification.processing import load_for_model
+from robot_identification.recording import read_recording
 from robot_identification.report.formatting import percent
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.twin import true_inertial_parameters
-from robot_identification.validation.metrics import measure_errors
-from robot_identification.validation.validation import predict_effort
+from robot_identification.simulation import true_inertial_parameters, Truth
+from robot_identification.validation import measure_errors, predict_effort
 
 # Where an estimate and the truth agree within chance.
 AGREEMENT = 2.0

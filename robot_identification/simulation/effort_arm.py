@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A simulated arm with an effort interface: some joints take torques, the others are held.
@@ -26,18 +15,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model import RobotModel
 from robot_identification.simulation.controlled_arm import ControlledArm
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.twin import PHYSICS_STEP
-from robot_identification.simulation.twin import Sensors
-
-FloatArray = NDArray[np.float64]
+from robot_identification.simulation.truth import (
+    draw_truth, prior_truth, Truth, with_static_friction,
+)
+from robot_identification.simulation.twin import PHYSICS_STEP, Sensors
 
 # Medians of the break-away torque of the youBot's joints and of two wheels of its base, N m
 # (Rajagopal 2017, table 4.2 and section 4.2.1).

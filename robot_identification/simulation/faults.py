@@ -1,31 +1,16 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What a stream of joint states suffers between a robot and its listeners."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray, IndexArray
 from robot_identification.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-IndexArray = NDArray[np.intp]
 
 LONGEST_DELAY = 2.0
 LARGEST_CLOCK_JUMP = 100.0
@@ -49,6 +34,8 @@ class StreamFaults:
         Whether no sample is published.
     freeze : bool
         Whether old values come under new stamps.
+    repeat : bool
+        Whether the same sample comes again and again, with its stamp.
     shuffle : bool
         Whether each sample has another order of joints than the one before.
     clock_jump : float
@@ -62,6 +49,7 @@ class StreamFaults:
     delay: float = 0.0
     silence: bool = False
     freeze: bool = False
+    repeat: bool = False
     shuffle: bool = False
     clock_jump: float = 0.0
 
@@ -120,6 +108,7 @@ class Stream:
         self._order = np.arange(n)
         self._waiting: deque[tuple[float, list[StreamSample]]] = deque()
         self._frozen: tuple[FloatArray, ...] | None = None
+        self._repeated: StreamSample | None = None
 
     def clear(self) -> None:
         """Lose what has not been published yet."""
@@ -160,6 +149,9 @@ class Stream:
         sample = StreamSample(
             stamp + faults.clock_jump, self._frozen or values, self._next_order()
         )
+        if not faults.repeat or self._repeated is None:
+            self._repeated = sample
+        sample = self._repeated
         if self._happens(faults.nan):
             sample = replace(sample, values=self._with_nan(sample.values))
         return [sample, sample] if self._happens(faults.duplicate) else [sample]

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Static poses reached from below and from above, with what the controller asked for in them.
@@ -22,24 +11,16 @@ directions of approach).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model import Motion, RobotModel
 from robot_identification.simulation.controller import quintic
-from robot_identification.simulation.run import driver_period
-from robot_identification.simulation.run import record_motion
-from robot_identification.simulation.run import SimulatedRun
+from robot_identification.simulation.run import driver_period, record_motion, SimulatedRun
 from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.twin import rigid_inverse_dynamics
-from robot_identification.simulation.twin import Sensors
-from robot_identification.simulation.twin import Twin
-
-FloatArray = NDArray[np.float64]
+from robot_identification.simulation.twin import rigid_inverse_dynamics, Sensors, Twin
 
 # Of a quintic from rest to rest, largest over mean velocity.
 PEAK_SPEED = 1.875

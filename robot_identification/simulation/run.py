@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Joint states of a simulated arm at its driver's rate, with what a robot records beside them."""
 
@@ -19,13 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.simulation.twin import PHYSICS_STEP
-from robot_identification.simulation.twin import Twin
-
-FloatArray = NDArray[np.float64]
+from robot_identification.arrays import FloatArray
+from robot_identification.model import Motion, RobotModel
+from robot_identification.simulation.twin import PHYSICS_STEP, Twin
 
 # Rate of a simulated driver whose robot's YAML names none [Hz].
 DEFAULT_RATE = 500.0

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The robot that stands around a trajectory controller: speed slider, safety, program, restarts.
@@ -26,14 +15,9 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.simulation.controller import Knots
-from robot_identification.simulation.controller import STOP_TIME
-from robot_identification.simulation.controller import TrajectoryController
-
-FloatArray = NDArray[np.float64]
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.simulation.controller import Knots, STOP_TIME, TrajectoryController
 
 # Safety modes of a Universal Robot in which it moves: NORMAL and REDUCED.
 MOVING_SAFETY_MODES = (1, 2)

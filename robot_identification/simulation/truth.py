@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The hidden truth of a simulated robot.
@@ -21,20 +10,16 @@ the demo's report may look at it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model import RobotModel
 from robot_identification.simulation.joint_friction import JointFriction
-from robot_identification.simulation.thermal import AMBIENT
-from robot_identification.simulation.thermal import make_thermal_model
-from robot_identification.simulation.thermal import ThermalModel
-from robot_identification.simulation.thermal import VISCOUS_SLOPE
-
-FloatArray = NDArray[np.float64]
+from robot_identification.simulation.thermal import (
+    AMBIENT, make_thermal_model, ThermalModel, VISCOUS_SLOPE,
+)
 
 MASS_ERROR = 0.2
 GAIN_ERROR = 0.05

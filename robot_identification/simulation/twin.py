@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The MuJoCo twin: rigid body by MuJoCo, friction, drives, sensors and position servo by us.
@@ -32,19 +21,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.errors import MissingDependencyError
-from robot_identification.errors import UsageError
-from robot_identification.model.robot_model import RobotModel
-from robot_identification.model.urdf_variants import for_simulation
-from robot_identification.simulation.contact import Contact
-from robot_identification.simulation.contact import Contacts
-from robot_identification.simulation.contact import JointPush
-from robot_identification.simulation.joint_friction import smallest_stable_inertia
-from robot_identification.simulation.joint_friction import step_friction
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import MissingDependencyError, UsageError
+from robot_identification.model import for_simulation, RobotModel
+from robot_identification.simulation.contact import Contact, Contacts, JointPush
+from robot_identification.simulation.joint_friction import smallest_stable_inertia, step_friction
 from robot_identification.simulation.truth import Truth
-
-FloatArray = NDArray[np.float64]
 
 PHYSICS_STEP = 0.0005
 # Natural frequency and damping of the position servo [Hz], [1]: of the size of an industrial

@@ -1,44 +1,23 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the errors of a bag are made of: direction, speed, frequency, noise, memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from itertools import pairwise
 
 import numpy as np
-from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.processing.dataset import MOVING_SPEED
-from robot_identification.processing.filters import HIGHEST_CUTOFF
-from robot_identification.processing.filters import low_pass
-from robot_identification.validation.metrics import is_constant
-from robot_identification.validation.metrics import noise_deviation
-from robot_identification.validation.metrics import normalized_error
-from robot_identification.validation.metrics import partial_rms
-from robot_identification.validation.metrics import relative_error
-from robot_identification.validation.metrics import square_over_mean
-from robot_identification.validation.metrics import variance_accounted_for
-from robot_identification.validation.whiteness import autocovariance
-from robot_identification.validation.whiteness import independent_share
-from robot_identification.validation.whiteness import ljung_box
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import KinematicFilter
+from robot_identification.processing import Dataset, HIGHEST_CUTOFF, low_pass, MOVING_SPEED
+from robot_identification.validation.metrics import (
+    is_constant, noise_deviation, normalized_error, partial_rms, relative_error, square_over_mean,
+    variance_accounted_for,
+)
+from robot_identification.validation.whiteness import autocovariance, independent_share, ljung_box
 
 # Between what the motion of an arm drives and what vibrates, of one pass of a filter [Hz].
 SPLIT_FREQUENCY = 9.5

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Errors on the recorded samples and the raw effort, in the bag's unit.
@@ -34,17 +23,10 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-
-if TYPE_CHECKING:
-    from robot_identification.validation.details import ErrorDetails
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 
 # A signal that varies less than this, relative to its size, is constant: nothing to explain.
 CONSTANT_SHARE = 1.0e-9
@@ -52,47 +34,6 @@ CONSTANT_SHARE = 1.0e-9
 MEDIAN_OF_NORMAL = 0.6745
 # What the total of `normalized_error` is divided by.
 NORMALIZATIONS = ('rows', 'points')
-
-
-@dataclass(frozen=True, eq=False)
-class BagErrors:
-    """
-    Errors of one bag.
-
-    Attributes
-    ----------
-    bag : str
-        The bag.
-    samples : int
-        Number of samples scored.
-    unit : str
-        Unit of the bag's effort.
-    joints : tuple of str
-        Kinematic order.
-    rmse, nrmse, rmse_moving, bias : ndarray, shape (n,)
-        Root mean square error; the same over the standard deviation of the measured signal (NaN
-        where that is constant); over samples at which the joint moves (NaN where it never does);
-        mean of measured minus predicted.
-    details : ErrorDetails, optional
-        What the errors are made of.
-
-    """
-
-    bag: str
-    samples: int
-    unit: str
-    joints: tuple[str, ...]
-    rmse: FloatArray
-    nrmse: FloatArray
-    rmse_moving: FloatArray
-    bias: FloatArray
-    details: ErrorDetails | None = None
-
-    @property
-    def nrmse_mean(self) -> float:
-        """Mean over the joints whose signal is not constant."""
-        finite = self.nrmse[np.isfinite(self.nrmse)]
-        return float(finite.mean()) if finite.size else float('nan')
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,45 +175,3 @@ def partial_rms(residual: FloatArray, rows: BoolArray) -> FloatArray:
     counts = np.count_nonzero(rows, axis=0)
     squares = np.sum(np.where(rows, residual, 0.0) ** 2, axis=0)
     return np.where(counts > 0, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
-
-
-def measure_errors(
-    measured: FloatArray,
-    predicted: FloatArray,
-    moving: BoolArray,
-    *,
-    bag: str,
-    unit: str,
-    joints: tuple[str, ...],
-    details: ErrorDetails | None = None,
-) -> BagErrors:
-    """
-    Compare predicted with measured effort.
-
-    Parameters
-    ----------
-    measured, predicted : ndarray, shape (N, n)
-        Effort in `unit`.
-    moving : ndarray of bool, shape (N, n)
-        Where each joint moves.
-    bag, unit, joints
-        Names for the result.
-    details : ErrorDetails, optional
-        What the errors are made of, where that was measured.
-
-    """
-    residual = measured - predicted
-    rmse = np.sqrt(np.mean(residual**2, axis=0))
-    spread = np.std(measured, axis=0)
-    constant = is_constant(measured)
-    return BagErrors(
-        bag=bag,
-        samples=len(measured),
-        unit=unit,
-        joints=joints,
-        rmse=rmse,
-        nrmse=np.where(constant, np.nan, rmse / np.where(constant, 1.0, spread)),
-        rmse_moving=partial_rms(residual, moving),
-        bias=np.mean(residual, axis=0),
-        details=details,
-    )

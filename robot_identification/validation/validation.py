@@ -1,56 +1,52 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Validation: errors of a model on bags, with the verdict on them, and their file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 import json
 import math
 from typing import Any
 
 import numpy as np
-from robot_identification.experiment.storage import allocate
-from robot_identification.experiment.storage import release
+from robot_identification.arrays import allocate, BoolArray, FloatArray, release
 from robot_identification.files import to_plain
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.regressor import block_slices
-from robot_identification.model.regressor import continue_torque
-from robot_identification.model.regressor import initial_friction_states
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
-from robot_identification.processing.dataset import FloatArray
-from robot_identification.validation.details import ErrorDetails
-from robot_identification.validation.details import join_details
-from robot_identification.validation.details import measure_details
-from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.metrics import measure_errors
-from robot_identification.validation.verdict import judge as judge
-from robot_identification.validation.verdict import Verdict as Verdict
+from robot_identification.model import (
+    block_slices, continue_torque, IdentifiedModel, initial_friction_states, KinematicFilter,
+    rigid_torque,
+)
+from robot_identification.processing import Dataset
+from robot_identification.validation.bag_errors import BagErrors, measure_errors
+from robot_identification.validation.details import ErrorDetails, join_details, measure_details
+from robot_identification.validation.verdict import (
+    BAD, Bandwidth, bandwidth_content, judge as judge, Verdict as Verdict,
+)
+
+ANOTHER_MOTION = 'record a second, different motion and run `validate` on it'
 
 
 @dataclass(frozen=True)
 class Validation:
-    """Errors by bag and the verdict over all of them."""
+    """
+    Errors by bag, and the verdict on those that the model has not seen.
+
+    Attributes
+    ----------
+    bags : tuple of BagErrors
+        Errors.
+    verdict : Verdict
+        On the bags that are no training data; on all where every bag is.
+    training : mapping of str to str
+        Why a bag is training data, by its name; bags that are none are absent.
+
+    """
 
     bags: tuple[BagErrors, ...]
     verdict: Verdict
+    training: Mapping[str, str] = field(default_factory=dict)
 
 
 def predict_effort(model: IdentifiedModel, dataset: Dataset) -> FloatArray:
@@ -168,10 +164,47 @@ def join_errors(parts: Sequence[BagErrors]) -> BagErrors:
     )
 
 
-def validate(model: IdentifiedModel, datasets: Sequence[Dataset]) -> Validation:
-    """Return errors and verdict of a model on unseen recordings."""
+def validate(
+    model: IdentifiedModel, datasets: Sequence[Dataset], training: Mapping[str, str] | None = None
+) -> Validation:
+    """
+    Return errors and verdict of a model on recordings.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The model.
+    datasets : sequence of Dataset
+        The recordings.
+    training : mapping of str to str, optional
+        Why a recording is training data, by its source. Such recordings are scored, and judged
+        only where there is no other.
+
+    """
+    seen = dict(training or {})
     bags = tuple(score(model, dataset) for dataset in datasets)
-    return Validation(bags, judge(bags, unseen=True))
+    judged = [dataset for dataset in datasets if dataset.source not in seen] or datasets
+    bandwidth = bandwidth_of(judged, model.source.kinematic_filter) if datasets else None
+    unseen = [bag for bag in bags if bag.bag not in seen]
+    if not unseen:
+        contradictions = [f'{bag} is training data: {why}' for bag, why in seen.items()]
+        verdict = judge(
+            bags, unseen=False, training=True, contradictions=contradictions, bandwidth=bandwidth
+        )
+        if verdict.level != BAD:
+            verdict = replace(verdict, next_step=ANOTHER_MOTION)
+        return Validation(bags, verdict, seen)
+    verdict = judge(unseen, unseen=True, bandwidth=bandwidth)
+    notes = [f'{bag} is training data and not judged: {why}' for bag, why in seen.items()]
+    return Validation(bags, replace(verdict, reasons=(*verdict.reasons, *notes)), seen)
+
+
+def bandwidth_of(datasets: Sequence[Dataset], kinematic_filter: KinematicFilter) -> Bandwidth:
+    """Return up to which frequency errors on some recordings can be seen."""
+    return Bandwidth(
+        min(dataset.rate for dataset in datasets),
+        kinematic_filter.cutoff if kinematic_filter.kind == 'butterworth' else math.nan,
+    )
 
 
 def validation_json(validation: Validation) -> str:
@@ -183,9 +216,18 @@ def validation_content(validation: Validation) -> dict[str, Any]:
     """Return the content of validation.json; NaN becomes null."""
     return {
         'schema_version': 1,
-        'bags': [errors_content(bag) for bag in validation.bags],
+        'bags': [
+            {
+                **errors_content(bag),
+                'urdf_nrmse': _plain(bag.urdf_nrmse),
+                'urdf_nrmse_mean': _finite(bag.urdf_nrmse_mean),
+                'training_data': bag.bag in validation.training,
+            }
+            for bag in validation.bags
+        ],
         'verdict': validation.verdict.level,
         'reasons': list(validation.verdict.reasons),
+        'bandwidth': bandwidth_content(validation.verdict.bandwidth),
     }
 
 

@@ -1,28 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A verdict in words on errors: what a user needs to know first, and what to do next."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 import math
+from typing import Any
 
 import numpy as np
+from robot_identification.validation.bag_errors import BagErrors
 from robot_identification.validation.details import ErrorDetails
-from robot_identification.validation.metrics import BagErrors
 
 GOOD, USABLE, BAD = 'good', 'usable', 'bad'
 # Mean share of the signal's spread left unexplained. Published models of industrial arms reach
@@ -39,6 +29,78 @@ NOISE_SHARE = 0.7
 ONE_SIDED = 1.5
 # Fewer samples than this say nothing of a direction or speed.
 FEWEST_SAMPLES = 50
+# Below this rate of the joint states [Hz] a joint passes through its reversal, and a vibration of
+# an arm through its period, between few samples; drivers publish 100 Hz and more.
+LOW_RATE = 100.0
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """
+    A hypothesis of what is wrong with the data or the description, which the data support.
+
+    Attributes
+    ----------
+    name : str
+        Of the test, see docs/verdict.md.
+    joints : tuple of str
+        The joints it is about; empty where it is about all.
+    suspicion : str
+        What is suspected.
+    quantity, unit : str
+        What the evidence is a number of; the unit is empty for ratios.
+    value, threshold : float
+        That number, and the one beyond which it is evidence.
+    check : str
+        What to check on the robot.
+
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    suspicion: str
+    quantity: str
+    unit: str
+    value: float
+    threshold: float
+    check: str
+
+    def __str__(self) -> str:
+        number = f'{self.value:.3g}{" " if self.unit else ""}{self.unit}'
+        limit = f'{self.threshold:.3g}{" " if self.unit else ""}{self.unit}'
+        return f'{self.suspicion} ({self.quantity} {number}, threshold {limit}): {self.check}'
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """
+    Up to which frequency the errors that a verdict is about could be seen.
+
+    Attributes
+    ----------
+    rate : float
+        Of the joint states, the lowest of all recordings [Hz].
+    cutoff : float
+        Of the kinematics [Hz]; not finite where they are not filtered by frequency.
+
+    """
+
+    rate: float
+    cutoff: float
+
+    def describe(self) -> str:
+        """Return what the rate and the cut-off hide."""
+        motion = (
+            f', kinematics smoothed at {self.cutoff:g} Hz' if math.isfinite(self.cutoff) else ''
+        )
+        seen = f'joint states at {self.rate:.4g} Hz{motion}'
+        if self.rate >= LOW_RATE:
+            return f'{seen}: vibration above {self.rate / 2.0:.4g} Hz is not seen'
+        return (
+            f'{seen}: at this low rate friction near reversals and vibration above '
+            f'{self.rate / 2.0:.4g} Hz are not seen, and the same model can score worse on a '
+            f'recording at {LOW_RATE:g} Hz or more'
+        )
 
 
 @dataclass(frozen=True)
@@ -54,12 +116,21 @@ class Verdict:
         Why, most important first.
     next_step : str
         What to do.
+    doubts : tuple of Doubt
+        What may be wrong with the data or the description; they are among the reasons.
+    assumptions : tuple of str
+        What the data cannot tell, and a user must check.
+    bandwidth : Bandwidth, optional
+        Up to which frequency errors could be seen; it is among the reasons.
 
     """
 
     level: str
     reasons: tuple[str, ...]
     next_step: str
+    doubts: tuple[Doubt, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    bandwidth: Bandwidth | None = None
 
 
 @dataclass(frozen=True)
@@ -87,9 +158,13 @@ def judge(
     bags: Sequence[BagErrors],
     *,
     unseen: bool,
+    training: bool = False,
     lost: Sequence[str] = (),
     advice: Sequence[str] = (),
-    doubts: Sequence[str] = (),
+    contradictions: Sequence[str] = (),
+    doubts: Sequence[Doubt] = (),
+    assumptions: Sequence[str] = (),
+    bandwidth: Bandwidth | None = None,
 ) -> Verdict:
     """
     Return a verdict on errors.
@@ -103,12 +178,20 @@ def judge(
         Errors on held-out samples.
     unseen : bool
         Whether the samples are of another recording than the training data.
+    training : bool
+        Whether the samples are training data themselves.
     lost : sequence of str
         Parameters that the training data do not determine.
     advice : sequence of str
         What would show them, most important first.
-    doubts : sequence of str
+    contradictions : sequence of str
         What contradicts the model although it predicts; with any it is not good.
+    doubts : sequence of Doubt
+        What may be wrong with the data or the description; with any it is not good.
+    assumptions : sequence of str
+        What the data cannot tell.
+    bandwidth : Bandwidth, optional
+        Up to which frequency the errors could be seen.
 
     """
     errors = [
@@ -122,10 +205,13 @@ def judge(
     known = [bag.nrmse_mean for bag in bags if math.isfinite(bag.nrmse_mean)]
     mean = float(np.mean(known)) if known else math.nan
     worst = max(judged, key=lambda error: error.value, default=None)
-    level = _level(bags, judged, bool(noisy), mean, worst, lost, doubts)
+    against = [*(str(doubt) for doubt in doubts), *contradictions]
+    level = _level(bags, judged, bool(noisy), mean, worst, lost, against)
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
+    if training:
+        where = 'training data'
     reasons = [
-        *doubts,
+        *against,
         f'mean NRMSE {mean:.3f} on {where}' if known
         else f'the effort of no joint varies on {where}: nothing can be judged by it',
     ]
@@ -143,12 +229,19 @@ def judge(
         reasons += [cause for cause, _ in causes]
     reasons += _noise_reasons(noisy, bool(judged))
     reasons += _baseline_reasons(bags)
+    if bandwidth is not None:
+        reasons.append(bandwidth.describe())
     if not unseen:
         reasons.append('this is not an independent test: validate on another recording')
     return Verdict(
         level,
         tuple(reasons),
-        _next_step(level, worst.name if worst and missed else '', causes, lost, unseen, advice),
+        _next_step(
+            level, worst.name if worst and missed else '', causes, lost, unseen, advice, doubts
+        ),
+        tuple(doubts),
+        tuple(assumptions),
+        bandwidth,
     )
 
 
@@ -159,7 +252,7 @@ def _level(
     mean: float,
     worst: _JointError | None,
     lost: Sequence[str],
-    doubts: Sequence[str],
+    against: Sequence[str],
 ) -> str:
     if some_noisy:
         of_bags = [[e.value for e in judged if e.bag is bag] for bag in bags]
@@ -167,7 +260,7 @@ def _level(
         mean = float(np.mean(means)) if means else math.nan
     if lost or not mean <= USABLE_NRMSE:
         return BAD
-    is_clear = not some_noisy and not doubts and not _is_beaten(bags)
+    is_clear = not some_noisy and not against and not _is_beaten(bags)
     if mean <= GOOD_NRMSE and not (worst and worst.value > JOINT_NRMSE) and is_clear:
         return GOOD
     return USABLE
@@ -190,6 +283,25 @@ def _against_urdf(bags: Sequence[BagErrors]) -> tuple[np.ndarray, np.ndarray]:
     ]
     ours, urdf = np.array(pairs).reshape(-1, 2).T
     return ours, urdf
+
+
+def bandwidth_content(bandwidth: Bandwidth | None) -> dict[str, float | None] | None:
+    """Return a bandwidth as plain values."""
+    if bandwidth is None:
+        return None
+    cutoff = bandwidth.cutoff
+    return {'rate': bandwidth.rate, 'cutoff': cutoff if math.isfinite(cutoff) else None}
+
+
+def verdict_content(verdict: Verdict) -> dict[str, Any]:
+    """Return doubts, assumptions and bandwidth of a verdict as plain values."""
+    return {
+        'doubts': [
+            {**asdict(doubt), 'joints': list(doubt.joints)} for doubt in verdict.doubts
+        ],
+        'assumptions': list(verdict.assumptions),
+        'bandwidth': bandwidth_content(verdict.bandwidth),
+    }
 
 
 def _causes(error: _JointError) -> list[tuple[str, str]]:
@@ -297,11 +409,14 @@ def _next_step(
     lost: Sequence[str],
     unseen: bool,
     advice: Sequence[str],
+    doubts: Sequence[Doubt],
 ) -> str:
     if lost:
         if advice:
             return 'record another motion: ' + '; '.join(advice)
         return 'record a motion in which every joint moves fast and slowly, both ways'
+    if doubts:
+        return doubts[0].check
     if level == BAD:
         return 'run `doctor` on the bag: check joint names, effort unit, drive gains and mounting'
     if causes:

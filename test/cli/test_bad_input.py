@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Every bad input has its message and its exit code, and leaves nothing behind.
@@ -20,23 +9,16 @@ last test compares the two.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 import re
 from typing import Any
 
-from builders import contents
-from builders import joint_states
-from builders import UR_JOINTS
-from builders import write_bag
-from builders import write_run
-from builders import write_text_bag
+from builders import contents, joint_states, UR_JOINTS, write_bag, write_run, write_text_bag
 import numpy as np
 import pytest
 from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.catalogue import share_directory
 
 pytestmark = pytest.mark.usefixtures('without_pictures')

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`collision`, from recordings of free motion to the file and its check."""
 
@@ -18,10 +7,9 @@ import json
 
 from builders import run_command
 import pytest
-from robot_identification.files import file_sha256
-from robot_identification.files import read_yaml
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.prediction.collision_file import load_collision_calibration
+from robot_identification.files import file_sha256, read_yaml
+from robot_identification.model.model_file import load_model
+from robot_identification.monitoring.collision_file import load_collision_calibration
 
 BAG_NOT_SEEN = 1
 
@@ -30,7 +18,7 @@ BAG_NOT_SEEN = 1
 def short_is_enough():
     """Let ten seconds be enough, which are quick."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('robot_identification.prediction.collision.FEWEST_BLOCKS', 5)
+        patch.setattr('robot_identification.monitoring.collision.FEWEST_BLOCKS', 5)
         yield
 
 
@@ -48,7 +36,7 @@ def calibrated(short_is_enough, scene, model_file, tmp_path_factory):
 
 def test_file_belongs_to_the_model(calibrated, model_file):
     _, out, bag = calibrated
-    model = load_identified_model(model_file)
+    model = load_model(model_file)
     found = load_collision_calibration(out, model, file_sha256(model_file))
     assert found.bags == (str(bag),)
     assert found.false_alarms_per_hour == 1.0
@@ -78,7 +66,7 @@ def test_says_where_it_is_of_no_use(calibrated, model_file, tmp_path):
     """Here by steps that are said to be a thousand times as large."""
     _, _, bag = calibrated
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('robot_identification.prediction.collision_file.SURE', 1e3)
+        patch.setattr('robot_identification.monitoring.collision_file.SURE', 1e3)
         outcome = run_command('collision', model_file, bag, '-o', tmp_path / 'rare.yaml')
     assert outcome.code == 0
     assert 'stronger than the joint itself' in outcome.err
@@ -87,7 +75,7 @@ def test_says_where_it_is_of_no_use(calibrated, model_file, tmp_path):
 def test_says_how_long_a_recording_must_be(calibrated, model_file, tmp_path):
     _, _, bag = calibrated
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr('robot_identification.prediction.collision.FEWEST_BLOCKS', 20)
+        patch.setattr('robot_identification.monitoring.collision.FEWEST_BLOCKS', 20)
         outcome = run_command('collision', model_file, bag, '-o', tmp_path / 'x.yaml')
     assert outcome.code == 4
     assert 'record at least 21 s' in outcome.err

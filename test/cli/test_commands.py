@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The commands one after the other, as a user types them; what they print, and what they leave."""
 
@@ -24,23 +13,18 @@ from types import SimpleNamespace
 from builders import run_command
 import numpy as np
 import pytest
-from robot_identification.cli.main import COMMANDS
-from robot_identification.cli.main import make_parser
+from robot_identification.cli.main import COMMANDS, make_parser
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.experiment.bag import read_recording
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.catalogue import load_robot, share_directory
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.urdf import read_urdf
+from robot_identification.recording.bag import read_recording
 
 
 def one_object(text):
@@ -226,8 +210,7 @@ def test_only_the_files_announced_are_left(journey):
 def test_simulated_bag_is_as_a_ur_driver_records_it(journey):
     """Joints in alphabetical order, effort in ampere at 125 Hz, the robot named."""
     from rosbags.highlevel import AnyReader
-    from rosbags.typesys import get_typestore
-    from rosbags.typesys import Stores
+    from rosbags.typesys import get_typestore, Stores
 
     with AnyReader([journey.folder / 'bag1'],
                    default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
@@ -252,7 +235,7 @@ def test_identify_says_what_it_found(journey):
     assert content['verdict'] in ('good', 'usable')
     assert content['lost'] == []
     assert content['output'] == str(journey.folder / 'm')
-    model = load_identified_model(journey.model)
+    model = load_model(journey.model)
     assert content['base_parameters'] == model.reduction.rank
     # Bodies and rotors, and the offsets; how many friction terms are kept depends on the data.
     fixed = [name for name in model.reduction.names if '[' not in name]
@@ -450,7 +433,7 @@ def consistent_model(ur5, tmp_path):
         SignalSource(), {'bags': []}, {'verdict': 'good'},
     )
     path = tmp_path / 'model.yaml'
-    path.write_text(dump_identified_model(model))
+    path.write_text(dump_model(model))
     return path
 
 
@@ -523,7 +506,7 @@ def test_doctor_knows_tables_calibrations_and_bodies(command, tmp_path, ur5):
             covariance=np.eye(reduction.rank), theta_consistent=values, consistency_note='',
             source=SignalSource(), provenance={}, quality={},
         )
-        (tmp_path / f'{name}.yaml').write_text(dump_identified_model(model))
+        (tmp_path / f'{name}.yaml').write_text(dump_model(model))
         assert words in command('doctor', tmp_path / f'{name}.yaml').out
 
 

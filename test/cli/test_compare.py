@@ -1,28 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`compare`: what differs between models, and joints of one size across robots."""
 
 import json
 
-from builders import contents
-from builders import run_command
+from builders import contents, run_command
 from identified_arms import WarmArm
 import pytest
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
-from robot_identification.model.model_file import dump_identified_model
+from robot_identification.files import dump_yaml, read_yaml
+from robot_identification.model.model_file import dump_model
 
 
 @pytest.fixture(scope='module')
@@ -34,7 +21,7 @@ def files(tmp_path_factory):
     paths = []
     for name, warmth, seed in (('cold', 22.0, 1), ('warm', 38.0, 2), ('again', 22.0, 3)):
         paths.append(folder / f'{name}.yaml')
-        paths[-1].write_text(dump_identified_model(arm.run(warmth, seed)))
+        paths[-1].write_text(dump_model(arm.run(warmth, seed)))
     return paths
 
 

@@ -1,34 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`drive-gains` on the twin with static friction: within 1 %, with the scale or not at all."""
 
 import json
 
-from builders import joint_states
-from builders import write_bag
-from builders import write_run
-from estimation.payload_cases import BODY
-from estimation.payload_cases import carrying
-from estimation.payload_cases import moving
-from estimation.payload_cases import NOISE
-from estimation.payload_cases import torque_of_twin
-from estimation.payload_cases import true_arm
+from builders import joint_states, write_bag, write_run
 import numpy as np
 import pytest
-from test_formats_docs import documented
-from test_formats_docs import paths
+from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_twin, true_arm
+from test_formats_docs import documented, paths
 
 POSES = np.array([
     [0.0, -0.3, 0.3, -1.2, 1.57, 0.0],
@@ -44,11 +25,9 @@ def poses(robots, tmp_path_factory):
     """Return the truth, a bag of static poses with targets, and one without."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
-    from robot_identification.experiment.simulated_run import write_simulated_bag
-    from robot_identification.simulation.poses import PoseOptions
-    from robot_identification.simulation.poses import simulate_poses
-    from robot_identification.simulation.truth import draw_truth
-    from robot_identification.simulation.truth import with_static_friction
+    from robot_identification.recording.simulated_run import write_simulated_bag
+    from robot_identification.simulation.poses import PoseOptions, simulate_poses
+    from robot_identification.simulation.truth import draw_truth, with_static_friction
     from robot_identification.simulation.twin import Sensors
     folder = tmp_path_factory.mktemp('gains')
     robot = robots['ur5']

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`excite` as a user types it: searches that go on, motions of others, bags, pictures."""
 
@@ -19,21 +8,17 @@ import re
 import subprocess
 import sys
 
-from builders import run_command
-from builders import two_link_urdf
-from builders import write_run
+from builders import contents, run_command, two_link_urdf, write_run
 import numpy as np
 import pytest
-from robot_identification.cli import excite
-from robot_identification.cli import excite_text
+from robot_identification.cli import excite, excite_text
 from robot_identification.errors import UsageError
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers.optimizer import Progress
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.excitation.trajectory import trajectory_csv
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.excitation.trajectory import (
+    dump_trajectory, load_trajectory, trajectory_csv,
+)
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.catalogue import share_directory
 
 EXPERIMENT = """
@@ -280,6 +265,24 @@ def test_pictures_and_programs_are_written(command, motion, tmp_path):
     assert again.code == 2
     assert str(picture) in again.err
     assert program.read_text() == text
+
+
+@pytest.mark.parametrize('interrupted', ['render_trajectory_report', 'trajectory_csv'])
+def test_an_interrupt_leaves_no_file_of_several(
+    command, motion, tmp_path, monkeypatch, interrupted
+):
+    """Ctrl-C while one of the files is made: none of the others is there."""
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(excite, interrupted, interrupt)
+    before = contents(tmp_path)
+    found = command(
+        'excite', '--robot', 'ur5', '--evaluate', motion, '-o', tmp_path / 't.yaml',
+        '--report', tmp_path / 'r.html', '--csv', tmp_path / 'c.csv',
+    )
+    assert found.code == 130
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize(('options', 'words'), [

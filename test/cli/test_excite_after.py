@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`excite --after`: the next motion after an identification, on an arm of two joints."""
 
@@ -21,14 +10,11 @@ import numpy as np
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.model_file import dump_model
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.robot_model import Drives
-from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.regressor import Motion, observation_matrix
+from robot_identification.model.robot_model import Drives, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
 EXPERIMENT = """\
@@ -63,7 +49,7 @@ def files(tmp_path_factory):
     )
     folder = tmp_path_factory.mktemp('after')
     path, experiment = folder / 'identified_model.yaml', folder / 'experiment.yaml'
-    path.write_text(dump_identified_model(model))
+    path.write_text(dump_model(model))
     experiment.write_text(EXPERIMENT)
     return path, experiment
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`export`, as a user types it: what it prints, what it leaves behind, what it refuses."""
 
@@ -19,13 +8,11 @@ import json
 import shutil
 import subprocess
 
-from builders import contents
-from builders import run_command
-from export.exported_models import changed_prior
-from export.exported_models import model_of
+from builders import contents, run_command
+from export.exported_models import changed_prior, model_of
 import numpy as np
 import pytest
-from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.model_file import dump_model
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import read_urdf
@@ -46,7 +33,7 @@ def model(ur5):
 @pytest.fixture
 def place(model, tmp_path):
     """Return a folder with a model file."""
-    (tmp_path / 'model.yaml').write_text(dump_identified_model(model))
+    (tmp_path / 'model.yaml').write_text(dump_model(model))
     return tmp_path
 
 
@@ -183,7 +170,7 @@ def test_none_is_written_where_one_cannot_be(place):
 def test_an_inconsistent_model_is_refused_by_name_in_every_format(place, model, name):
     """Not even by force: --force is about files."""
     note = 'no consistent parameters: the link after elbow_joint'
-    (place / 'model.yaml').write_text(dump_identified_model(
+    (place / 'model.yaml').write_text(dump_model(
         replace(model, theta_consistent=None, consistency_note=note)
     ))
     before = contents(place)

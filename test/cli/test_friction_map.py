@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`friction-map`, from the motion to bags of a simulated arm and to its files."""
 
@@ -19,25 +8,20 @@ import json
 import shlex
 from types import SimpleNamespace
 
-from builders import contents
-from builders import run_command
-from builders import write_run
-from friction_runs import friction_truth
-from friction_runs import stroke_run
-from friction_runs import true_friction
+from builders import contents, run_command, write_run
+from friction_runs import friction_truth, stroke_run, true_friction
 from known_models import known_model
 import numpy as np
 import pytest
 from recordings import write_small_arm
-from robot_identification.excitation.friction_map import StrokePlan
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.files import read_yaml
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.report.friction_map_report import COLUMNS
-from robot_identification.report.friction_map_report import FRICTION_MAP_FILES
+from robot_identification.model.model_file import dump_model
+from robot_identification.recording.simulated_run import write_simulated_bag
 from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.studies.friction_map.plan import StrokePlan
+from robot_identification.studies.friction_map.report import COLUMNS, FRICTION_MAP_FILES
 
 LIFT = 1
 PLAN = StrokePlan(count=7, longest=2.0)
@@ -133,7 +117,7 @@ def test_the_model_gives_gravity_where_it_knows_the_payload(mapped, tmp_path):
         mapped.robot, theta_bodies=true_inertial_parameters(mapped.robot, mapped.truth)
     )
     path = tmp_path / 'identified_model.yaml'
-    path.write_text(dump_identified_model(model))
+    path.write_text(dump_model(model))
     outcome = run_command(
         'friction-map', *mapped.bags, '--robot', mapped.yaml, '--payload', 0, 3, '--model', path,
         '-o', tmp_path / 'map', '--json',

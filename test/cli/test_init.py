@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`init`: what it asks, what it refuses, and the files of a study that it writes."""
 
@@ -27,11 +16,11 @@ import pytest
 from recordings import write_small_arm
 from robot_identification.cli.init_questions import QUESTIONS
 from robot_identification.cli.main import make_parser
-from robot_identification.excitation.execution import check_executable
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.experiment_plan import STEPS
-from robot_identification.excitation.lab_safety import check_lab_margins
 from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.execution.checks import check_executable
+from robot_identification.execution.safety import check_lab_margins
 from robot_identification.model.catalogue import load_robot
 
 # Of the default answers, an empty line each: no tool, so its size is not asked.

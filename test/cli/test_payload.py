@@ -1,42 +1,24 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`payload` from files: a bag with a known body, the bare arm's model, and what is left behind."""
 
 from dataclasses import replace
 import json
 
-from builders import joint_states
-from builders import write_bag
-from estimation.payload_cases import bare_model
-from estimation.payload_cases import BODY
-from estimation.payload_cases import carrying
-from estimation.payload_cases import moving
-from estimation.payload_cases import NOISE
-from estimation.payload_cases import torque_of_twin
-from estimation.payload_cases import true_arm
+from builders import joint_states, write_bag
 import numpy as np
 import pytest
 from robot_identification.files import parse_yaml
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.payload import with_payload
+from robot_identification.model.identified_model import with_payload
+from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.regressor import static_regressor
 from robot_identification.processing.loading import load_for_model
-from robot_identification.report.payload_report import MODEL_FILE
-from test_formats_docs import documented
-from test_formats_docs import paths
+from robot_identification.studies.payload.report import MODEL_FILE
+from studies.payload_cases import (
+    bare_model, BODY, carrying, moving, NOISE, torque_of_twin, true_arm,
+)
+from test_formats_docs import documented, paths
 
 
 @pytest.fixture(scope='module')
@@ -74,7 +56,7 @@ def files(robots, tmp_path_factory):
         )),
     ):
         paths[name] = folder / f'{name}.yaml'
-        paths[name].write_text(dump_identified_model(each), encoding='utf-8')
+        paths[name].write_text(dump_model(each), encoding='utf-8')
     return bag, paths
 
 
@@ -158,10 +140,10 @@ def test_the_model_with_the_payload_predicts_the_loaded_run(command, files, tmp_
     bag, models = files
     found = command('payload', models['absolute'], bag, '-o', tmp_path / 'out', '--json')
     assert found.code == 0, found.err
-    arm = load_identified_model(tmp_path / 'out' / MODEL_FILE)
+    arm = load_model(tmp_path / 'out' / MODEL_FILE)
     assert [payload.frame for payload in arm.payloads] == ['tool0']
     assert arm.payloads[0].mass == pytest.approx(json.loads(found.out)['mass'])
-    bare = load_identified_model(models['absolute'])
+    bare = load_model(models['absolute'])
     dataset, _ = load_for_model(arm, bag)
     torque = dataset.effort / arm.effort_per_torque
     of_bare, of_arm = (
@@ -177,7 +159,7 @@ def test_the_model_with_the_payload_predicts_the_loaded_run(command, files, tmp_
 def resting(files):
     """Return a bag with rests at four poses, each reached from both sides, with the body."""
     bag, models = files
-    model = load_identified_model(models['absolute'])
+    model = load_model(models['absolute'])
     robot = model.robot
     rng = np.random.default_rng(4)
     q = np.vstack([

@@ -1,35 +1,19 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`predict --energy`, from a model and a bag or a trajectory to its files."""
 
 import csv
 import json
 
-from builders import contents
-from builders import joint_states
-from builders import run_command
-from builders import write_bag
+from builders import contents, joint_states, run_command, write_bag
 from identified_arms import WarmArm
 import numpy as np
 import pytest
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.experiment.bag import find_joint_names
-from robot_identification.experiment.bag import read_recording
-from robot_identification.model.model_file import dump_identified_model
+from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
+from robot_identification.model.model_file import dump_model
+from robot_identification.recording.bag import find_joint_names, read_recording
 
 NAMES = ('kinetic_energy', 'kinetic_energy_lower', 'kinetic_energy_upper', 'potential_energy',
          'power', 'delivered_energy', 'friction_loss')
@@ -43,7 +27,7 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp('energy')
     arm = WarmArm(folder)
     model = folder / 'identified_model.yaml'
-    model.write_text(dump_identified_model(arm.run(25.0, 1)), encoding='utf-8')
+    model.write_text(dump_model(arm.run(25.0, 1)), encoding='utf-8')
     run = arm.dataset(25.0, 2, motion_seed=5)
     names = run.joint_names
     bag = write_bag(

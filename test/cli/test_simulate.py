@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`simulate`: arms that stick, give way and warm up, once or again and again."""
 
@@ -19,10 +8,9 @@ import json
 import numpy as np
 import pytest
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.rosbags_backend import RosbagsBackend
+from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
+from robot_identification.recording.bag import read_recording
+from robot_identification.recording.rosbags_backend import RosbagsBackend
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

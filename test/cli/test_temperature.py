@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """`temperature`, from bags of a simulated arm that warms up to its files."""
 
@@ -18,19 +7,15 @@ import json
 import shlex
 from types import SimpleNamespace
 
-from builders import contents
-from builders import run_command
+from builders import contents, run_command
 from identified_arms import WarmArm
 import numpy as np
 import pytest
 from recordings import write_small_arm
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.simulation.thermal import AMBIENT
-from robot_identification.simulation.thermal import VISCOUS_SLOPE
+from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
+from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.simulation.thermal import AMBIENT, VISCOUS_SLOPE
 
 RUNS = (1, 2, 3)
 PERIOD = 8.0
@@ -87,7 +72,7 @@ def files(tmp_path_factory):
     paths = []
     for number, warmth in enumerate((22.0, 29.0, 38.0)):
         paths.append(folder / f'model_{number}.yaml')
-        paths[-1].write_text(dump_identified_model(arm.run(warmth, number)))
+        paths[-1].write_text(dump_model(arm.run(warmth, number)))
     return paths
 
 
@@ -111,7 +96,7 @@ def test_from_bags_to_lines(warming):
             VISCOUS_SLOPE, abs=max(4.0 * share_error, 0.05 * abs(VISCOUS_SLOPE))
         )
         assert not joint['coulomb_moves']
-    model = load_identified_model(out / 'identified_model.yaml')
+    model = load_model(out / 'identified_model.yaml')
     assert {term.law.name for term in model.parameters.friction} == {
         'coulomb', 'viscous', 'temperature_viscous', 'offset',
     }
@@ -131,7 +116,7 @@ def test_warming_is_noticed_and_one_regression_finds_it(warming):
         warming.bags, 'pooled', 'coulomb,viscous,temperature_viscous,offset'
     )
     assert 'temperatures vary' not in pooled.err
-    model = load_identified_model(path)
+    model = load_model(path)
     value = dict(zip(model.reduction.names, model.theta_base, strict=True))
     for j in (1, 2, 3):
         # The law refers to 25 deg C, the simulated share to the ambient temperature.
@@ -175,7 +160,7 @@ def test_a_model_at_a_temperature(files, tmp_path):
     outcome = run_command('temperature', *files, '-o', tmp_path / 'out', '--at', 50)
     assert outcome.code == 0
     assert 'pan: 50.0 deg C is outside 22.0 to 38.0' in outcome.err
-    model = load_identified_model(tmp_path / 'out' / 'identified_model.yaml')
+    model = load_model(tmp_path / 'out' / 'identified_model.yaml')
     assert 'temperature_viscous' not in {term.law.name for term in model.parameters.friction}
     np.testing.assert_array_equal(model.temperature, [50.0] * 3)
     wrong = run_command('temperature', *files, '-o', tmp_path / 'two', '--at', 50, 40)

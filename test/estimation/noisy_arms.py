@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A known arm whose encoders are bad: what tests of errors in positions need.
@@ -19,17 +8,13 @@ Torques are MuJoCo's along an exact periodic motion. Velocities and acceleration
 of the noisy positions with a cut-off that is much too high.
 """
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from estimation.arm_problems import dataset_of
 import numpy as np
-from recordings import fourier_motion
-from recordings import write_small_arm
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import reduce_to_base
+from recordings import fourier_motion, write_small_arm
+from robot_identification.estimation.observations import Observations, TrainingData
+from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
@@ -37,8 +22,7 @@ from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.fourier import spectral_derivative
 from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
-from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.twin import inverse_dynamics, true_inertial_parameters
 
 RATE, PERIOD = 62.5, 6.0
 CUTOFF = 15.0

@@ -1,39 +1,22 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Bodies that can exist are taken only if they predict as well."""
 
 from dataclasses import replace
 from types import SimpleNamespace
 
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import observe
+from estimation.arm_problems import arm_reduction, fourier_motion, observe
 import numpy as np
 import pytest
 from robot_identification.errors import InconsistentModelError
-from robot_identification.estimation.acceptance import find_consistent_parameters
-from robot_identification.estimation.acceptance import is_accepted
+from robot_identification.estimation.acceptance import find_consistent_parameters, is_accepted
 from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.fitting import cross_validate
-from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.fitting import Folds
-from robot_identification.estimation.fitting import Trial
+from robot_identification.estimation.fitting import cross_validate, fit_parameters, Folds, Trial
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.model_file import load_model
 from robot_identification.simulation.truth import draw_truth
 
 RECIPE = Recipe()
@@ -117,7 +100,7 @@ def test_an_estimator_of_bodies_is_believed(case):
 
 def test_a_model_predicts_by_its_bodies_on_demand(model_file):
     """The torques of the consistent parameters, or an error that says why there are none."""
-    model = load_identified_model(model_file)
+    model = load_model(model_file)
     theta = np.zeros(model.parameters.size)
     consistent = replace(model, theta_consistent=theta).with_consistent_parameters()
     np.testing.assert_array_equal(consistent.theta_base, 0.0)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Advice names what the data did not see, and a recording that follows it sees it."""
 
@@ -19,23 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation.advice import advise
-from robot_identification.estimation.advice import prior_decided
+from robot_identification.estimation.advice import advise, prior_decided
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.identifiability import find_idle_joints
-from robot_identification.estimation.identifiability import restrict_to_identifiable
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import TIME_BLOCKS
-from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.identifiability import (
+    find_idle_joints, restrict_to_identifiable,
+)
+from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.problem import PriorTerm
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor import (
+    Motion, observation_matrix, prior_inertial_parameters,
+)
 from robot_identification.processing.dataset import Dataset
 
 SAMPLES, RATE = 2000, 100.0

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Friction laws by joint, on arms every joint of which has another one: they are found.
@@ -23,39 +12,27 @@ from functools import lru_cache
 from itertools import combinations
 import re
 
-from builders import joint
-from builders import joint_states
-from builders import link
-from builders import robot_urdf
-from builders import run_command
-from builders import write_bag
+from builders import joint, joint_states, link, robot_urdf, run_command, write_bag
 from estimation.arm_problems import dataset_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.fitting import estimate_under_load
-from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.fitting import Folds
-from robot_identification.estimation.fitting import LOAD_TOLERANCE
-from robot_identification.estimation.fitting import observe
-from robot_identification.estimation.friction_selection import choose_friction
-from robot_identification.estimation.friction_selection import expand_candidates
-from robot_identification.estimation.friction_selection import order_terms
+from robot_identification.estimation.fitting import (
+    estimate_under_load, fit_parameters, Folds, LOAD_TOLERANCE, observe,
+)
+from robot_identification.estimation.friction_selection import (
+    choose_friction, expand_candidates, order_terms,
+)
 from robot_identification.estimation.identifiability import find_unseen_joints
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import exclude_each_other
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.friction import exclude_each_other, parse_friction
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.parameters import FrictionTerm, StandardParameters
+from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.simulation.truth import prior_truth
@@ -348,8 +325,8 @@ def test_a_model_with_laws_by_joint_survives_its_file(tmp_path):
         SignalSource(), {}, {},
     )
     path = tmp_path / 'model.yaml'
-    path.write_text(dump_identified_model(model))
-    loaded = load_identified_model(path)
+    path.write_text(dump_model(model))
+    loaded = load_model(path)
     assert loaded.parameters == parameters
     for term, again in zip(terms, loaded.parameters.friction, strict=True):
         assert len(term.constant_errors) == len(term.law.shape)
@@ -432,7 +409,7 @@ def test_identify_selects_and_shows_why(tmp_path):
         '--friction', 'select', '--config', recipe, '-o', tmp_path / 'result',
     )
     assert result.code == 0, result.err
-    model = load_identified_model(tmp_path / 'result' / 'identified_model.yaml')
+    model = load_model(tmp_path / 'result' / 'identified_model.yaml')
     names = [
         {term.law.name for term in model.parameters.friction if term.joint == number}
         for number in range(3)

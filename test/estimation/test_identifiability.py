@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the data do not show is found, named and left out; the rest stays what it is."""
 
@@ -20,23 +9,17 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.fitting import cross_validate
-from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.fitting import observe
-from robot_identification.estimation.identifiability import find_idle_joints
-from robot_identification.estimation.identifiability import IDLE_RANGE
-from robot_identification.estimation.identifiability import reference_scale
-from robot_identification.estimation.identifiability import restrict_to_identifiable
-from robot_identification.estimation.observations import build_problem
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import JointFactor
+from robot_identification.estimation.fitting import cross_validate, fit_parameters, observe
+from robot_identification.estimation.identifiability import (
+    find_idle_joints, IDLE_RANGE, reference_scale, restrict_to_identifiable,
+)
+from robot_identification.estimation.observations import build_problem, TrainingData
+from robot_identification.estimation.problem import IdentificationProblem, JointFactor
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.processing.dataset import Dataset
 
 

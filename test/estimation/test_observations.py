@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Rows of a problem are those of the observation matrix, however cut, kept or combined."""
 
@@ -21,22 +10,16 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation import observations as module
 from robot_identification.estimation.estimators.robust import HuberWeights
-from robot_identification.estimation.observations import build_problem
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import SHORTEST_BLOCK
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.problem import combine_factors
-from robot_identification.estimation.problem import combine_problems
-from robot_identification.estimation.problem import JointFactor
+from robot_identification.estimation.observations import (
+    build_problem, Observations, SHORTEST_BLOCK, TrainingData,
+)
+from robot_identification.estimation.problem import combine_factors, combine_problems, JointFactor
 from robot_identification.model import regressor
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import Motion, observation_matrix, standard_torque
 from robot_identification.processing.dataset import Dataset
 
 GAINS = np.array([2.0, 0.5, 3.0])

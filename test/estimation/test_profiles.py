@@ -1,34 +1,19 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Published methods: every choice is one that exists, and documented."""
 
 from dataclasses import fields
 from pathlib import Path
 
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import torque_of
+from estimation.arm_problems import arm_problem, fourier_motion, torque_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.profiles import find_profile
-from robot_identification.estimation.profiles import PROFILES
+from robot_identification.estimation.profiles import find_profile, PROFILES
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import exclude_each_other
-from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction import exclude_each_other, parse_friction
 from robot_identification.model.kinematic_filter import kinematic_filter_from_options
 from robot_identification.model.parameters import make_standard_parameters
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A recipe file says everything that is tried, is checked by name, and comes back the same."""
 
@@ -18,12 +7,8 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.recipe import load_recipe
-from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.recipe import thin_rows
+from robot_identification.errors import DescriptionError, IdentificationError, UsageError
+from robot_identification.estimation.recipe import load_recipe, Recipe, thin_rows
 from robot_identification.files import dump_yaml
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.kinematic_filter import KinematicFilter

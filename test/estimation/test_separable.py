@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Shape constants by separable least squares: known ones are found, with errors that hold.
@@ -23,12 +12,10 @@ from functools import lru_cache
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation.separable import eliminate_bodies
-from robot_identification.estimation.separable import fit_shapes
-from robot_identification.estimation.separable import search_range
-from robot_identification.estimation.separable import standard_errors
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction import parse_friction
+from robot_identification.estimation.separable import (
+    eliminate_bodies, fit_shapes, search_range, standard_errors,
+)
+from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.friction.law import JointMotion
 from scipy.optimize import least_squares
 

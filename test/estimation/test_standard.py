@@ -1,29 +1,17 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Standard parameters near the CAD model keep the base parameters that were identified."""
 
 from types import SimpleNamespace
 
 from builders import two_link_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.estimation.standard import consistent_standard_parameters
-from robot_identification.estimation.standard import project_consistently
-from robot_identification.estimation.standard import project_on_prior
+from robot_identification.estimation.standard import (
+    consistent_standard_parameters, project_consistently, project_on_prior,
+)
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.friction import parse_friction

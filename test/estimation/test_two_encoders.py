@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 An arm with elastic joints is recovered from both sides of its gears, and not from one.
@@ -20,61 +9,45 @@ where springs of 1e4 N m/rad need them, differentiated exactly, as all is period
 the gears by its own formula. Nothing of it is code of the package.
 """
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import json
 
 from builders import run_command
-from estimation.arm_problems import dataset_of
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import PERIOD
+from estimation.arm_problems import dataset_of, fourier_motion, PERIOD
 import numpy as np
 import pytest
-from recordings import fourier_motion as smooth_motion
-from recordings import write_small_arm
-from robot_identification.errors import DataError
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
+from recordings import fourier_motion as smooth_motion, write_small_arm
+from robot_identification.errors import (
+    DataError, DescriptionError, IdentificationError, UsageError,
+)
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.fitting import observe
-from robot_identification.estimation.joint_stiffness import BentJoint
-from robot_identification.estimation.joint_stiffness import describe_figures
-from robot_identification.estimation.joint_stiffness import fit_stiffness
-from robot_identification.estimation.joint_stiffness import two_encoder_figures
+from robot_identification.estimation.fitting import fit_parameters, observe
+from robot_identification.estimation.joint_stiffness import (
+    BentJoint, describe_figures, fit_stiffness, two_encoder_figures,
+)
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.quality import find_covariance
-from robot_identification.estimation.recipe import load_recipe
-from robot_identification.estimation.recipe import Recipe
-from robot_identification.estimation.two_encoders import estimate_rest
-from robot_identification.estimation.two_encoders import KnownFriction
-from robot_identification.estimation.two_encoders import two_encoders_from_content
-from robot_identification.estimation.two_encoders import TwoEncoderFit
-from robot_identification.estimation.two_encoders import TwoEncoders
-from robot_identification.experiment.bag import write_joint_states
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.estimation.recipe import load_recipe, Recipe
+from robot_identification.estimation.two_encoders import (
+    estimate_rest, KnownFriction, two_encoders_from_content, TwoEncoderFit, TwoEncoders,
+)
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
 from robot_identification.model.friction.strain_wave import StrainWaveFriction
 from robot_identification.model.friction.viscous import ViscousFriction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.model_file import load_model
 from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import RotorMotion
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import Motion, RotorMotion, standard_torque
 from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing.loading import load_for_model
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.truth import with_elastic_joints
+from robot_identification.recording.bag import write_joint_states
+from robot_identification.simulation.truth import draw_truth, Truth, with_elastic_joints
 
 twin = pytest.importorskip(
     'robot_identification.simulation.twin', reason='MuJoCo, the simulated truth, is not installed'
@@ -445,9 +418,8 @@ def test_a_recipe_alone_asks_for_plain_laws():
 @pytest.fixture(scope='module')
 def recorded(tmp_path_factory):
     """Return YAML, truth and two bags of a simulated arm of three elastic joints."""
-    from robot_identification.experiment.simulated_run import write_simulated_bag
-    from robot_identification.simulation.run import driver_period
-    from robot_identification.simulation.run import record_motion
+    from robot_identification.recording.simulated_run import write_simulated_bag
+    from robot_identification.simulation.run import driver_period, record_motion
 
     folder = tmp_path_factory.mktemp('elastic')
     file = write_small_arm(folder)
@@ -498,7 +470,7 @@ def test_from_bag_to_model_and_back(recorded, tmp_path):
     assert outcome.code == 0, outcome.err
     assert 'rotor positions are used' in outcome.err
     assert 'NMSE of Madsen et al.' in outcome.err
-    model = load_identified_model(out / 'identified_model.yaml')
+    model = load_model(out / 'identified_model.yaml')
     values = dict(zip(model.reduction.names, model.theta_base, strict=True))
     errors = dict(zip(model.reduction.names, model.standard_errors, strict=True))
     for joint in range(3):

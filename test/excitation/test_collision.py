@@ -1,38 +1,21 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Clearances are coal's, and a proof of one holds at every instant, not only where it looked."""
 
 from dataclasses import replace
 
-from builders import joint
-from builders import robot_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from builders import joint, robot_urdf
+from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.collision import CollisionModel
-from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.design import certify
-from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.execution import check_executable
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.excitation.collision import CollisionModel, Obstacle
+from robot_identification.excitation.design import certify, design_excitation
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.execution.checks import check_executable
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf

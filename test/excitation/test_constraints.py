@@ -1,54 +1,31 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Limits of a motion: between its samples too, and by sums over its harmonics."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.constraints import broken_limits
-from robot_identification.excitation.constraints import conservative_gradient
-from robot_identification.excitation.constraints import conservative_limit_uses
-from robot_identification.excitation.constraints import conservative_shares
-from robot_identification.excitation.constraints import hardware_limits
-from robot_identification.excitation.constraints import limits_entry
-from robot_identification.excitation.constraints import measure_limit_use
-from robot_identification.excitation.constraints import motion_limits
-from robot_identification.excitation.constraints import MotionLimits
-from robot_identification.excitation.constraints import ROUNDING
+from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.excitation.constraints import (
+    broken_limits, conservative_gradient, conservative_limit_uses, conservative_shares,
+    hardware_limits, limits_entry, measure_limit_use, motion_limits, MotionLimits, ROUNDING,
+)
 from robot_identification.excitation.design import certify
-from robot_identification.excitation.execution import check_executable
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.experiment_limits import ExtraLimits
-from robot_identification.excitation.experiment_limits import FrameBox
-from robot_identification.excitation.experiment_limits import FrameSpeed
-from robot_identification.excitation.experiment_limits import SineTimesCosine
-from robot_identification.excitation.experiment_limits import SumOfJoints
-from robot_identification.excitation.extrema import certified_limit_uses
-from robot_identification.excitation.extrema import refine_limit_uses
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.experiment_limits import (
+    ExtraLimits, FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
+)
+from robot_identification.excitation.extrema import certified_limit_uses, refine_limit_uses
 from robot_identification.excitation.fourier_conventions import conservative_bounds
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
 from robot_identification.excitation.path_constraints import state_constraints
 from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.execution.checks import check_executable
 from robot_identification.model.regressor import Motion
 
 INF = float('inf')

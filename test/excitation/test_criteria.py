@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Criteria by hand, their smooth stand-ins, and gradients of both."""
 
@@ -20,8 +9,7 @@ from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import Motion, observation_matrix
 
 INF = float('inf')
 SHARPNESSES = (1.0, 2.0, 8.0, 30.0, INF)

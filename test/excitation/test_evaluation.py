@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Motions are judged by numbers that follow from the observation matrix and nothing else."""
 
@@ -19,16 +8,12 @@ import numpy as np
 import pytest
 from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.evaluation import drive_noise
-from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.evaluation import evaluate_recording
-from robot_identification.excitation.evaluation import evaluate_start
-from robot_identification.excitation.evaluation import evaluation_content
-from robot_identification.excitation.evaluation import MAXIMUM_SAMPLES
-from robot_identification.excitation.evaluation import standard_errors
+from robot_identification.excitation.evaluation import (
+    drive_noise, evaluate_motion, evaluate_recording, evaluate_start, evaluation_content,
+    MAXIMUM_SAMPLES, standard_errors,
+)
 from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.fingerprint import experiment_sha256
-from robot_identification.excitation.fingerprint import robot_sha256
+from robot_identification.excitation.fingerprint import experiment_sha256, robot_sha256
 from robot_identification.excitation.problem import FormProblem
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import canonical_sha256

@@ -1,36 +1,20 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What an experiment file may say, and how it is refused where it may not."""
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.experiment_file import Margins
-from robot_identification.excitation.experiment_limits import extra_limits_from_content
-from robot_identification.excitation.experiment_limits import extra_limits_to_content
-from robot_identification.excitation.experiment_limits import ExtraLimits
-from robot_identification.excitation.experiment_limits import FrameBox
-from robot_identification.excitation.experiment_limits import FrameSpeed
-from robot_identification.excitation.experiment_limits import SineTimesCosine
-from robot_identification.excitation.experiment_limits import SumOfJoints
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.excitation.experiment_file import (
+    find_experiment, load_experiment, Margins,
+)
+from robot_identification.excitation.experiment_limits import (
+    extra_limits_from_content, extra_limits_to_content, ExtraLimits, FrameBox, FrameSpeed,
+    SineTimesCosine, SumOfJoints,
+)
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.friction import parse_friction
 
 MINIMAL = {'schema_version': 1, 'trajectory': {'form': 'fourier', 'harmonics': 3}}

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A study is planned in its cell, by the figures of the node that will execute it."""
 
@@ -20,19 +9,13 @@ import re
 import numpy as np
 import pytest
 import robot_identification
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.experiment_plan import APPROACH_SPEED
-from robot_identification.excitation.experiment_plan import home_pose
-from robot_identification.excitation.experiment_plan import Laboratory
-from robot_identification.excitation.experiment_plan import MARGINS
-from robot_identification.excitation.experiment_plan import plan_study
-from robot_identification.excitation.experiment_plan import slab
-from robot_identification.excitation.experiment_plan import USUAL_HOME
-from robot_identification.excitation.experiment_plan import usual_window
-from robot_identification.excitation.lab_safety import check_lab_margins
+from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.excitation.experiment_plan import (
+    APPROACH_SPEED, home_pose, Laboratory, MARGINS, plan_study, slab, USUAL_HOME, usual_window,
+)
 from robot_identification.excitation.problem import collision_model
 from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.execution.safety import check_lab_margins
 from robot_identification.model.catalogue import load_robot
 
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What each trajectory form promises of its own, and that a motion can be designed with it.
@@ -26,8 +15,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
@@ -43,8 +31,7 @@ from robot_identification.excitation.parametrizations.static_poses import (
 )
 from robot_identification.excitation.parametrizations.trapezoidal import TrapezoidalParametrization
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
 from scipy.interpolate import make_interp_spline
 
 # Every closed form as it is without options, and the options that change what it computes.

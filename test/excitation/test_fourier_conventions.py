@@ -1,31 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Published tables of Fourier coefficients are converted, checked and repaired."""
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.fourier_conventions import check_ends
-from robot_identification.excitation.fourier_conventions import conservative_bounds
-from robot_identification.excitation.fourier_conventions import CONVENTIONS
-from robot_identification.excitation.fourier_conventions import end_residuals
-from robot_identification.excitation.fourier_conventions import from_sum_convention
-from robot_identification.excitation.fourier_conventions import nearest_at_rest
-from robot_identification.excitation.fourier_conventions import to_sum_convention
+from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
+from robot_identification.excitation.fourier_conventions import (
+    check_ends, conservative_bounds, CONVENTIONS, end_residuals, from_sum_convention,
+    nearest_at_rest, to_sum_convention,
+)
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 
 # G. Porcelli, master thesis, Politecnico di Torino 2020, tables 4.1 and 4.2, as printed.

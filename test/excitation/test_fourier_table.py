@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Published tables of Fourier coefficients become motions, or are refused by joint."""
 
@@ -19,12 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UnsafeMotionError, UsageError
 from robot_identification.excitation.design import certify
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.fourier_conventions import from_sum_convention
 from robot_identification.excitation.motion_import import import_motion
 from robot_identification.model.catalogue import load_robot

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Motions of other programs come in as they are, or not at all."""
 
@@ -18,16 +7,13 @@ import json
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.motion_import import import_motion
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.sampled import MAXIMUM_KNOTS
-from robot_identification.excitation.trajectory import check_rest_at_ends
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.excitation.trajectory import trajectory_csv
+from robot_identification.excitation.trajectory import (
+    check_rest_at_ends, dump_trajectory, load_trajectory, Trajectory, trajectory_csv,
+)
 from robot_identification.files import dump_yaml
 
 JOINTS = ('shoulder', 'elbow')
@@ -244,7 +230,7 @@ def changed(**changes):
         (changed(positions=[1.0, 'x']), r"points\[1\].positions: shoulder is 'x'"),
         (changed(positions=[True, 1.0]), r'positions: elbow is True'),
         (changed(velocities=[1e400, 1.0]), r'velocities: elbow is inf|Infinity'),
-        (changed(velocities=[10**400, 1.0]), r'velocities: elbow is 1000'),
+        (changed(velocities=[10**400, 1.0]), r'velocities: elbow is 1000|the integer 1000'),
         (changed(velocities=[]), r'points\[1\].velocities is \[\], a list of 2'),
         (changed(accelerations=None), r'points\[1\].accelerations is None'),
         (changed(time_from_start=0.1), r'time_from_start is 0.1, {sec, nanosec}'),

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Path constraints: what they say of a motion, and that their derivatives are the slopes of it."""
 
@@ -19,19 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.experiment_limits import FrameBox
-from robot_identification.excitation.experiment_limits import FrameSpeed
-from robot_identification.excitation.experiment_limits import SineTimesCosine
-from robot_identification.excitation.experiment_limits import SumOfJoints
-from robot_identification.excitation.path_constraints import path_constraints
-from robot_identification.excitation.path_constraints import REST_SHARE
-from robot_identification.excitation.path_constraints import SineCosineRule
-from robot_identification.excitation.path_constraints import SumRule
-from robot_identification.excitation.path_constraints import ToolSpeed
-from robot_identification.excitation.path_constraints import TorqueLimit
-from robot_identification.excitation.path_constraints import WorkspaceBox
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.experiment_limits import (
+    FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
+)
+from robot_identification.excitation.path_constraints import (
+    path_constraints, REST_SHARE, SineCosineRule, SumRule, ToolSpeed, TorqueLimit, WorkspaceBox,
+)
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf

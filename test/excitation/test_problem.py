@@ -1,55 +1,36 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The optimizer's problem: gradients are slopes, limits are kept, the criterion is as said."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import UnsafeMotionError, UsageError
 from robot_identification.excitation.base_columns import Knowledge
-from robot_identification.excitation.collision import CollisionModel
-from robot_identification.excitation.collision import Obstacle
+from robot_identification.excitation.collision import CollisionModel, Obstacle
 from robot_identification.excitation.constraints import conservative_shares
 from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.experiment_limits import FrameBox
-from robot_identification.excitation.experiment_limits import FrameSpeed
-from robot_identification.excitation.experiment_limits import SineTimesCosine
-from robot_identification.excitation.experiment_limits import SumOfJoints
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.experiment_limits import (
+    FrameBox, FrameSpeed, SineTimesCosine, SumOfJoints,
+)
 from robot_identification.excitation.parametrizations.bspline import BSplineParametrization
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.modified_fourier import (
     ModifiedFourierParametrization,
 )
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
-from robot_identification.excitation.problem import equal_size
-from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.problem import equal_size, FormProblem
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
+from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import link_frames
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.regressor import Motion, observation_matrix, rigid_torque
 from robot_identification.model.robot_model import gravity_of_mounting
 
 FORM = FourierParametrization(4, 8.0)

@@ -1,31 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A sampled motion passes its knots, is quintic in between, and is not more than it is."""
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.excitation.parametrizations.sampled import knot_coefficients
-from robot_identification.excitation.parametrizations.sampled import SampledParametrization
-from robot_identification.excitation.trajectory import check_rest_at_ends
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.errors import DescriptionError, UnsafeMotionError
+from robot_identification.excitation.parametrizations.sampled import (
+    knot_coefficients, SampledParametrization,
+)
+from robot_identification.excitation.trajectory import (
+    check_rest_at_ends, dump_trajectory, load_trajectory, Trajectory,
+)
+from robot_identification.files import dump_yaml, read_yaml
 from scipy.interpolate import BPoly
 
 TIMES = [0.0, 0.5, 0.8, 2.0, 2.3]

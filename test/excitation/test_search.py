@@ -1,40 +1,23 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Rounds of a search: what budgets mean, and that an interrupted one is as good as a whole one."""
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.optimizers import search as search_module
-from robot_identification.excitation.optimizers import workers as workers_module
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import Job
-from robot_identification.excitation.optimizers.optimizer import Optimizer
-from robot_identification.excitation.optimizers.optimizer import Outcome
-from robot_identification.excitation.optimizers.optimizer import SearchState
-from robot_identification.excitation.optimizers.search import better
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.optimizers import (
+    search as search_module, workers as workers_module,
+)
+from robot_identification.excitation.optimizers.optimizer import (
+    Budget, Candidate, Job, Optimizer, Outcome, SearchState,
+)
+from robot_identification.excitation.optimizers.search import better, search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import dump_trajectory

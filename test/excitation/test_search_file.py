@@ -1,46 +1,32 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A search that was interrupted goes on from its file as if nothing had happened."""
 
 from dataclasses import fields
 from functools import partial
 import json
+import re
 
 from builders import two_link_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as arrays
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.base_columns import Knowledge
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers import OPTIMIZERS
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.optimizer import Budget, Candidate, SearchState
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.problem import FormProblem
-from robot_identification.excitation.search_file import dump_search
-from robot_identification.excitation.search_file import load_search
-from robot_identification.excitation.search_file import search_owner
-from robot_identification.excitation.search_file import search_saver
+from robot_identification.excitation.search_file import (
+    dump_search, load_search, search_owner, search_saver,
+)
 from robot_identification.excitation.trajectory import dump_trajectory
+from robot_identification.files import canonical_sha256
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
@@ -200,3 +186,21 @@ def test_damaged_files_are_refused(owner, tmp_path, damage):
 def test_a_missing_file_is_named(owner, tmp_path):
     with pytest.raises(UsageError, match=r'no such file.*search\.json'):
         load_search(tmp_path / 'search.json', owner)
+
+
+@pytest.mark.parametrize(('key', 'value'), [
+    ('best', {'x': ['far']}), ('archive', 5), ('memory', []), ('memory', {'best': 'much'}),
+    ('owner', ['me']), ('best', {'x': [10**400], 'objective': 1.0, 'violation': 0.0,
+                                 'feasible': True, 'start': None}),
+])
+def test_a_file_with_a_right_hash_and_wrong_content_is_refused(any_owner, tmp_path, key, value):
+    """Whoever writes the content can write its hash."""
+    content = json.loads(dump_search(any_owner, SearchState(1, 2, 3, None, (), {})))
+    content[key] = value
+    content['sha256'] = canonical_sha256(
+        {name: entry for name, entry in content.items() if name != 'sha256'}
+    )
+    path = tmp_path / 'search.json'
+    path.write_text(json.dumps(content))
+    with pytest.raises(DescriptionError, match=re.escape(str(path))):
+        load_search(path, any_owner)

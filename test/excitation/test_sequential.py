@@ -1,64 +1,44 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What a model knows of an experiment, what a motion leaves weak, and the next motion."""
 
 from dataclasses import replace
 
 from builders import two_link_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.cli.excite_after import describe_weakness
-from robot_identification.cli.excite_after import knowledge_from_option
-from robot_identification.cli.excite_after import robot_from_after
-from robot_identification.cli.excite_after import weakness_content
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.excitation.base_columns import BaseColumns
-from robot_identification.excitation.base_columns import experiment_reduction
+from robot_identification.cli.excite_after import (
+    describe_weakness, knowledge_from_option, robot_from_after, weakness_content,
+)
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.excitation.base_columns import BaseColumns, experiment_reduction
 from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.experiment_file import Margins
-from robot_identification.excitation.information import information_root
-from robot_identification.excitation.information import InformationGrowth
-from robot_identification.excitation.information import leave_open
+from robot_identification.excitation.experiment_file import (
+    find_experiment, load_experiment, Margins,
+)
+from robot_identification.excitation.information import (
+    information_root, InformationGrowth, leave_open,
+)
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.problem import FormProblem
-from robot_identification.excitation.sequential import knowledge_of_model
-from robot_identification.excitation.sequential import next_experiment
-from robot_identification.excitation.sequential import no_knowledge
-from robot_identification.excitation.sequential import weak_parameters
+from robot_identification.excitation.sequential import (
+    knowledge_of_model, next_experiment, no_knowledge, weak_parameters,
+)
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import map_base_parameters
-from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.base_parameters import (
+    BaseReduction, map_base_parameters, reduce_to_base,
+)
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.power_viscous import PowerViscousFriction
 from robot_identification.model.friction.viscous import ViscousFriction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import dump_identified_model
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.model_file import dump_model
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.robot_model import Drives
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.regressor import Motion, observation_matrix
+from robot_identification.model.robot_model import Drives, gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
 RATE = 100.0
@@ -470,7 +450,7 @@ def options(**changes):
 def test_the_option_reads_the_model_and_its_arm(arm, wanted, tmp_path):
     path = tmp_path / 'identified_model.yaml'
     model = identified(arm, lively(arm), NOISE)
-    path.write_text(dump_identified_model(model))
+    path.write_text(dump_model(model))
     args = options(after=path)
     robot = robot_from_after(args)
     assert robot.joint_names == arm.joint_names
@@ -484,6 +464,6 @@ def test_the_option_reads_the_model_and_its_arm(arm, wanted, tmp_path):
     with pytest.raises(UsageError, match='--joints'):
         robot_from_after(options(after=path, joints=['one']))
     assert knowledge_from_option(options(after=None), robot, wanted) == (wanted, None)
-    path.write_text(dump_identified_model(replace(model, quality={})))
+    path.write_text(dump_model(replace(model, quality={})))
     with pytest.raises(UsageError, match=r'identified_model\.yaml: the model does not say'):
         knowledge_from_option(args, robot, wanted)

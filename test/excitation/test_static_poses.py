@@ -1,30 +1,17 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """An arm rests at every pose as long as it is said to, and comes to it from either side."""
 
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.excitation.design import design_excitation
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.fingerprint import experiment_content
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget
@@ -33,8 +20,7 @@ from robot_identification.excitation.parametrizations.static_poses import (
     StaticPosesParametrization,
 )
 from robot_identification.excitation.problem import FormProblem
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
 
 SEEDS = st.integers(0, 2**32 - 1)
 MONOTONE = StaticPosesParametrization(3, 1.0, 1.5, True, True)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A trajectory file is what was approved, to the last bit."""
 
@@ -18,17 +7,14 @@ import json
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import (
+    DescriptionError, IdentificationError, UnsafeMotionError, UsageError,
+)
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.excitation.trajectory import trajectory_csv
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.excitation.trajectory import (
+    dump_trajectory, load_trajectory, Trajectory, trajectory_csv,
+)
+from robot_identification.files import dump_yaml, read_yaml
 
 
 @pytest.fixture

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Every exported file, read again by a program that knows nothing of this package.
@@ -24,9 +13,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
-from export.exported_models import exported_models
-from export.exported_models import random_motion
-from export.exported_models import rigid_torque
+from export.exported_models import exported_models, random_motion, rigid_torque
 import numpy as np
 import pinocchio as pin
 import pytest

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The file that a controller reads is all it needs, and the page shows how."""
 
@@ -18,18 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 import re
 
-from export.exported_models import changed_prior
-from export.exported_models import exported_models
-from export.exported_models import model_of
-from export.exported_models import rigid_torque
+from export.exported_models import changed_prior, exported_models, model_of, rigid_torque
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.export.controller import export_controller
 from robot_identification.files import parse_yaml
 from robot_identification.model.regressor import Motion
-from robot_identification.prediction.feed_forward import FeedForward
-from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.friction_table import tabulate_friction
 import yaml
 

@@ -1,28 +1,13 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The MuJoCo model says what the arm is, in MuJoCo's words."""
 
 from dataclasses import replace
 import xml.etree.ElementTree as ElementTree
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
-from export.exported_models import changed_prior
-from export.exported_models import exported_models
-from export.exported_models import model_of
+from builders import joint, link, robot_urdf
+from export.exported_models import changed_prior, exported_models, model_of
 import numpy as np
 import pinocchio as pin
 import pytest

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A Universal Robot is told the certified motion, setpoint by setpoint, and nothing else."""
 
@@ -19,14 +8,13 @@ import re
 
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UnsafeMotionError
+from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.parametrizations.sampled import knot_coefficients
-from robot_identification.excitation.parametrizations.sampled import SampledParametrization
+from robot_identification.excitation.parametrizations.sampled import (
+    knot_coefficients, SampledParametrization,
+)
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.export.servoj import JOINTS
-from robot_identification.export.servoj import servoj_program
+from robot_identification.export.servoj import JOINTS, servoj_program
 
 CERTIFICATE = {'robot': 'ur5'}
 

@@ -1,29 +1,13 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A simulator that reads the exported URDF has the identified arm."""
 
 from dataclasses import replace
 import xml.etree.ElementTree as ElementTree
 
-from builders import FINGERS
-from builders import joint
-from builders import link
-from builders import robot_urdf
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
+from builders import FINGERS, joint, link, robot_urdf
+from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion
 from export.exported_models import model_of
 import numpy as np
 import pinocchio as pin
@@ -34,16 +18,12 @@ from robot_identification.estimation.estimators.weighted import WeightedLeastSqu
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.urdf import export_urdf
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.robot_model import workspace
+from robot_identification.model.regressor import Motion, prior_inertial_parameters
+from robot_identification.model.robot_model import make_robot_model, workspace
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
-from robot_identification.simulation.twin import true_inertial_parameters
-from scipy.optimize import lsq_linear
-from scipy.optimize import minimize
+from robot_identification.simulation.twin import inverse_dynamics, true_inertial_parameters
+from scipy.optimize import lsq_linear, minimize
 
 
 def read_again(text, robot):

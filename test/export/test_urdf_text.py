@@ -1,33 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What is written into a URDF leaves every other byte as it was."""
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 import re
 
-from export.exported_models import changed_prior
-from export.exported_models import model_of
-from hypothesis import given
-from hypothesis import strategies as st
+from export.exported_models import changed_prior, model_of
+from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.export.urdf import make_urdf
 from robot_identification.export.xml_editor import find_spans
 from robot_identification.model.regressor import prior_inertial_parameters

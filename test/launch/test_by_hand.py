@@ -1,26 +1,13 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What tests in simulators do by hand is tried on our own simulated robot."""
 
 from long_tests import long_test
 import pytest
-from robot_identification.excitation.lab_safety import kinematics_sha256
-from robot_identification.excitation.ladder import completed_rungs
-from robot_identification.excitation.ladder import RUNGS
-from robot_identification.excitation.ladder import Subject
 from robot_identification.excitation.trajectory import load_trajectory
+from robot_identification.execution.commissioning import completed_rungs, RUNGS, Subject
+from robot_identification.execution.safety import kinematics_sha256
 from robot_identification.model.catalogue import load_robot
 from ros_helpers import own_graph
 from simulators.by_hand import Person

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The launch files by the real `ros2 launch`, on machines that have it.
@@ -21,16 +10,11 @@ They need a workspace in which `colcon build` has installed this package.
 import json
 import subprocess
 
-from launching import launched
-from launching import why_not_installed
-from launching import why_not_launchable
+from launching import launched, why_not_installed, why_not_launchable
 import pytest
-from robot_identification.cli.processes import isolated_environment
-from robot_identification.cli.processes import own_domain
-from robot_identification.model.model_file import load_identified_model
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import wait_until
+from robot_identification.cli.processes import isolated_environment, own_domain
+from robot_identification.model.model_file import load_model
+from ros_helpers import LATCHED, own_graph, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -171,7 +155,7 @@ def test_the_experiment_runs_and_ends_by_itself(tmp_path, environment):
     with launched('experiment', arguments, tmp_path, environment) as launch:
         assert launch.exit_code(LONGEST) == 0
         output = tmp_path / 'output'
-        model = load_identified_model(output / 'result' / 'identified_model.yaml')
+        model = load_model(output / 'result' / 'identified_model.yaml')
         assert model.robot.name == 'ur5'
         assert (output / 'result' / 'report.html').is_file()
         for number in (1, 2):
@@ -237,4 +221,4 @@ def test_a_replayed_bag_is_identified(tmp_path, environment):
     arguments = {'bag': bag, 'rate': '10.0', 'clock': 'true', 'effort_unit': 'A'}
     with launched('replay', arguments, tmp_path, environment) as launch:
         assert launch.exit_code(LONGEST) == 0
-        assert load_identified_model(tmp_path / 'result' / 'identified_model.yaml')
+        assert load_model(tmp_path / 'result' / 'identified_model.yaml')

@@ -1,52 +1,31 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Base parameters: rank, meaning, and that they lose no torque."""
 
 from dataclasses import replace
 import re
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from builders import joint, link, robot_urdf
+from hypothesis import given, strategies as st
 import numpy as np
 from oracles import gautier_khalil
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model import base_parameters as module
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.base_parameters import map_base_parameters
-from robot_identification.model.base_parameters import PREFERENCES
-from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.base_parameters import upper_bound
+from robot_identification.model.base_parameters import (
+    BaseReduction, map_base_parameters, PREFERENCES, random_motion, reduce_to_base, upper_bound,
+)
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.denavit_hartenberg import derive_table
+from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import link_frames
 from robot_identification.model.parameter_classes import linear_classes
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import static_regressor
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.regressor import (
+    inertial_regressor, Motion, observation_matrix, prior_inertial_parameters, static_regressor,
+)
+from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
 UR = ('ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'ur5_porcelli', 'ur5_tika')

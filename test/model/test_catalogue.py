@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The known robots, and how strictly their files are read."""
 
@@ -21,15 +10,10 @@ import shutil
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
-from robot_identification.model.catalogue import known_robots
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.catalogue import share_directory
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import STANDARD_GRAVITY
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.files import dump_yaml, read_yaml
+from robot_identification.model.catalogue import known_robots, load_robot, share_directory
+from robot_identification.model.robot_model import gravity_of_mounting, STANDARD_GRAVITY
 from robot_identification.model.urdf import read_urdf
 
 UR_JOINTS = (

@@ -1,31 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Physical consistency: a cloud of points can be a body, and what cannot be one is found."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.model.consistency import from_log_cholesky
-from robot_identification.model.consistency import log_cholesky
-from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
+from robot_identification.model.consistency import (
+    from_log_cholesky, log_cholesky, pseudo_inertia, smallest_eigenvalues,
+    smallest_mass_matrix_eigenvalue,
+)
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import workspace
 

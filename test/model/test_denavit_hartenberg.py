@@ -1,32 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Denavit-Hartenberg tables: the arm they mean, and the table an arm has."""
 
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 from oracles import dh_chain
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.model.catalogue import known_robots
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.denavit_hartenberg import DenavitHartenberg
-from robot_identification.model.denavit_hartenberg import derive_table
-from robot_identification.model.denavit_hartenberg import joint_axes
+from robot_identification.model.catalogue import known_robots, load_robot
+from robot_identification.model.denavit_hartenberg import (
+    DenavitHartenberg, derive_table, joint_axes,
+)
 
 KNOWN = tuple(known.name for known in known_robots())
 # How an axis lies to the one before it.

@@ -1,23 +1,11 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The friction dictionary: every term takes energy, terms can be left out, states begin anew."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
@@ -26,16 +14,12 @@ from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.friction.offset import FrictionOffset
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.parameters import (
+    FrictionTerm, make_standard_parameters, StandardParameters,
+)
+from robot_identification.model.regressor import Motion, observation_matrix, standard_torque
 
 SEEDS = st.integers(0, 2**32 - 1)
 LAW = DictionaryFriction()
@@ -223,11 +207,11 @@ def test_all_terms_are_base_parameters_by_definition(robots):
 
 def test_model_file_has_other_terms_for_every_joint(dictionary_model, tmp_path):
     """The text holds every number to the last bit, no term included, and predicts the same."""
-    text = dump_identified_model(dictionary_model)
+    text = dump_model(dictionary_model)
     path = tmp_path / 'model.yaml'
     path.write_text(text)
-    loaded = load_identified_model(path)
-    assert dump_identified_model(loaded) == text
+    loaded = load_model(path)
+    assert dump_model(loaded) == text
     assert loaded.parameters == dictionary_model.parameters
     assert loaded.reduction.names == dictionary_model.reduction.names
     np.testing.assert_array_equal(loaded.theta_base, dictionary_model.theta_base)

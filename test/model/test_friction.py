@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Each friction law by numbers computed by hand, its limits, and what it turns into."""
 
@@ -19,17 +8,12 @@ from itertools import combinations
 from pathlib import Path
 import re
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.model.friction import exclude_each_other
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
+from robot_identification.model.friction.law import FrictionLaw, JointMotion
 from scipy.optimize import least_squares
 
 PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'friction.md'

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Broken and hostile descriptions: refused by name, or used with a warning that names what is odd.
@@ -25,25 +14,15 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-from builders import joint
-from builders import link
-from builders import panda_urdf_path
-from builders import robot_urdf
-from builders import run_command
-from builders import two_link_urdf
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from builders import joint, link, panda_urdf_path, robot_urdf, run_command, two_link_urdf
+from hypothesis import given, settings, strategies as st
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.model.catalogue import share_directory
 from robot_identification.model.robot_xml import MAXIMUM_DEPTH
-from robot_identification.model.urdf import INERTIA_ROUNDING
-from robot_identification.model.urdf import MAXIMUM_JOINTS
-from robot_identification.model.urdf import MAXIMUM_LINKS
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf import read_urdf
-from robot_identification.model.urdf import Urdf
+from robot_identification.model.urdf import (
+    INERTIA_ROUNDING, MAXIMUM_JOINTS, MAXIMUM_LINKS, parse_urdf, read_urdf, Urdf,
+)
 from robot_identification.model.xacro import MAXIMUM_URDF_CHARACTERS
 
 DOCUMENT = Path(__file__).resolve().parents[2] / 'docs' / 'errors.md'
@@ -276,7 +255,7 @@ ODD = {
         .replace('izz="0.025"', 'izz="0.9"', 1),
         'link ground is no rigid body',
     ),
-    'no velocity limit': (with_limit(velocity=0), 'joint one has no velocity limit'),
+    'no velocity limit': (with_limit(velocity=0), 'no velocity limit of one: velocity cannot'),
 }
 
 

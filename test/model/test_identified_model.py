@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The model file: bit for bit what was identified, and refused where it is not."""
 
@@ -18,28 +7,21 @@ import copy
 from dataclasses import replace
 import json
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import IdentificationError
-from robot_identification.errors import UsageError
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
+from robot_identification.errors import DescriptionError, IdentificationError, UsageError
+from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import KinematicFilter
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.friction import FRICTION_LAWS, parse_friction
+from robot_identification.model.identified_model import (
+    IdentifiedModel, KinematicFilter, SignalSource,
+)
+from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.parameters import (
+    FrictionTerm, make_standard_parameters, StandardParameters,
+)
+from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import JointEncoders
 
 
@@ -73,7 +55,7 @@ def small_model(robots):
 def saved(small_model, tmp_path):
     """Return the file of the small model, and the file's content."""
     path = tmp_path / 'model.yaml'
-    path.write_text(dump_identified_model(small_model))
+    path.write_text(dump_model(small_model))
     return path, read_yaml(path)
 
 
@@ -109,10 +91,10 @@ def test_round_trip_predicts_the_same_bits(robots, tmp_path, rng, friction, roto
         encoders=JointEncoders(np.array([1.0, -1.0, 1.0]), np.array([0.1, 1.0 / 3.0, -2.0])),
     )
     model = make_model(robot, make_standard_parameters(3, parse_friction(friction), rotors))
-    text = dump_identified_model(model)
+    text = dump_model(model)
     (tmp_path / 'model.yaml').write_text(text)
-    loaded = load_identified_model(tmp_path / 'model.yaml')
-    assert dump_identified_model(loaded) == text
+    loaded = load_model(tmp_path / 'model.yaml')
+    assert dump_model(loaded) == text
     motion = motion_of(rng, 3)
     np.testing.assert_array_equal(loaded.torque(motion), model.torque(motion))
     np.testing.assert_array_equal(loaded.effort(motion), model.effort(motion))
@@ -138,8 +120,8 @@ def test_round_trip_of_the_other_choices(ur5, tmp_path):
         replace(ur5, sampling_rate=np.nan, limits=unlimited), effort_unit='Nm',
         theta_consistent=None, relative_scale=True,
     )
-    (tmp_path / 'model.yaml').write_text(dump_identified_model(model))
-    loaded = load_identified_model(tmp_path / 'model.yaml')
+    (tmp_path / 'model.yaml').write_text(dump_model(model))
+    loaded = load_model(tmp_path / 'model.yaml')
     assert loaded.theta_consistent is None
     assert (loaded.effort_unit, loaded.relative_scale) == ('Nm', True)
     assert np.isnan(loaded.robot.sampling_rate)
@@ -154,8 +136,8 @@ def test_each_joint_keeps_its_own_law(robots, tmp_path, rng):
     terms = tuple(FrictionTerm(joint, law(0.01 * (joint + 1))) for joint in range(3))
     robot = robots['mixed'].with_drive_gains(np.ones(3))
     model = make_model(robot, StandardParameters(3, terms, True))
-    (tmp_path / 'model.yaml').write_text(dump_identified_model(model))
-    loaded = load_identified_model(tmp_path / 'model.yaml')
+    (tmp_path / 'model.yaml').write_text(dump_model(model))
+    loaded = load_model(tmp_path / 'model.yaml')
     assert loaded.parameters.friction == terms
     motion = motion_of(rng, 3)
     np.testing.assert_array_equal(loaded.torque(motion), model.torque(motion))
@@ -179,13 +161,13 @@ def test_every_number_survives(small_model, tmp_path_factory, data):
     rank = small_model.reduction.rank
     theta = data.draw(st.lists(numbers, min_size=rank, max_size=rank))
     path = tmp_path_factory.mktemp('model') / 'model.yaml'
-    path.write_text(dump_identified_model(replace(small_model, theta_base=np.array(theta))))
-    np.testing.assert_array_equal(load_identified_model(path).theta_base, theta)
+    path.write_text(dump_model(replace(small_model, theta_base=np.array(theta))))
+    np.testing.assert_array_equal(load_model(path).theta_base, theta)
 
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(UsageError, match='no such file'):
-        load_identified_model(tmp_path / 'model.yaml')
+        load_model(tmp_path / 'model.yaml')
 
 
 def change(content, keys, value):
@@ -224,6 +206,16 @@ WRONG = {
     'no names': (('covariance', 'names'), [], ''),
     'a covariance too small': (('covariance', 'matrix', 0), DELETE, ''),
     'a covariance of nan': (('covariance', 'matrix', 0, 0), NAN, ''),
+    'a negative variance': (('covariance', 'matrix', 1, 1), -1e-9, r'variance of \w+ is -1e-09'),
+    'an asymmetric covariance': (
+        ('covariance', 'matrix', 0, 1), 0.5, r'one way and .* by more than 1e-06'),
+    'ragged loads': (('quality',), {'loads': [[1.0], 2.0]}, 'damaged'),
+    'a load missing': (('quality',), {'loads': [1.0]}, r'quality.loads is \[1.0\]'),
+    'speeds that are text': (('quality',), {'speeds': 'fast'}, 'damaged'),
+    'no list of reasons': (('quality',), {'reasons': 5}, 'quality.reasons is 5'),
+    'no list of bags': (('provenance',), {'bags': 5}, 'provenance.bags is 5'),
+    'no provenance': (('provenance',), None, 'provenance is None'),
+    'a huge integer': (('robot', 'sampling_rate'), 10**400, 'is beyond 9223372036854775807'),
     'gravity nan': (('robot', 'gravity', 2), NAN, ''),
     'gravity of two numbers': (('robot', 'gravity', 2), DELETE, ''),
     'a gain missing': (('effort', 'drive_gains', 0), DELETE, ''),
@@ -250,7 +242,7 @@ def test_a_wrong_file_is_refused_by_its_name(saved, keys, value, message):
     path, content = saved
     path.write_text(as_yaml(change(content, keys, value)))
     with pytest.raises(DescriptionError, match=message) as refusal:
-        load_identified_model(path)
+        load_model(path)
     assert str(path) in str(refusal.value)
 
 
@@ -263,7 +255,7 @@ def test_a_missing_part_is_refused_by_name(saved, key):
     path, content = saved
     path.write_text(dump_yaml(change(content, [key], DELETE)))
     with pytest.raises(DescriptionError, match=key):
-        load_identified_model(path)
+        load_model(path)
 
 
 def test_files_of_version_1_are_read(saved):
@@ -273,9 +265,9 @@ def test_files_of_version_1_are_read(saved):
     del old['robot']['encoders'], old['robot']['locked']
     path.write_text(dump_yaml(old))
     assert read_yaml(path)['schema_version'] == 1
-    model = load_identified_model(path)
+    model = load_model(path)
     np.testing.assert_array_equal(model.robot.encoders.to_model(np.ones(model.robot.n)), 1.0)
-    assert dump_identified_model(model) == dump_yaml(content)
+    assert dump_model(model) == dump_yaml(content)
 
 
 def test_every_missing_key_is_refused(saved):
@@ -285,7 +277,7 @@ def test_every_missing_key_is_refused(saved):
         for key in content[part]:
             path.write_text(as_yaml(change(content, (part, key), DELETE)))
             with pytest.raises(DescriptionError):
-                load_identified_model(path)
+                load_model(path)
 
 
 def test_an_edited_description_is_refused(saved):
@@ -295,7 +287,7 @@ def test_an_edited_description_is_refused(saved):
     assert edited != content['robot']['urdf']
     path.write_text(dump_yaml(change(content, ('robot', 'urdf'), edited)))
     with pytest.raises(DescriptionError, match=r'URDF.*hash'):
-        load_identified_model(path)
+        load_model(path)
 
 
 JUNK = [None, 'x', {}, NAN]
@@ -321,7 +313,7 @@ def test_no_edit_makes_it_fall_over(saved):
         for value in JUNK:
             path.write_text(as_yaml(change(content, way, value)))
             try:
-                load_identified_model(path)
+                load_model(path)
             except IdentificationError:
                 refused += 1
     assert refused > 50

@@ -1,37 +1,23 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Calibrated arms: their own axes, the controller's flange, and links that stay where they are."""
 
 from pathlib import Path
 import sysconfig
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 from oracles import dh_chain
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import find_urdf
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.catalogue import find_urdf, load_robot
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.kinematic_calibration import calibrate
-from robot_identification.model.kinematic_calibration import DhCorrections
-from robot_identification.model.kinematic_calibration import read_calibration
+from robot_identification.model.kinematic_calibration import (
+    calibrate, DhCorrections, read_calibration,
+)
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model

@@ -1,41 +1,19 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Link tables: the arm of a paper's table, in any of its conventions, as a URDF."""
 
 from copy import deepcopy
 
 import numpy as np
-from oracles import COLUMNS
-from oracles import dh_chain
-from oracles import newton_euler_regressor
-from oracles import ROWS
-from oracles import screw_x
-from oracles import screw_z
+from oracles import COLUMNS, dh_chain, newton_euler_regressor, ROWS, screw_x, screw_z
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-from robot_identification.files import dump_yaml
-from robot_identification.files import read_yaml
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.catalogue import share_directory
-from robot_identification.model.link_table import fixed_angles
-from robot_identification.model.link_table import read_link_table
-from robot_identification.model.link_table import urdf_of_link_table
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.files import dump_yaml, read_yaml
+from robot_identification.model.catalogue import load_robot, share_directory
+from robot_identification.model.link_table import fixed_angles, read_link_table, urdf_of_link_table
+from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.model.robot_model import gravity_of_mounting
 
 FOLDER = share_directory() / 'config' / 'link_tables'
@@ -398,7 +376,10 @@ WRONG = {
     'a speed that is text': (((*ELBOW, 'velocity', 'fast'),), "elbow_joint: velocity is 'fast'"),
     'a negative speed': (((*ELBOW, 'velocity', -1.0),), "velocity limit of joint 'elbow_joint'"),
     'a negative effort': (((*ELBOW, 'effort', -1.0),), "effort limit of joint 'elbow_joint'"),
-    'lengths in nothing known': (((*ELBOW, 'a', 1e12),), "'elbow_link' is .* SI units"),
+    'lengths in nothing known': (((*ELBOW, 'a', 1e12),), 'elbow_joint: a is 1.* SI units'),
+    'a centre far beyond': (
+        ((*ELBOW, 'center_of_mass', [1e300, 0.0, 0.0]),), r'center_of_mass is 1e\+300.* SI units'
+    ),
 }
 
 

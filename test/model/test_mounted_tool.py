@@ -1,33 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A tool is a body of the URDF: it weighs what it weighs, where it is."""
 
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.mounted_tool import mount_tool
-from robot_identification.model.mounted_tool import Tool
-from robot_identification.model.payload import Payload
-from robot_identification.model.payload import payload_from_parameters
-from robot_identification.model.payload import tool_frame
-from robot_identification.model.payload import tool_placements
+from robot_identification.model.mounted_tool import mount_tool, Tool
+from robot_identification.model.payload import (
+    Payload, payload_from_parameters, tool_frame, tool_placements,
+)
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.urdf import parse_urdf
 

@@ -1,28 +1,16 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Coulomb and viscous friction nearest to a law: itself where it is that, else the nearest."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.dictionary import DictionaryFriction
-from robot_identification.model.friction.nearest import nearest_plain_friction
-from robot_identification.model.friction.nearest import sliding_speeds
-from robot_identification.model.friction.nearest import sliding_torque
+from robot_identification.model.friction.nearest import (
+    nearest_plain_friction, sliding_speeds, sliding_torque,
+)
 from scipy.optimize import lsq_linear
 
 SPEEDS = sliding_speeds(2.0)

@@ -1,31 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The oracles agree with Pinocchio, with each other, and with what the literature prints."""
 
 import re
 
 import numpy as np
-from oracles import change_of_frame
-from oracles import dh_chain
-from oracles import gautier_khalil
-from oracles import lagrangian_regressor
-from oracles import newton_euler_regressor
-from oracles import pseudo_inertia
-from oracles import screw_x
-from oracles import screw_z
-from oracles import SYMBOLS
+from oracles import (
+    change_of_frame, dh_chain, gautier_khalil, lagrangian_regressor, newton_euler_regressor,
+    pseudo_inertia, screw_x, screw_z, SYMBOLS,
+)
 import pinocchio as pin
 import pytest
 

@@ -1,37 +1,21 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Identifiability classes in both conventions, and that the reasons given are the true ones."""
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
+from builders import joint, link, robot_urdf
 import numpy as np
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
+from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import link_frames
-from robot_identification.model.parameter_classes import CLASSES
-from robot_identification.model.parameter_classes import linear_classes
-from robot_identification.model.parameter_classes import physical_classes
-from robot_identification.model.parameter_classes import unidentifiable_reasons
+from robot_identification.model.parameter_classes import (
+    CLASSES, linear_classes, physical_classes, unidentifiable_reasons,
+)
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.regressor import inertial_regressor, Motion
+from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
 GROUND, WALL = (0.0, 0.0, 0.0), (np.pi / 2, 0.0, 0.0)

@@ -1,27 +1,14 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Names, units and places of the standard parameters belong together."""
 
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction import parse_friction
-from robot_identification.model.parameters import FrictionTerm
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.parameters import split_name
-from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.friction import FRICTION_LAWS, parse_friction
+from robot_identification.model.parameters import (
+    FrictionTerm, make_standard_parameters, split_name, StandardParameters,
+)
 
 
 def test_order_is_links_friction_by_kind_rotors():

@@ -1,44 +1,24 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A payload's parameters in any frame, and a model that carries it."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DataError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DataError, UsageError
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource, with_payload
+from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.payload import change_of_frame
-from robot_identification.model.payload import joint_parameters
-from robot_identification.model.payload import last_link
-from robot_identification.model.payload import Payload
-from robot_identification.model.payload import payload_from_parameters
-from robot_identification.model.payload import to_frame
-from robot_identification.model.payload import tool_frame
-from robot_identification.model.payload import with_payload
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.payload import (
+    change_of_frame, joint_parameters, last_link, Payload, payload_from_parameters, to_frame,
+    tool_frame,
+)
+from robot_identification.model.regressor import Motion, prior_inertial_parameters
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -149,13 +129,13 @@ def test_what_is_no_payload_is_refused(robots):
 
 def test_the_model_file_keeps_what_was_added(model_file, tmp_path):
     """Read again it predicts the same, and says which bodies are in its parameters."""
-    bare = load_identified_model(model_file)
+    bare = load_model(model_file)
     payload = Payload(
         1.5, np.array([0.01, 0.0, 0.08]), np.diag([0.01, 0.012, 0.008]), last_link(bare.robot)
     )
     path = tmp_path / 'with_payload.yaml'
-    path.write_text(dump_identified_model(with_payload(bare, payload)), encoding='utf-8')
-    again = load_identified_model(path)
+    path.write_text(dump_model(with_payload(bare, payload)), encoding='utf-8')
+    again = load_model(path)
     kept, = again.payloads
     assert (kept.mass, kept.frame) == (payload.mass, payload.frame)
     np.testing.assert_array_equal(kept.center_of_mass, payload.center_of_mass)

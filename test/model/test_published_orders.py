@@ -1,21 +1,9 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Parameters in the orders and frames of papers, and back."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 from oracles import change_of_frame
 import pinocchio as pin
@@ -23,16 +11,12 @@ import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
+from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import link_frames
-from robot_identification.model.parameters import INERTIAL_SYMBOLS
-from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.published_orders import find_order
-from robot_identification.model.published_orders import from_published
-from robot_identification.model.published_orders import permutation
-from robot_identification.model.published_orders import PUBLISHED_ORDERS
-from robot_identification.model.published_orders import published_rows
-from robot_identification.model.published_orders import to_published
+from robot_identification.model.parameters import INERTIAL_SYMBOLS, make_standard_parameters
+from robot_identification.model.published_orders import (
+    find_order, from_published, permutation, PUBLISHED_ORDERS, published_rows, to_published,
+)
 from robot_identification.model.regressor import prior_inertial_parameters
 
 FULL = make_standard_parameters(6, parse_friction('coulomb,viscous,offset'), True)

@@ -1,24 +1,12 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The regressor is the rigid body's inverse dynamics, and MuJoCo agrees."""
 
 from dataclasses import replace
 
 from builders import mixed_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import arrays
 import numpy as np
 import pinocchio as pin
@@ -26,22 +14,15 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.model import regressor
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import known_robots
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.catalogue import known_robots, share_directory
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import energy_regressor
-from robot_identification.model.regressor import inertial_regressor
-from robot_identification.model.regressor import initial_friction_states
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_blocks
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.regressor import RotorMotion
-from robot_identification.model.regressor import standard_torque
-from robot_identification.model.regressor import static_regressor
+from robot_identification.model.regressor import (
+    energy_regressor, inertial_regressor, initial_friction_states, Motion, observation_blocks,
+    observation_matrix, prior_inertial_parameters, rigid_torque, RotorMotion, standard_torque,
+    static_regressor,
+)
 
 NAMES = (*(known.name for known in known_robots()), 'mixed')
 

@@ -1,37 +1,20 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Gradients through the observation matrix, against Pinocchio's RNEA derivatives and slopes."""
 
 from dataclasses import replace
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
+from builders import joint, link, robot_urdf
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.friction import exclude_each_other
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction import exclude_each_other, FRICTION_LAWS, parse_friction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
+from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.regressor_gradient import RegressorGradient
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 
 NAMES = ('q', 'dq', 'ddq')

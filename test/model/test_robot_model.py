@@ -1,36 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Drives and encoders: what a driver says, and what the model makes of it; joints at rest."""
 
-from builders import joint
-from builders import link
-from builders import mixed_urdf
-from builders import robot_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from builders import joint, link, mixed_urdf, robot_urdf
+from hypothesis import given, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.robot_model import Drives
-from robot_identification.model.robot_model import JointEncoders
-from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.robot_model import plain_encoders
-from robot_identification.model.robot_model import unknown_drives
+from robot_identification.model.robot_model import (
+    Drives, JointEncoders, make_robot_model, plain_encoders, unknown_drives,
+)
 from robot_identification.model.urdf import parse_urdf
 
 # J. Rajagopal, R&D report, Bonn-Rhein-Sieg 2017, table 3.1 [deg], joints 1 to 5: what the youBot

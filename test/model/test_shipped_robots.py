@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The data of UR3, UR3e, UR10e and youBot arm: published facts, possible bodies, shapes."""
 
@@ -20,8 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.catalogue import load_robot, share_directory
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.robot_model import limits_of_urdf

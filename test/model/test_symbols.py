@@ -1,39 +1,21 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Readable expressions: the published lists by coefficient, and that they are true."""
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
+from builders import joint, link, robot_urdf
 import numpy as np
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
+from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.link_frames import link_frames
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.published_orders import PUBLISHED_ORDERS
-from robot_identification.model.published_orders import published_rows
+from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
 from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.symbols import find_symbols
-from robot_identification.model.symbols import latex_symbol
-from robot_identification.model.symbols import Monomial
-from robot_identification.model.symbols import Term
-from robot_identification.model.symbols import to_latex
-from robot_identification.model.symbols import to_plain
-from robot_identification.model.symbols import to_text
+from robot_identification.model.symbols import (
+    find_symbols, latex_symbol, Monomial, Term, to_latex, to_plain, to_text,
+)
 from robot_identification.model.urdf import parse_urdf
 
 DRIVES = {f'{symbol}{joint}': {} for symbol in ('fc', 'fv') for joint in range(1, 7)}

@@ -1,33 +1,16 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Robot descriptions: what is read and what is left out; test_hostile_urdfs: what is refused."""
 
-from builders import joint
-from builders import link
-from builders import mixed_urdf
-from builders import robot_urdf
-from builders import two_link_urdf
+from builders import joint, link, mixed_urdf, robot_urdf, two_link_urdf
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf import read_urdf
+from robot_identification.model.urdf import parse_urdf, read_urdf
 from robot_identification.model.urdf_variants import for_simulation
 
 MASS = 'mass value="1.5"'

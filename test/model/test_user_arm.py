@@ -1,40 +1,23 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """An arm of the user's, a URDF and a YAML: joints that slide, stand still or are coupled."""
 
 import json
 from pathlib import Path
 
-from builders import FINGERS
-from builders import joint
-from builders import link
-from builders import robot_urdf
+from builders import FINGERS, joint, link, robot_urdf
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.denavit_hartenberg import derive_table
-from robot_identification.model.link_frames import check_table
-from robot_identification.model.link_frames import link_frames
+from robot_identification.model.frames import check_table, link_frames
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
+from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.model.urdf_variants import for_simulation

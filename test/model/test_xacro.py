@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Xacro: expanded with arguments as URDFs are read, and stopped when it runs away."""
 
@@ -19,15 +8,11 @@ from pathlib import Path
 import subprocess
 import time
 
-from builders import run_command
-from builders import two_link_urdf
+from builders import run_command, two_link_urdf
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import MissingDependencyError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DescriptionError, MissingDependencyError, UsageError
 from robot_identification.model import xacro
-from robot_identification.model.urdf import parse_urdf
-from robot_identification.model.urdf import read_urdf
+from robot_identification.model.urdf import parse_urdf, read_urdf
 from robot_identification.model.xacro import expand_xacro
 
 needs_xacro = pytest.mark.skipif(

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the tests of the nodes share: a graph each, a short certified motion, a bag and a model."""
 
@@ -20,11 +9,9 @@ import pytest
 from recordings import designed_motion
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.experiment.simulated_run import simulate
-from robot_identification.experiment.simulated_run import write_simulated_bag
-from robot_identification.model.catalogue import load_robot
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.catalogue import load_robot, share_directory
 from robot_identification.pipeline import identify
+from robot_identification.recording.simulated_run import simulate, write_simulated_bag
 from robot_identification.report.save import save_identification
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import Sensors

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A driver of a real arm as the runner sees it: its services, actions, topics and message types.
@@ -23,6 +12,7 @@ follows trajectories exactly and many times faster than real time, does what a t
 import json
 from pathlib import Path
 import sys
+import time
 
 from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
@@ -30,24 +20,16 @@ from controller_manager_msgs.msg import ControllerState
 from controller_manager_msgs.srv import ListControllers
 import numpy as np
 import rclpy
-from rclpy.action import ActionServer
-from rclpy.action import CancelResponse
-from rclpy.action import GoalResponse
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException
-from rclpy.qos import DurabilityPolicy
-from rclpy.qos import QoSProfile
-from rclpy.qos import ReliabilityPolicy
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
-from robot_identification.simulation.controller import Knots
-from robot_identification.simulation.controller import TrajectoryController
+from robot_identification.simulation.controller import Knots, TrajectoryController
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_msgs.msg import Float64
-from std_msgs.msg import String
+from std_msgs.msg import Bool, Float64, String
 from trajectory_msgs.msg import JointTrajectory
-from ur_dashboard_msgs.msg import RobotMode
-from ur_dashboard_msgs.msg import SafetyMode
+from ur_dashboard_msgs.msg import RobotMode, SafetyMode
 
 CYCLE = 0.008
 FIRST_STAMP = 1000.0
@@ -74,6 +56,7 @@ class RealDriver:
         self.controller = TrajectoryController(np.array(settings['q']))
         self.factor, self.scaling, self.safety = 10.0, 1.0, SafetyMode.NORMAL
         self.now = self.progress = 0.0
+        self.cycled_at = time.monotonic()
         self.goal, self.ended, self.rejects = None, None, False
         self.ignored_cancels = 0
         self.told, self.due = 0, []
@@ -270,10 +253,12 @@ class RealDriver:
     # What it does
 
     def cycle(self):
-        """Move on by one cycle."""
+        """Move on by one cycle; in real time by what a busy machine made of it."""
         scaling = self.scaling if self.safety in (1, 2) else 0.0
-        self.now += self.factor * CYCLE
-        self.progress += self.factor * CYCLE * scaling
+        before, self.cycled_at = self.cycled_at, time.monotonic()
+        step = self.cycled_at - before if self.factor == 1.0 else self.factor * CYCLE
+        self.now += step
+        self.progress += step * scaling
         for order in list(self.due):
             if self.told >= order['trajectory'] and self.progress - self.begun >= order['after']:
                 self.due.remove(order)

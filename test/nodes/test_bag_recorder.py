@@ -1,21 +1,11 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The recorder writes every message as it came; the bag is whole however the recorder ends."""
 
 import json
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,25 +19,19 @@ from mcap_ros2.decoder import DecoderFactory
 import numpy as np
 import pytest
 from rcl_interfaces.srv import ListParameters
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification import __version__
 from robot_identification.errors import BagError
-from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.bag import RosbagsBackend
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
-from ros_helpers import acknowledged
-from ros_helpers import BEST_EFFORT
-from ros_helpers import deserialized
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import RELIABLE
-from ros_helpers import wait_until
+from robot_identification.nodes.recorder_bond import HEARTBEAT_TIMEOUT
+from robot_identification.recording.bag import read_recording, RosbagsBackend
+from ros_helpers import (
+    acknowledged, BEST_EFFORT, deserialized, LATCHED, own_graph, RELIABLE, wait_until,
+)
 from rosbags.highlevel import AnyReader
-from rosbags.typesys import get_typestore
-from rosbags.typesys import Stores
+from rosbags.typesys import get_typestore, Stores
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from std_srvs.srv import Trigger
 import yaml
 
@@ -395,31 +379,86 @@ def test_a_state_comes_as_a_heartbeat_while_it_records(recorder):
 
 
 def test_what_is_lost_is_counted(recorder):
-    """By stamps, in ~/state, in diagnostics and in the bag."""
+    """
+    Exactly what is not in the bag: in ~/state, in diagnostics and in the bag.
+
+    The recorder is stopped while more is published than a queue of 2000 holds, best effort and
+    with a depth of one; what it then finds is what was not lost.
+    """
+    recorder.qos = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
     reports = recorder.graph.hear(DiagnosticArray, '/diagnostics')
     recorder.start()
-    recorder.publish(100)
-    recorder.publish(1, first=99)
-    recorder.publish(100, first=107)
-    recorder.wait_for(messages=201, lost={'/joint_states': 7})
+
+    sent = []
+
+    def publish(number):
+        sent.extend(recorder.publish(number, first=len(sent)))
+
+    def is_heard(before):
+        """Publish one more message; best effort does not promise that the first one arrives."""
+        publish(1)
+        return recorder.state().get('messages', 0) > before
+
+    wait_until(lambda: is_heard(0), 'the first message')
+    recorder.process.process.send_signal(signal.SIGSTOP)
+    try:
+        publish(4000)
+    finally:
+        recorder.process.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: recorder.state()['messages'] > 100, 'what was not lost')
+    before = recorder.state()['messages']
+    wait_until(lambda: is_heard(before), 'the next message')
+    # The stamp of the last one once more.
+    recorder.publish(1, first=len(sent) - 1)
 
     def report():
         for array in reports:
             (status,) = array.status
             values = {value.key: value.value for value in status.values}
-            if values.get('/joint_states lost') == '7':
+            if values.get('/joint_states duplicates') == '1':
                 return status, values
         return None
 
-    status, values = wait_until(report, 'diagnostics that tell of the loss')
+    status, values = wait_until(report, 'diagnostics that tell of the duplicate')
+    answer = recorder.graph.call(STOP)
+    assert answer.success, answer.message
+    found = [int(value) for _, value in read_by_mcap(recorder.bag)]
+    lost = len(sent) - found[0] - len(set(found))
+    assert lost > 100
     assert status.name == 'bag_recorder: recording'
-    assert status.message == '7 messages lost'
-    assert values['/joint_states duplicates'] == '1'
+    assert status.message == f'{lost} messages lost'
+    assert values['/joint_states lost'] == str(lost)
     assert {'/joint_states rate [Hz]', 'bytes', 'free [MB]', 'lag [s]'} <= set(values)
-    recorder.stop()
     noted = RosbagsBackend().metadata(recorder.bag)
-    assert json.loads(noted['lost_messages']) == {'/joint_states': 7}
+    assert json.loads(noted['lost_messages']) == {'/joint_states': lost}
     assert json.loads(noted['duplicate_messages']) == {'/joint_states': 1}
+
+
+def test_bursts_restarts_and_a_second_publisher_lose_nothing(recorder):
+    """Pauses of many periods, numbers that begin again, and numbers of two at a time."""
+    node = recorder.graph.node
+    recorder.start()
+    for burst in range(5):
+        recorder.publish(100, first=5000 * burst)
+        recorder.wait_for(messages=100 * (burst + 1), lost={'/joint_states': 0})
+    node.destroy_publisher(recorder.publisher)
+    again = node.create_publisher(JointState, '/joint_states', RELIABLE)
+    wait_until(again.get_subscription_count, 'the recorder to listen')
+    second = node.create_publisher(JointState, '/joint_states', RELIABLE)
+    for number in range(50):
+        again.publish(joint_state(number))
+    wait_until(second.get_subscription_count, 'the recorder to listen to the second one')
+    for number in range(50):
+        again.publish(joint_state(50 + number))
+        second.publish(joint_state(number))
+    recorder.wait_for(messages=650, lost={'/joint_states': 0})
+    node.destroy_publisher(second)
+    recorder._publisher = again
+    recorder.publish(50, first=100)
+    assert '700 messages' in recorder.stop()
+    assert json.loads(RosbagsBackend().metadata(recorder.bag)['lost_messages']) == {
+        '/joint_states': 0
+    }
 
 
 def test_one_message_does_not_wait_for_others(recorder):
@@ -434,7 +473,9 @@ def test_one_message_does_not_wait_for_others(recorder):
     recorder.stop()
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    'number', [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
+)
 def test_a_signal_leaves_a_whole_bag(own_recorder, number):
     """Whoever ends the recorder while it records keeps every message up to then."""
     recorder = own_recorder
@@ -537,6 +578,72 @@ def test_a_full_disk_ends_the_recording_with_a_reason(recorder):
     assert len(read_by_rosbags(recorder.bag)) == 5
 
 
+def shorten(bag):
+    """Take away what was written."""
+    (bag / f'{bag.name}.mcap').write_bytes(b'')
+
+
+def move(bag):
+    """Give the folder another name."""
+    bag.rename(bag.with_name('elsewhere'))
+
+
+def replace(bag):
+    """Put another bag of the same name, with a file of another program, at its place."""
+    move(bag)
+    bag.mkdir()
+    (bag / f'{bag.name}.mcap').write_bytes(bytes(1_000_000))
+
+
+@pytest.mark.parametrize('take_away', [shutil.rmtree, shorten, move, replace])
+def test_a_bag_that_is_taken_away_is_noticed_at_once(recorder, take_away):
+    """
+    Before 0.4 s are over, after which a runner stops its motion for want of a heartbeat.
+
+    The folder is named, and no answer says that it holds messages; what is at its place stays.
+    """
+    recorder.start()
+    going, sent = threading.Event(), []
+    publisher = threading.Thread(target=stream, args=(recorder.publisher, going, sent))
+    publisher.start()
+    try:
+        wait_until(lambda: recorder.state().get('messages', 0) > 100, 'messages')
+        take_away(recorder.bag)
+        taken_at = time.monotonic()
+        state = recorder.wait_for(state='FAULT')
+        assert time.monotonic() - taken_at < HEARTBEAT_TIMEOUT
+    finally:
+        going.set()
+        publisher.join()
+    assert str(recorder.bag) in state['reason']
+    assert 'record again into a new folder' in state['reason']
+    assert 'messages in' not in state['reason']
+    left = sorted(path.name for path in recorder.bag.glob('*'))
+    assert left == ([f'{recorder.bag.name}.mcap'] if recorder.bag.exists() else [])
+    answer = recorder.graph.call(STOP)
+    assert not answer.success
+    assert 'can be read there' in answer.message
+
+
+def test_stop_does_not_claim_a_bag_that_was_deleted_just_before(recorder):
+    """Also where no heartbeat came in between: the recorder is stopped meanwhile."""
+    recorder.start()
+    recorder.publish(10)
+    recorder.wait_for(messages=10)
+    client = recorder.graph.node.create_client(Trigger, STOP)
+    wait_until(client.service_is_ready, 'the service to stop')
+    recorder.process.process.send_signal(signal.SIGSTOP)
+    try:
+        shutil.rmtree(recorder.bag)
+        future = client.call_async(Trigger.Request())
+    finally:
+        recorder.process.process.send_signal(signal.SIGCONT)
+    answer = recorder.graph.answer(future)
+    assert not answer.success
+    assert 'was deleted' in answer.message
+    assert not recorder.bag.exists()
+
+
 def test_too_little_space_is_refused(recorder):
     """Before anything is written: less than the minimum, or than twice the estimate."""
     assert recorder.publisher
@@ -629,6 +736,7 @@ from control_msgs.msg import JointTolerance
 import rclpy
 from rclpy.qos import DurabilityPolicy
 from rclpy.qos import QoSProfile
+from rclpy.qos import ReliabilityPolicy
 from ur_dashboard_msgs.msg import SafetyMode
 
 rclpy.init()

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What a parameter may be is decided at once, whatever it is, and said with value and limit."""
 
@@ -20,13 +9,10 @@ import re
 import time
 import tracemalloc
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.nodes.bounds import LONGEST_LIST
-from robot_identification.nodes.bounds import LONGEST_TEXT
-from robot_identification.nodes.bounds import ParameterBounds
+from robot_identification.nodes.bounds import LONGEST_LIST, LONGEST_TEXT, ParameterBounds
 
 SHARE = ParameterBounds(0.0, 1.0)
 

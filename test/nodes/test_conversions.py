@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Messages speak the driver's readings, arrays the model's positions."""
 
@@ -18,12 +7,10 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.robot_model import JointEncoders
-from robot_identification.model.robot_model import plain_encoders
-from robot_identification.nodes.conversions import joint_state
-from robot_identification.nodes.conversions import joint_values
-from robot_identification.nodes.conversions import knots_to_message
-from robot_identification.nodes.conversions import message_to_knots
+from robot_identification.model.robot_model import JointEncoders, plain_encoders
+from robot_identification.nodes.conversions import (
+    joint_state, joint_values, knots_to_message, message_to_knots,
+)
 from robot_identification.simulation.controller import Knots
 from std_msgs.msg import Header
 

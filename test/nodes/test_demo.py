@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The demo through the command line: from nothing to a judged model, and nothing left behind."""
 
@@ -25,7 +14,7 @@ import time
 
 from long_tests import long_test
 import pytest
-from robot_identification.experiment.bag import read_recording
+from robot_identification.recording.bag import read_recording
 from ros_helpers import wait_until
 
 # As typed, but for the length of the searches, which would be half of the time.
@@ -159,7 +148,8 @@ def test_ctrl_c_in_motion(demo, ur5):
     [signal.SIGINT, signal.SIGINT],
     pytest.param([signal.SIGTERM], marks=long_test),
     pytest.param([signal.SIGHUP], marks=long_test),
-], ids=['Ctrl-C twice', 'SIGTERM', 'SIGHUP'])
+    pytest.param([signal.SIGQUIT], marks=long_test),
+], ids=['Ctrl-C twice', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
 def test_however_it_is_ended_no_process_is_left(demo, signals):
     """An impatient user, a service manager and a closed terminal must not leave a robot behind."""
     demo.wait_for('experiment_coordinator', 'designing')

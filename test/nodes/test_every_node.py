@@ -1,28 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What every node has to do: describe its parameters, keep their ranges, start and end cleanly."""
 
 import ast
+from itertools import cycle
 from pathlib import Path
 import signal
+import subprocess
+import sys
 
 import pytest
 from rcl_interfaces.msg import ParameterType
-from rcl_interfaces.srv import DescribeParameters
-from rcl_interfaces.srv import ListParameters
-from rcl_interfaces.srv import SetParameters
+from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters
 from rclpy.parameter import Parameter
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -140,6 +130,64 @@ def test_parameters_are_described_and_ranged(graph, tmp_path, name):
     code = graph.exit_code(node, 5.0)
     # The coordinator was waiting for the others; the other nodes had nothing to do.
     assert code == 0 if name != 'experiment_coordinator' else code != 0
+
+
+# Each needs a graph of its own: they are the robot, or wait for all others.
+ALONE = ('experiment_coordinator', 'simulated_effort_joint')
+
+
+@pytest.mark.parametrize('names', [
+    [name for name in executables() if name not in ALONE], *([name] for name in ALONE),
+], ids=['most', *ALONE])
+def test_a_closed_terminal_ends_a_node_well(graph, tmp_path, names):
+    """
+    SIGHUP, as of a lost ssh connection, and SIGQUIT do what SIGTERM does, without a traceback.
+
+    All nodes are run by one function, so that every second one gets the other signal.
+    """
+    given = {'experiment_coordinator': {
+        'output': str(tmp_path), 'simulation_token': 'of this test',
+    }}
+    nodes = [graph.start(name, given.get(name)) for name in names]
+    for name in names:
+        graph.answer(graph.request(
+            ListParameters, f'/{name}/list_parameters', ListParameters.Request()
+        ))
+    for node, number in zip(nodes, cycle((signal.SIGHUP, signal.SIGQUIT)), strict=False):
+        assert node.exit_code is None
+        node.process.send_signal(number)
+    for node in nodes:
+        code = graph.exit_code(node, 10.0)
+        assert code == 0 if node.name != 'experiment_coordinator' else code > 0
+
+
+# A node whose parent ignores a closed terminal.
+IGNORING = """
+import signal
+from robot_identification.nodes.bag_recorder import main
+for number in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_IGN)
+main()
+"""
+
+
+def test_what_nohup_ignores_stays_ignored(graph):
+    """SIGHUP and SIGQUIT do nothing then; SIGTERM ends the node as ever."""
+    process = subprocess.Popen([sys.executable, '-c', IGNORING], env=graph.environment)
+    try:
+        for number in (None, signal.SIGHUP, signal.SIGQUIT):
+            if number is not None:
+                process.send_signal(number)
+            # Signals are seen before the next request is served.
+            answer = graph.answer(graph.request(
+                ListParameters, '/bag_recorder/list_parameters', ListParameters.Request()
+            ))
+            assert answer.result.names
+        process.terminate()
+        assert process.wait(10.0) == 0
+    finally:
+        process.kill()
+        process.wait()
 
 
 REFUSED_STARTS = {

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The coordinator goes through its programs, and leaves to a person what is a person's to do.
@@ -30,10 +19,9 @@ from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import parameter_value_to_python
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.experiment.bag import read_recording
 from robot_identification.model.catalogue import configuration_sha256
-from ros_helpers import LATCHED
-from ros_helpers import wait_until
+from robot_identification.recording.bag import read_recording
+from ros_helpers import LATCHED, wait_until
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 

@@ -1,130 +1,16 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The experiment runner moves the simulated robot's node, and brings it to rest."""
 
-import json
 import signal
 
 from long_tests import long_test
+from nodes.simulated_experiment import COMMANDS, Experiment
 import numpy as np
 import pytest
-from ros_helpers import LATCHED
-from ros_helpers import seconds
 from ros_helpers import wait_until
-from sensor_msgs.msg import JointState
-from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
-
-COMMANDS = '/scaled_joint_trajectory_controller/joint_trajectory'
-TRUE_STATES = '/simulated_robot/noise_free_joint_states'
-TOKEN = 'shared by these two'
-# Above the velocity that a bare hold command leaves in no time.
-IN_MOTION = 0.3
-ATTEMPTS = 4
-
-
-class Experiment:
-    """A runner and the simulated robot that was started with it, beside each other."""
-
-    def __init__(self, graph, trajectory, trajectory_file, factor):
-        self.graph, self.trajectory = graph, trajectory
-        start = trajectory.sample(np.zeros(1)).q[0] + 0.05
-        self.robot = graph.start('simulated_robot', {
-            'real_time_factor': factor, 'publish_truth': True, 'simulation_token': TOKEN,
-            'initial_positions': start.tolist(), 'discovery_time': 0.0,
-        })
-        self.runner = graph.start('experiment_runner', {
-            'simulation_token': TOKEN, 'use_sim_time': True, 'approach_speed': 1.0,
-            'trajectory_file': str(trajectory_file), 'arm.sha256': trajectory.sha256,
-            'dry_run': False, 'ladder': False, 'require_recorder': False,
-        })
-        self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
-        self.true_states = graph.hear(JointState, TRUE_STATES)
-
-    @property
-    def state(self):
-        """What the runner last said."""
-        return json.loads(self._states[-1].data) if self._states else {'state': None}
-
-    def reaches(self, wanted):
-        """
-        Wait for a state of the runner; return whether it was reached.
-
-        It is not where a busy machine does not serve the robot for 0.2 s: a fault, too.
-        """
-        wait_until(
-            lambda: self.state['state'] in (wanted, 'FAULT'), f'{wanted}, it is {self.state}'
-        )
-        if self.state['state'] == 'FAULT':
-            assert 'no joint state' in self.state['reason'], self.state
-        return self.state['state'] == wanted
-
-    def execute(self, wanted='EXECUTING'):
-        """Arm and execute, again after a stall of this machine; return in the state wanted."""
-        for _ in range(ATTEMPTS):
-            wait_until(
-                lambda: self.graph.call('/experiment_runner/arm').success, 'the runner to be armed'
-            )
-            answer = self.graph.call('/experiment_runner/execute')
-            if answer.success and self.reaches('EXECUTING') and self.reaches(wanted):
-                return
-        pytest.fail(f'{ATTEMPTS} attempts, now {self.state}')
-
-    def execute_fast(self):
-        """Execute, again after a stall of this machine; return in full motion."""
-        for _ in range(ATTEMPTS):
-            self.execute()
-            wait_until(
-                lambda: self.speed() > IN_MOTION or self.state['state'] != 'EXECUTING',
-                'full motion, or its end',
-            )
-            if self.speed() > IN_MOTION:
-                return
-        pytest.fail(f'{ATTEMPTS} attempts, now {self.state}')
-
-    def speed(self):
-        """Return the highest true joint speed at present [rad/s]."""
-        return np.max(np.abs(self.true_states[-1].velocity))
-
-    def time(self):
-        """Return the simulated time [s]."""
-        return seconds(self.true_states[-1].header.stamp)
-
-    def wait(self, duration):
-        """Wait for a span of simulated time."""
-        end = self.time() + duration
-        wait_until(lambda: self.time() >= end, f'{duration} s of simulated time')
-
-    def check_smooth_stop(self, first, model):
-        """
-        Check that from the state `first` on the arm slowed down smoothly, and rests.
-
-        A joint that is simply told to hold decelerates with ten times the limit and more. What is
-        left to the stop is that it starts from a measurement of some milliseconds ago.
-        """
-        states = self.true_states[first:]
-        stamps = np.array([seconds(state.header.stamp) for state in states])
-        q = np.array([state.position for state in states])
-        dq = np.array([state.velocity for state in states])
-        assert np.max(np.abs(dq[0])) > 0.5 * IN_MOTION
-        acceleration = np.diff(dq, axis=0) / np.diff(stamps)[:, None]
-        assert np.max(np.abs(acceleration)) < 2.0 * np.min(model.limits.acceleration)
-        resting = stamps > stamps[-1] - 2.0
-        assert np.count_nonzero(resting) > 100
-        assert np.max(np.ptp(q[resting], axis=0)) < 0.01
-        assert np.max(np.abs(dq[resting])) < 0.01
 
 
 @pytest.fixture
@@ -166,9 +52,17 @@ def test_abort_brings_it_to_rest(slow_experiment, ur5):
     assert experiment.state['state'] == 'FAULT'
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [
+    signal.SIGINT, signal.SIGHUP, *(
+        pytest.param(number, marks=long_test) for number in (signal.SIGTERM, signal.SIGQUIT)
+    ),
+])
 def test_interruption_brings_it_to_rest(slow_experiment, ur5, number):
-    """Who ends the runner in motion ends the motion first; the exit code says so."""
+    """
+    Who ends the runner in motion ends the motion first; the exit code says so.
+
+    The arm is never faster than planned; 10 % are the servo's, which overshoots.
+    """
     experiment = slow_experiment
     experiment.execute_fast()
     first = len(experiment.true_states)
@@ -177,6 +71,9 @@ def test_interruption_brings_it_to_rest(slow_experiment, ur5, number):
     assert experiment.speed() < 0.03
     experiment.wait(2.5)
     experiment.check_smooth_stop(first, ur5)
+    planned = experiment.trajectory.sample(experiment.trajectory.times(100.0)).dq
+    executed = [state.velocity for state in experiment.true_states[first:]]
+    assert np.max(np.abs(executed)) < 1.1 * np.max(np.abs(planned))
 
 
 def test_a_dead_robot_is_a_fault(experiment):
@@ -211,7 +108,7 @@ FAULTS = {
     'a program that ends': ({'inject.program_running': False}, 'program'),
     'another controller': ({'inject.controller_active': False}, 'inactive'),
     'silence': ({'inject.silence': True}, 'no joint state'),
-    'values that are frozen': ({'inject.freeze': True}, 'tracking error'),
+    'values that are frozen': ({'inject.freeze': True}, 'repeat the same one'),
     'a clock that is set': ({'inject.clock_jump': -30.0}, 'stamps'),
 }
 

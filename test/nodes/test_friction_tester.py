@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The friction tester: arming, pre-test and test on a simulated wheel, and every way to end."""
 
@@ -18,25 +7,20 @@ import json
 import re
 import signal
 
-from nodes.effort_robot import COMMANDS
-from nodes.effort_robot import EffortRobot
-from nodes.effort_robot import HELD
-from nodes.effort_robot import JOINT
+from nodes.effort_robot import COMMANDS, EffortRobot, HELD, JOINT
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.estimation.break_away import load_break_away
 from robot_identification.model.catalogue import load_robot
+from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.friction_tester import CAP_FACTOR
 from robot_identification.nodes.tested_joint import JointUnderTest
 from robot_identification.simulation.effort_joint import EffortJointConstants
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import wait_until
+from robot_identification.studies.break_away.estimate import load_break_away
+from ros_helpers import LATCHED, own_graph, wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 
 NODE = '/friction_tester'
 # A base wheel of the youBot (report, section 4.2.1); its inertia is that of a rotor of 1.35e-5
@@ -218,6 +202,23 @@ def test_nobody_else_may_command(tester):
     tester.assert_ended('somebody_else publishes')
     wait_until(lambda: 'somebody_else' in tester.call('arm').message, 'the other one known')
     tester.graph.remove_node(other)
+
+
+def test_an_arm_that_another_node_has_claimed_is_left_alone(tester):
+    """Though it publishes no commands: it may send goals, or wait for its turn."""
+    rival = tester.graph.add_node('rival')
+    claim = ArmClaim(rival, 'joint_states')
+    claim.acquire([HELD, JOINT])
+    wait_until(lambda: 'claimed by /rival' in tester.call('arm').message, 'a refusal')
+    claim.release()
+    tester.begin(mode='break_away', torque_cap=0.2, dry_run=False, overwrite=True)
+    with pytest.raises(UnsafeMotionError, match='is claimed by'):
+        claim.acquire([JOINT])
+    tester.call('abort')
+    tester.assert_ended('aborted by a call')
+    claim.acquire([JOINT])
+    claim.release()
+    tester.graph.remove_node(rival)
 
 
 def test_silence_and_the_end_of_the_process_zero_the_torque(tester):

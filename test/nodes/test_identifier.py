@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The identifier node gives what the pipeline gives, one identification at a time."""
 
@@ -28,18 +17,13 @@ from many_calls import call_at_once
 import numpy as np
 import pytest
 from rcl_interfaces.srv import ListParameters
-from recordings import Driver
-from recordings import execute
-from recordings import write_small_arm
+from recordings import Driver, execute, write_small_arm
 from robot_identification.cli.identify import add_parser
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.model.model_file import load_model
 from robot_identification.simulation.truth import draw_truth
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import wait_until
-from std_msgs.msg import Float32
-from std_msgs.msg import String
+from ros_helpers import LATCHED, own_graph, wait_until
+from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger
 
 IDENTIFY, ABORT = '/identifier/identify', '/identifier/abort'
@@ -136,7 +120,7 @@ def test_gives_the_model_of_the_pipeline(identifier, bag, plain_identification, 
     assert answer.success, answer.message
 
     expected = identification.model
-    model = load_identified_model(output / 'identified_model.yaml')
+    model = load_model(output / 'identified_model.yaml')
     assert model.reduction.names == expected.reduction.names
     np.testing.assert_array_equal(model.theta_base, expected.theta_base)
     np.testing.assert_allclose(model.covariance, expected.covariance, rtol=1e-12)
@@ -209,7 +193,7 @@ def test_identifies_the_robot_that_is_described(identifier, bag, tmp_path, ur5):
     graph.node.destroy_publisher(description)
     identifier.configure(use_robot_description=False)
     assert answer.success, answer.message
-    model = load_identified_model(tmp_path / 'result' / 'identified_model.yaml')
+    model = load_model(tmp_path / 'result' / 'identified_model.yaml')
     assert '7.5' in model.robot.urdf.text
     assert model.robot.urdf_sha256 != ur5.urdf_sha256
 

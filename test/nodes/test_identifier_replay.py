@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What is identified from a replay is what is identified from the bag.
@@ -23,17 +12,13 @@ import json
 import shutil
 import subprocess
 
-from bag_player import BagPlayer
-from bag_player import read_messages
+from bag_player import BagPlayer, read_messages
 import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
-from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.bag import write_joint_states
-from robot_identification.model.model_file import load_identified_model
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import wait_until
+from robot_identification.model.model_file import load_model
+from robot_identification.recording.bag import read_recording, write_joint_states
+from ros_helpers import LATCHED, own_graph, wait_until
 from std_msgs.msg import String
 
 # Of `plain_identification`.
@@ -85,7 +70,7 @@ class Replayed:
         assert not self.graph.configure('identifier', {'identify.output': str(output)})
         answer = self.graph.call(IDENTIFY, 120.0)
         assert answer.success, answer.message
-        return load_identified_model(output / 'identified_model.yaml')
+        return load_model(output / 'identified_model.yaml')
 
 
 @pytest.fixture(scope='module')
@@ -167,7 +152,7 @@ def test_a_loop_at_ten_times_the_rate_is_heard_once(
     assert took >= recorded_time(recorded) / 10.0 - 0.01
     told = replayed.wait_for('DONE')
     assert str(output) in told['reason']
-    check_same(load_identified_model(output / 'identified_model.yaml'), plain_identification.model)
+    check_same(load_model(output / 'identified_model.yaml'), plain_identification.model)
     assert [data for *_, data in read_messages(heard)] == [data for *_, data in recorded]
 
 

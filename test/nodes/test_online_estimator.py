@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The live estimator over DDS: payload, friction and advice from joint states in any order."""
 
@@ -19,21 +8,17 @@ import re
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
-from estimation.payload_cases import BODY
-from estimation.payload_cases import carrying
-from estimation.payload_cases import true_arm
 from geometry_msgs.msg import InertiaStamped
 import numpy as np
 import pytest
 from recordings import fourier_motion
+from robot_identification.nodes.online_estimator import LONGEST_REST
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import inverse_dynamics
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import wait_until
+from ros_helpers import LATCHED, own_graph, wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
+from studies.payload_cases import BODY, carrying, true_arm
 
 RATE = 125.0
 # Joint states published at once: what comes faster than it is read may be lost.
@@ -52,6 +37,7 @@ class Estimator:
         self.stamp = 1000.0
         self.node = graph.start('online_estimator', {
             'model_file': str(model_file), 'trajectories': str(folder), 'advice_period': 0.5,
+            'publish_period': 0.1,
         })
         self.payloads = graph.hear_matched(InertiaStamped, f'{NODE}/payload')
         self.coulomb = graph.hear_matched(JointState, f'{NODE}/friction/coulomb')
@@ -121,6 +107,13 @@ class Estimator:
         found = re.match(r'still heating, wait about (\d+) minutes? \(', text)
         return float(found[1]) if found else float('nan')
 
+    def diagnosed(self, what):
+        """Return the newest value of its diagnostics with this name, None before there is one."""
+        return next((
+            float(value.value) for message in reversed(self.statuses)
+            for status in message.status for value in status.values if value.key == what
+        ), None)
+
     def told(self):
         """Return level and message of what it told of itself."""
         return [
@@ -189,22 +182,28 @@ def test_nonsense_is_refused_and_a_jump_of_the_clock_survived(running):
 
 def test_advice_by_temperatures(running):
     """An arm that warms up: how long to wait; temperatures that are none are refused."""
-    running.advice.clear()
     running.temperatures.publish(Float64MultiArray(data=[20.0, float('nan')]))
-    for k in range(61):
-        # Temperatures have no stamp: they get that of the joint state before, which must have
-        # been read; it may be lost, and a repeated one does no harm.
-        running.stamp += 28.0
-        state = running.message(running.stamp, *np.zeros((3, 6)))
-        for _ in range(5):
-            running.joint_states.publish(state)
-        running.pause()
-        warm = 38.0 - 14.0 * np.exp(-28.0 * k / 1200.0)
+    wait_until(lambda: running.diagnosed('temperatures refused'), 'the refusal')
+    # After a pause another curve begins, whatever was read before.
+    running.stamp += 2.0 * LONGEST_REST
+    for k in range(16):
+        # Temperatures have no stamp: they get that of the newest joint state, which therefore
+        # has to be read first. 110 s are less than the pause after which a curve begins.
+        running.stamp += 110.0
+        running.joint_states.publish(running.message(running.stamp, *np.zeros((3, 6))))
+        newest = pytest.approx(running.stamp, abs=2e-3)
+        wait_until(
+            lambda: running.diagnosed('newest stamp [s]') == newest, 'it to be read'  # noqa: B023
+        )
+        read = running.diagnosed('temperatures') or 0.0
+        warm = 38.0 - 14.0 * np.exp(-110.0 * k / 1200.0)
         running.temperatures.publish(Float64MultiArray(data=[warm] * 6))
-        running.pause()
-    # The end is 14 exp(-1680 s / 1200 s) = 3.5 K away, and within 0.5 K after 39 minutes. Before
-    # all temperatures have been read the answer is a longer one; some may have a stamp too early.
-    wait_until(lambda: abs(running.minutes() - 39.0) < 12.0, 'the advice')
+        wait_until(
+            lambda: (running.diagnosed('temperatures') or 0.0) > read, 'temperatures'  # noqa: B023
+        )
+    running.advice.clear()
+    # The end is 14 exp(-1650 s / 1200 s) = 3.5 K away, and within 0.5 K after 39 minutes.
+    wait_until(lambda: abs(running.minutes() - 39.0) < 3.0, 'the advice')
     assert any(
         level == b'\2' and 'joint temperatures are' in text for level, text in running.told()
     )

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The SROS 2 policies shipped are those of the nodes, and give motion to the runner alone."""
 
@@ -21,17 +10,11 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from ros_helpers import own_graph
-from ros_helpers import wait_until
-from security_policies import COORDINATOR
-from security_policies import FOLDER
-from security_policies import LISTS
-from security_policies import OPERATOR
-from security_policies import policy_text
-from security_policies import rights_on_graph
-from security_policies import RUNNER
-from security_policies import SIMULATED
-from security_policies import STARTED_WITH
+from ros_helpers import own_graph, wait_until
+from security_policies import (
+    COORDINATOR, FOLDER, LISTS, OPERATOR, policy_text, rights_on_graph, RUNNER, SIMULATED,
+    STARTED_WITH,
+)
 
 NAMES = (*STARTED_WITH, OPERATOR)
 MOTION = ('joint_trajectory', 'follow_joint_trajectory')
@@ -116,7 +99,11 @@ def test_what_is_asked_is_answered():
     offered = {
         absolute(name, node) for node, rights in policies.items() for name in rights['reply']
     }
-    drivers = {'/controller_manager/list_controllers'}
+    drivers = {
+        '/controller_manager/list_controllers',
+        *(f'/{controller}/{verb}_parameters' for verb in ('get', 'list')
+          for controller in ('joint_trajectory_controller', 'scaled_joint_trajectory_controller')),
+    }
     for node, rights in policies.items():
         assert {absolute(name, node) for name in rights['request']} <= offered | drivers, node
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What RViz is given: the tool's path, the boxes of the cell, the nearest approach."""
 
@@ -21,9 +10,8 @@ try:
     from visualization_msgs.msg import Marker
 except ImportError as error:
     pytest.skip(f'needs visualization_msgs: {error}', allow_module_level=True)
-from robot_identification.excitation.collision import CollisionModel
-from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.tool_path import tool_path
+from robot_identification.excitation.collision import CollisionModel, Obstacle
+from robot_identification.excitation.tool_motion import tool_path
 from robot_identification.nodes.preview import preview_markers
 
 OBSTACLES = (
@@ -87,7 +75,23 @@ def test_the_nearest_approach_is_where_the_certificate_has_it(ur5, trajectory, m
 def test_motions_without_a_proof_have_no_nearest_approach(ur5, trajectory):
     open_cell = trajectory.with_certificate({**trajectory.certificate, 'collision': 'off'})
     array = preview_markers(ur5, open_cell, (), Marker().header.stamp)
-    assert [marker.ns for marker in array.markers[1:]] == ['path']
+    assert [marker.ns for marker in array.markers[1:]] == ['path', 'not_checked']
+    assert array.markers[-1].text == 'collision: NOT CHECKED'
+
+
+def test_what_was_not_checked_stands_above_the_start(ur5, trajectory, markers):
+    """A text with the reason; nothing where everything was checked."""
+    assert ('not_checked', 0) not in markers
+    gaps = [{'kind': 'torque', 'joints': list(ur5.joint_names), 'reason': 'no masses'},
+            {'kind': 'velocity', 'joints': ['elbow_joint'], 'reason': 'no limit'}]
+    known = trajectory.with_certificate({**trajectory.certificate, 'not_checked': gaps})
+    text = preview_markers(ur5, known, (), Marker().header.stamp).markers[-1]
+    assert (text.ns, text.type) == ('not_checked', Marker.TEXT_VIEW_FACING)
+    assert text.text == (
+        'torque: NOT CHECKED\n  no masses\nvelocity of elbow_joint: NOT CHECKED\n  no limit'
+    )
+    start = tool_path(ur5, trajectory.sample(np.zeros(1)).q)[0]
+    np.testing.assert_allclose(vector(text.pose.position) - start, [0.0, 0.0, 0.2], atol=1e-12)
 
 
 def test_frames_may_have_a_prefix(ur5, trajectory, markers):

@@ -1,28 +1,14 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The time of a replay is that of its stamps, and its second pass is known."""
 
 import struct
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.nodes.replay_clock import NANOSECONDS
-from robot_identification.nodes.replay_clock import ReplayClock
-from robot_identification.nodes.replay_clock import stamp_of
+from robot_identification.nodes.replay_clock import NANOSECONDS, ReplayClock, stamp_of
 
 START = 1_700_000_000 * NANOSECONDS
 STEP = 8_000_000

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The RTDE reader: what a robot tells is on topics, and what is wrong is on /diagnostics."""
 
@@ -21,33 +10,17 @@ import signal
 from xml.etree import ElementTree
 
 from builtin_interfaces.msg import Time
-from diagnostic_msgs.msg import DiagnosticArray
-from diagnostic_msgs.msg import DiagnosticStatus
-from fake_rtde_server import Behaviour
-from fake_rtde_server import FakeRtdeServer
-from fake_rtde_server import FIELDS
-from fake_rtde_server import text
-from fake_rtde_server import value
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from fake_rtde_server import Behaviour, FakeRtdeServer, FIELDS, text, value
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
-from robot_identification.experiment.bag import BagWriter
-from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.bag import RosbagsBackend
-from robot_identification.experiment.rtde import TYPES
-from robot_identification.experiment.rtde_stream import Arrivals
-from robot_identification.experiment.rtde_stream import CONNECTING
-from robot_identification.experiment.rtde_stream import RECEIVING
-from robot_identification.experiment.rtde_stream import REFUSED
-from robot_identification.experiment.rtde_stream import StreamStatus
 from robot_identification.nodes.recording_types import definitions_of
-from robot_identification.nodes.rtde_reader import judge
-from robot_identification.nodes.rtde_reader import KEYS
-from robot_identification.nodes.rtde_reader import MESSAGES
-from robot_identification.nodes.rtde_reader import robot_time
-from ros_helpers import own_graph
-from ros_helpers import seconds
-from ros_helpers import wait_until
+from robot_identification.nodes.rtde_reader import judge, KEYS, MESSAGES, robot_time
+from robot_identification.recording.bag import BagWriter, read_recording, RosbagsBackend
+from robot_identification.rtde.client import TYPES
+from robot_identification.rtde.stream import Arrivals, CONNECTING, RECEIVING, REFUSED, StreamStatus
+from ros_helpers import own_graph, seconds, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 

@@ -1,41 +1,26 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the runner asks for before it moves anything, and what ends a motion."""
 
 import json
+import math
 import signal
 import time
 
-from nodes.ideal_robot import IdealRobot
-from nodes.ideal_robot import Runner
+from nodes.ideal_robot import ATTEMPTS, IdealRobot, Runner
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
-from robot_identification.excitation.lab_safety import kinematics_sha256
-from robot_identification.excitation.ladder import DRY_RUN
-from robot_identification.excitation.ladder import note_rung
-from robot_identification.excitation.ladder import record_path
-from robot_identification.excitation.ladder import SLOW
-from robot_identification.excitation.ladder import Subject
+from robot_identification.execution.commissioning import (
+    DRY_RUN, note_rung, record_path, SLOW, Subject,
+)
+from robot_identification.execution.safety import kinematics_sha256
+from robot_identification.execution.stop import DURATIONS
+from robot_identification.execution.watch import FRESH
 from robot_identification.files import read_yaml
-from ros_helpers import LATCHED
-from ros_helpers import seconds
-from ros_helpers import wait_until
-from std_msgs.msg import Bool
-from std_msgs.msg import String
-from std_msgs.msg import UInt8
+from ros_helpers import LATCHED, seconds, wait_until
+from std_msgs.msg import Bool, String, UInt8
 from std_srvs.srv import Trigger
 
 LADDER = {'ladder': True}
@@ -293,28 +278,43 @@ def test_a_runner_that_did_not_run_ends_the_motion(make_desk):
     rests_after(robot, runner, told)
 
 
-def test_stops_within_a_second_of_the_recorders_death(graph, make_desk):
-    """At rest by then, in real time; the reason names the recorder."""
+def test_stops_soon_after_the_recorders_death(graph, make_desk):
+    """
+    At rest by then, in real time; the reason names the recorder.
+
+    Measured again where the machine let the robot wait until its state proves no stop any more.
+    """
     robot, runner = make_desk({'require_recorder': True}, factor=1.0)
     recorder = Recorder(graph)
     runner.wait_until_found()
-    wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
-    assert runner.reaches('EXECUTING')
-    robot.wait(1.0)
-    told = len(robot.commands)
-    recorder.die()
-    wait_until(lambda: len(robot.commands) > told, 'a stop')
-    end = robot.commands[-1].points[-1].time_from_start
-    rested = robot.arrived_at[-1] + seconds(end)
-    assert rested - recorder.died_at < 1.0
-    assert 'sign of life' in runner.wait_for('FAULT')
-    rests_after(robot, runner, told)
+    for _ in range(ATTEMPTS):
+        recorder.dead = False
+        wait_until(lambda: runner.attempt() == 'approaching the start', 'the motion')
+        if not runner.reaches('EXECUTING'):
+            continue
+        robot.wait(1.0)
+        if not runner.reaches('EXECUTING'):
+            continue
+        told, robot.longest_wait = len(robot.commands), 0.0
+        recorder.die()
+        reason = runner.wait_for('FAULT')
+        rests_after(robot, runner, told)
+        lasted = math.inf
+        if len(robot.commands) > told:
+            end = robot.commands[-1].points[-1].time_from_start
+            lasted = robot.arrived_at[-1] + seconds(end) - recorder.died_at
+        # 0.4 s without a heartbeat, a tick, and the longest stop that is tried.
+        if lasted < 0.5 + DURATIONS[-1] or robot.longest_wait < FRESH:
+            break
+    assert lasted < 0.5 + DURATIONS[-1]
+    assert 'sign of life' in reason
 
 
 @pytest.mark.parametrize(('attribute', 'value', 'word'), [
     ('jump', -5.0, 'stamps'),
     ('jump', 400.0, 'stamps'),
     ('effort', np.full(6, 1e3), 'effort'),
+    ('effort', np.full(6, np.nan), 'no effort of'),
 ])
 def test_a_clock_that_jumps_and_an_effort_beyond_reason_end_it(make_desk, attribute, value, word):
     """The joint is named, or the size of the jump."""

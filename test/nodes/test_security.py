@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Nodes on an open graph: strangers do no harm, and a bare machine is enough."""
 
@@ -19,18 +8,14 @@ from pathlib import Path
 import signal
 
 from diagnostic_msgs.msg import DiagnosticArray
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import pytest
-from robot_identification.nodes.instance import is_younger
-from robot_identification.nodes.instance import SAID_EVERY
+from robot_identification.nodes.instance import is_younger, SAID_EVERY
 from robot_identification.nodes.log_folder import log_folder_problem
-from ros_helpers import LATCHED
-from ros_helpers import wait_until
+from ros_helpers import LATCHED, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from trajectory_msgs.msg import JointTrajectory
-from trajectory_msgs.msg import JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 QUIET_NODE = 'torque_predictor'
 HOSTILE = '<script>alert(1)</script>\n[ERROR] [1.0] [forged]: all is well\x1b[2J\r'

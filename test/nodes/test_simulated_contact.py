@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A contact that is set over DDS: the drives hold against it, and it ends by itself."""
 
@@ -19,9 +8,7 @@ import pinocchio as pin
 import pytest
 from rcl_interfaces.srv import GetParameters
 from robot_identification.simulation.truth import draw_truth
-from ros_helpers import own_graph
-from ros_helpers import seconds
-from ros_helpers import wait_until
+from ros_helpers import own_graph, seconds, wait_until
 from sensor_msgs.msg import JointState
 
 START = [0.1, -1.4, 1.3, -1.5, -1.2, 0.4]

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The simulated robot stands where ur_robot_driver stands: same topics, names, units, manners."""
 
@@ -21,21 +10,14 @@ import time
 import numpy as np
 import pytest
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.simulation.truth import draw_truth
 from robot_identification.simulation.twin import true_inertial_parameters
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import seconds
-from ros_helpers import wait_until
+from ros_helpers import LATCHED, own_graph, seconds, wait_until
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_msgs.msg import Float64
-from std_msgs.msg import String
-from trajectory_msgs.msg import JointTrajectory
-from trajectory_msgs.msg import JointTrajectoryPoint
+from std_msgs.msg import Bool, Float64, String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 COMMANDS = '/scaled_joint_trajectory_controller/joint_trajectory'
 TRUE_STATES = '/simulated_robot/noise_free_joint_states'

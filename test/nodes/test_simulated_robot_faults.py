@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What goes wrong with the simulated robot, over DDS, one fault after the other on one robot.
@@ -28,21 +17,11 @@ import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from robot_identification.simulation.faults import StreamFaults
-from robot_identification.simulation.scaled_controller import RESTART_TIME
-from robot_identification.simulation.scaled_controller import RobotCondition
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import seconds
-from ros_helpers import wait_until
+from robot_identification.simulation.scaled_controller import RESTART_TIME, RobotCondition
+from ros_helpers import LATCHED, own_graph, seconds, wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_msgs.msg import Float64
-from std_msgs.msg import Float64MultiArray
-from std_msgs.msg import Int8
-from std_msgs.msg import String
-from std_msgs.msg import UInt8
-from trajectory_msgs.msg import JointTrajectory
-from trajectory_msgs.msg import JointTrajectoryPoint
+from std_msgs.msg import Bool, Float64, Float64MultiArray, Int8, String, UInt8
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 CONTROLLER = 'scaled_joint_trajectory_controller'
 COMMANDS = f'{CONTROLLER}/joint_trajectory'

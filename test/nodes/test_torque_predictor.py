@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The live torque predictor: the same numbers as offline, and silence rather than nonsense."""
 
@@ -21,28 +10,21 @@ from diagnostic_msgs.msg import DiagnosticArray
 from known_models import known_model
 import numpy as np
 import pytest
-from robot_identification.experiment.bag import read_recording
-from robot_identification.files import dump_yaml
-from robot_identification.files import file_sha256
-from robot_identification.model.model_file import dump_identified_model
-from robot_identification.model.model_file import load_identified_model
+from robot_identification.files import dump_yaml, file_sha256
+from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.monitoring.collision import CollisionThresholds
+from robot_identification.monitoring.collision_file import CollisionCalibration
+from robot_identification.monitoring.contact_observer import observe_recording
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.torque_predictor import find_problem
-from robot_identification.prediction.collision import CollisionThresholds
-from robot_identification.prediction.collision_file import CollisionCalibration
-from robot_identification.prediction.contact_observer import observe_recording
-from robot_identification.prediction.feed_forward import FeedForward
-from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.prediction.torque_predictor import TorquePredictor
-from ros_helpers import acknowledged
-from ros_helpers import own_graph
-from ros_helpers import seconds
-from ros_helpers import wait_until
+from robot_identification.recording.bag import read_recording
+from ros_helpers import acknowledged, own_graph, seconds, wait_until
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool
-from std_msgs.msg import Float64MultiArray
+from std_msgs.msg import Bool, Float64MultiArray
 
 TORQUE, RESIDUAL = '/torque_predictor/torque', '/torque_predictor/residual'
 FIRST = 100
@@ -155,7 +137,7 @@ class Predictor:
 @pytest.fixture(scope='module')
 def model(model_file):
     """Return the identified model."""
-    return load_identified_model(model_file)
+    return load_model(model_file)
 
 
 @pytest.fixture(scope='module')
@@ -413,7 +395,7 @@ def test_friction_that_needs_a_temperature_gets_it(predictor, ur5, model_file, t
         ur5, 'viscous,temperature_viscous', prior_inertial_parameters(ur5), fv=3.0, fvT=-0.03
     )
     path = tmp_path / 'warm.yaml'
-    path.write_text(dump_identified_model(warm))
+    path.write_text(dump_model(warm))
     graph = predictor.graph
     assert not graph.configure('torque_predictor', {'model_file': str(path)})
     try:

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The simulated robot's FollowJointTrajectory action, with control_msgs built as a fixture."""
 
@@ -23,8 +12,7 @@ from interfaces import overlay
 from nodes.robot_in_namespace import robot_in
 import numpy as np
 import pytest
-from ros_helpers import own_graph
-from ros_helpers import wait_until
+from ros_helpers import own_graph, wait_until
 from sensor_msgs.msg import JointState
 
 ACTION = '/scaled_joint_trajectory_controller/follow_joint_trajectory'

@@ -1,31 +1,17 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What is fed forward follows the wanted motion, within bounds, and never a noise or a NaN."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
-from known_models import known_model
-from known_models import limited
+from hypothesis import given, strategies as st
+from known_models import known_model, limited
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.prediction.feed_forward import FeedForward
-from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.rigid_torque import RigidTorque
 
 PERIOD = 0.002

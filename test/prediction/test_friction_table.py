@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The table of friction is the laws' own torque in steady sliding."""
 
@@ -22,8 +11,7 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.nearest import sliding_torque
-from robot_identification.prediction.friction_table import no_friction
-from robot_identification.prediction.friction_table import tabulate_friction
+from robot_identification.prediction.friction_table import no_friction, tabulate_friction
 
 SPEEDS = np.array([0.02, 0.1, 0.5, 1.0])
 

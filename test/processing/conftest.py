@@ -1,29 +1,17 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Recordings whose motion is known exactly, and recordings of real arms."""
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_identification.experiment.recording import Recording
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
+from robot_identification.recording.recording import Recording
 
 RATE = 125.0
 FREQUENCIES = 2.0 * np.pi * np.array([0.5, 0.35, 0.22])
@@ -88,7 +76,7 @@ def simulated(scene):
 @pytest.fixture(scope='session')
 def real(robots, panda_urdf):
     """Return a function that reads a recording of a real arm: robot and recording by its name."""
-    from robot_identification.experiment.bag import read_recording
+    from robot_identification.recording.bag import read_recording
 
     folder = Path(os.environ.get('ROBOT_IDENTIFICATION_DATA') or DATA)
     joints = [f'panda_joint{i}' for i in range(1, 8)]

@@ -1,25 +1,12 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Rows are taken as they are told, in blocks where there are many."""
 
 import numpy as np
 import pytest
 from robot_identification.processing import blocks
-from robot_identification.processing.blocks import block_of
-from robot_identification.processing.blocks import row_blocks
-from robot_identification.processing.blocks import take_rows
+from robot_identification.processing.blocks import block_of, row_blocks, take_rows
 
 VALUES = np.arange(200.0).reshape(100, 2)
 CHOICES = [None, slice(10, 90), np.random.default_rng(0).permutation(100)[:70]]

@@ -1,28 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Filters delay nothing, drop no sample and keep what is slow."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing.filters import central_difference
-from robot_identification.processing.filters import local_polynomial
-from robot_identification.processing.filters import low_pass
-from robot_identification.processing.filters import window_length
+from robot_identification.processing.filters import (
+    central_difference, local_polynomial, low_pass, window_length,
+)
 
 RATE = 125.0
 FILTER = KinematicFilter(order=2, cutoff=9.0)

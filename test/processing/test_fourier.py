@@ -1,29 +1,14 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Periodic signals: derivatives to rounding, means and noise as statistics has them."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.processing.fourier import average_periods
-from robot_identification.processing.fourier import fit_fourier
-from robot_identification.processing.fourier import fold
-from robot_identification.processing.fourier import FourierSeries
-from robot_identification.processing.fourier import spectral_derivative
-from robot_identification.processing.fourier import whole_periods
+from robot_identification.processing.fourier import (
+    average_periods, fit_fourier, fold, FourierSeries, spectral_derivative, whole_periods,
+)
 
 RATE = 125.0
 PERIOD = 4.0

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What publications do to rows: equations hold as before, and nothing happens unasked."""
 
@@ -20,12 +9,10 @@ import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.filters import low_pass
-from robot_identification.processing.process import process
-from robot_identification.processing.rows import decimation_step
-from robot_identification.processing.rows import fast_enough
-from robot_identification.processing.rows import parallel_decimate
-from robot_identification.processing.rows import smooth_columns
-from robot_identification.processing.rows import with_smooth_effort
+from robot_identification.processing.processing import process
+from robot_identification.processing.rows import (
+    decimation_step, fast_enough, parallel_decimate, smooth_columns, with_smooth_effort,
+)
 
 RATE = 500.0
 

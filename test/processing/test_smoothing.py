@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Blocks equal the whole, lost samples hardly matter, and every kind of filter delays nothing."""
 
@@ -18,17 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.experiment.recording import Recording
-from robot_identification.experiment.storage import allocate
-from robot_identification.experiment.storage import LARGEST_IN_MEMORY
+from robot_identification.arrays import allocate, LARGEST_IN_MEMORY
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing import blocks
-from robot_identification.processing import smoothing
-from robot_identification.processing.filters import low_pass
-from robot_identification.processing.filters import low_pass_memory
-from robot_identification.processing.process import process
-from robot_identification.processing.smoothing import interpolate
-from robot_identification.processing.smoothing import uniform_pieces
+from robot_identification.processing import blocks, smoothing
+from robot_identification.processing.filters import low_pass, low_pass_memory
+from robot_identification.processing.processing import process
+from robot_identification.processing.smoothing import interpolate, uniform_pieces
+from robot_identification.recording.recording import Recording
 
 KINDS = {
     'butterworth': KinematicFilter(),
@@ -176,7 +161,7 @@ def test_a_delay_shifts_the_kinematics_and_not_the_effort(exact):
 
 def test_a_long_recording_is_in_files_and_the_same(exact, monkeypatch):
     """Beyond what is kept in memory, signals are read from files and written to files."""
-    monkeypatch.setattr('robot_identification.experiment.storage.LARGEST_IN_MEMORY', 500)
+    monkeypatch.setattr('robot_identification.arrays.LARGEST_IN_MEMORY', 500)
     plain = exact.record()
     stored = {}
     for name in ('q', 'dq', 'effort'):
@@ -186,7 +171,7 @@ def test_a_long_recording_is_in_files_and_the_same(exact, monkeypatch):
     dataset = process(replace(plain, **stored), KinematicFilter(), 'A', start=2.0)
     assert isinstance(dataset.motion.ddq, np.memmap)
     monkeypatch.setattr(
-        'robot_identification.experiment.storage.LARGEST_IN_MEMORY', LARGEST_IN_MEMORY
+        'robot_identification.arrays.LARGEST_IN_MEMORY', LARGEST_IN_MEMORY
     )
     expected = process(plain, KinematicFilter(), 'A', start=2.0)
     np.testing.assert_array_equal(dataset.motion.ddq, expected.motion.ddq)

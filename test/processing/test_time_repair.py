@@ -1,30 +1,16 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Time is put in order, and what cannot be put in order is kept apart."""
 
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
-from robot_identification.processing.process import process
-from robot_identification.processing.time_repair import GAP_PERIODS
-from robot_identification.processing.time_repair import longest_bridged
-from robot_identification.processing.time_repair import order_by_time
-from robot_identification.processing.time_repair import sampling_period
+from robot_identification.processing.processing import process
+from robot_identification.processing.time_repair import (
+    GAP_PERIODS, longest_bridged, order_by_time, sampling_period,
+)
 
 PERIOD = 0.008
 STAMPS = np.arange(1000) * PERIOD

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A planned motion is found in a recording, and what differs is the tracking error."""
 
@@ -18,10 +7,10 @@ import numpy as np
 import pytest
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.experiment.recording import Recording
 from robot_identification.model.identified_model import KinematicFilter
-from robot_identification.processing.process import process
+from robot_identification.processing.processing import process
 from robot_identification.processing.tracking import track
+from robot_identification.recording.recording import Recording
 
 JOINTS = ('shoulder', 'elbow')
 

@@ -1,61 +1,34 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Made-up arms, recordings and findings that the tests of reports draw."""
 
 from dataclasses import replace
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
+from builders import joint, link, robot_urdf
 import numpy as np
-from robot_identification.estimation.comparison.comparison import compare_models
-from robot_identification.estimation.comparison.temperature import JointTemperature
-from robot_identification.estimation.comparison.temperature import TemperatureStudy
-from robot_identification.estimation.comparison.temperature_line import fit_temperature_line
-from robot_identification.estimation.comparison.torque_change import change_of_torque
-from robot_identification.estimation.comparison.torque_change import TorqueChange
-from robot_identification.estimation.drive_gains import DriveGain
-from robot_identification.estimation.drive_gains import DriveGains
-from robot_identification.estimation.drive_gains import GainPoint
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.identification import Identification
-from robot_identification.estimation.observations import build_problem
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.payload import LoadedRun
-from robot_identification.estimation.payload import PayloadErrors
-from robot_identification.estimation.payload import PayloadEstimate
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.covariance import residual_covariance
+from robot_identification.estimation.observations import build_problem, TrainingData
+from robot_identification.estimation.uncertainty.covariance import Covariance, residual_covariance
 from robot_identification.estimation.uncertainty.intervals import JointTest
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.payload import Payload
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.dataset import Dataset
-from robot_identification.report.comparison_report import ComparedPair
-from robot_identification.report.comparison_report import CompareResult
-from robot_identification.validation.validation import errors_on
-from robot_identification.validation.validation import judge
-from robot_identification.validation.validation import predict_effort
+from robot_identification.studies.comparison.comparison import compare_models
+from robot_identification.studies.comparison.report import ComparedPair, CompareResult
+from robot_identification.studies.comparison.torque_change import change_of_torque, TorqueChange
+from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGains, GainPoint
+from robot_identification.studies.payload.estimate import LoadedRun, PayloadErrors, PayloadEstimate
+from robot_identification.studies.temperature.line import fit_temperature_line
+from robot_identification.studies.temperature.trend import JointTemperature, TemperatureStudy
+from robot_identification.validation.validation import errors_on, judge, predict_effort
 
 RATE = 100.0
 NOISE = 0.3

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Every kind of report in a real browser: complete, offline, and readable on a phone."""
 
@@ -22,43 +11,35 @@ import shutil
 import subprocess
 
 from builders import two_link_urdf
-from campaign import made_up_runs
 import numpy as np
 import pytest
 from report import report_cases
-from robot_identification.campaign.health import judge_health
-from robot_identification.estimation.break_away import BreakAwayRun
-from robot_identification.estimation.break_away import estimate_break_away
-from robot_identification.estimation.friction_map import FrictionMap
-from robot_identification.estimation.friction_map import FrictionPoint
-from robot_identification.estimation.friction_map import HARMONIC
-from robot_identification.excitation.break_away import BreakAwayRepeat
-from robot_identification.excitation.break_away import BreakAwaySettings
+from reproductions.page import render_report
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.design import certify
 from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.prediction.energy import check_threshold
-from robot_identification.prediction.energy import energy_of_motion
-from robot_identification.report.break_away_report import render_break_away_report
-from robot_identification.report.campaign_report import render_campaign_report
-from robot_identification.report.campaign_report import run_row
-from robot_identification.report.comparison_report import render_comparison_report
-from robot_identification.report.energy_report import render_energy_report
-from robot_identification.report.friction_map_report import render_friction_map_report
-from robot_identification.report.gain_report import render_drive_gains_report
 from robot_identification.report.identification_report import render_identification_report
-from robot_identification.report.payload_report import render_payload_report
-from robot_identification.report.temperature_report import render_temperature_report
 from robot_identification.report.trajectory_report import render_trajectory_report
 from robot_identification.report.validation_report import render_validation_report
-from robot_identification.reproductions.page import render_report
-from robot_identification.validation.validation import predict_effort
-from robot_identification.validation.validation import validate
+from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
+from robot_identification.studies.break_away.procedure import BreakAwayRepeat, BreakAwaySettings
+from robot_identification.studies.break_away.report import render_break_away_report
+from robot_identification.studies.campaign.health import judge_health
+from robot_identification.studies.campaign.report import render_campaign_report, run_row
+from robot_identification.studies.comparison.report import render_comparison_report
+from robot_identification.studies.drive_gains.report import render_drive_gains_report
+from robot_identification.studies.energy.energy import check_threshold, energy_of_motion
+from robot_identification.studies.energy.report import render_energy_report
+from robot_identification.studies.friction_map.estimate import FrictionMap, FrictionPoint, HARMONIC
+from robot_identification.studies.friction_map.report import render_friction_map_report
+from robot_identification.studies.payload.report import render_payload_report
+from robot_identification.studies.temperature.report import render_temperature_report
+from robot_identification.validation.validation import predict_effort, validate
+from studies import made_up_runs
 
 BROWSER = next(
     (path for name in ('chromium', 'chromium-browser', 'google-chrome')

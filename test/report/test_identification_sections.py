@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The sections of an identification's report say what is known of made-up arms."""
 
@@ -23,21 +12,18 @@ from robot_identification.files import dump_yaml
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.report.bodies import link_bodies
-from robot_identification.report.correlation import correlation_picture
-from robot_identification.report.correlation import covariance_from_model
-from robot_identification.report.correlation import strongest_pairs
-from robot_identification.report.data_quality import recorder_notes
-from robot_identification.report.data_quality import recording_quality
+from robot_identification.report.correlation import (
+    correlation_picture, covariance_from_model, strongest_pairs,
+)
+from robot_identification.report.data_quality import recorder_notes, recording_quality
 from robot_identification.report.explanation import Scored
-from robot_identification.report.friction_figures import bin_friction
-from robot_identification.report.friction_figures import friction_picture
-from robot_identification.report.friction_figures import friction_points
-from robot_identification.report.friction_figures import sliding_friction
+from robot_identification.report.friction_figures import (
+    bin_friction, friction_picture, friction_points, sliding_friction,
+)
 from robot_identification.report.needed_terms import find_needed_terms
-from robot_identification.report.parameter_table import largest_change
-from robot_identification.report.parameter_table import parameter_classes
-from robot_identification.report.parameter_table import parameter_rows
-from robot_identification.report.parameter_table import urdf_values
+from robot_identification.report.parameter_table import (
+    largest_change, parameter_classes, parameter_rows, urdf_values,
+)
 from robot_identification.validation.validation import predict_effort
 
 

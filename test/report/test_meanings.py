@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What pages say first follows from what was found."""
 
@@ -20,12 +9,12 @@ import numpy as np
 import pytest
 from report import report_cases
 from robot_identification.estimation.uncertainty.intervals import JointTest
-from robot_identification.report.comparison_report import comparison_meaning
 from robot_identification.report.formatting import fixed
-from robot_identification.report.gain_report import gain_meaning
 from robot_identification.report.meaning import Meaning
-from robot_identification.report.payload_report import payload_meaning
-from robot_identification.report.temperature_report import temperature_meaning
+from robot_identification.studies.comparison.report import comparison_meaning
+from robot_identification.studies.drive_gains.report import gain_meaning
+from robot_identification.studies.payload.report import payload_meaning
+from robot_identification.studies.temperature.report import temperature_meaning
 
 
 @pytest.fixture(scope='module')

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The tables of a paper: full numbers as CSV, and LaTeX that any name survives."""
 
@@ -23,16 +12,11 @@ from builders import run_command
 import pytest
 from report import report_cases
 from robot_identification.cli import identify as cli_identify
-from robot_identification.report.paper_tables import csv_text
-from robot_identification.report.paper_tables import escape_latex
-from robot_identification.report.paper_tables import identification_tables
-from robot_identification.report.paper_tables import latex_text
-from robot_identification.report.paper_tables import PaperTable
-from robot_identification.report.paper_tables import table_files
-from robot_identification.report.paper_tables import validation_tables
-from robot_identification.report.save import RESULT_FILES
-from robot_identification.report.save import save_identification
-from robot_identification.report.save import TABLE_FILES
+from robot_identification.report.paper_tables import (
+    csv_text, escape_latex, identification_tables, latex_text, PaperTable, table_files,
+    validation_tables,
+)
+from robot_identification.report.save import RESULT_FILES, save_identification, TABLE_FILES
 from robot_identification.validation.validation import validate
 
 AWKWARD = 'a_b & 50% $x$ #1 {y} ~ ^2 \\end{table} <z>'
@@ -101,6 +85,15 @@ def test_any_name_is_text():
         plain = plain.replace(command, letter)
     assert re.sub(r'\\([{}$&#_%])', r'\1', plain) == AWKWARD
     assert '\n' not in escape_latex('a\nb') and '\x1b' not in escape_latex('\x1b[31m')
+
+
+def test_texts_are_no_formulas_and_numbers_stay_numbers():
+    """A joint may be named `=1+1`; only texts that begin so get an apostrophe."""
+    cells = ('=1+1', '+a', '-m2 + 0.5 mx3', '@a', 'plain', "'", -2.5, 1.0)
+    table = PaperTable('t', 'c', tuple((str(k), '') for k in range(len(cells))), (cells,))
+    assert list(read(csv_text(table))[0].values()) == [
+        "'=1+1", "'+a", "'-m2 + 0.5 mx3", "'@a", 'plain', "'", '-2.5', '1',
+    ]
 
 
 def test_small_and_large_numbers_are_powers_of_ten():

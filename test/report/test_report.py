@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The reports say what was found, to anyone, and need nothing but themselves."""
 
@@ -24,50 +13,32 @@ import numpy as np
 import pytest
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.dictionary import DictionaryFit
-from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.fitting import observe
-from robot_identification.estimation.identification import Candidates
-from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.fitting import fit_parameters, observe
+from robot_identification.estimation.identification import Candidates, Identification
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.observations import build_problem
-from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.observations import build_problem, TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.pipeline import identify
-from robot_identification.pipeline import validate_model
+from robot_identification.pipeline import identify, validate as validate_bags
 from robot_identification.processing.dataset import Dataset
-from robot_identification.report import identification_report
-from robot_identification.report import residual_section
-from robot_identification.report.figures import choose_resolution
-from robot_identification.report.figures import decimate
-from robot_identification.report.figures import drawn_bags
-from robot_identification.report.figures import effort_pictures
-from robot_identification.report.figures import MAXIMUM_PANELS
-from robot_identification.report.figures import Picture
-from robot_identification.report.formatting import number
-from robot_identification.report.formatting import percent
-from robot_identification.report.formatting import text_table
+from robot_identification.report import identification_report, residual_section
+from robot_identification.report.figures import (
+    choose_resolution, decimate, drawn_bags, effort_pictures, MAXIMUM_PANELS, Picture,
+)
+from robot_identification.report.formatting import number, percent, text_table
 from robot_identification.report.identification_report import render_identification_report
-from robot_identification.report.results_text import results_text
-from robot_identification.report.results_text import validation_text
-from robot_identification.report.tables import coefficients
-from robot_identification.report.tables import friction_table
-from robot_identification.report.tables import inertial_coefficients
+from robot_identification.report.tables import coefficients, friction_table, inertial_coefficients
+from robot_identification.report.text_report import results_text, validation_text
 from robot_identification.report.truth import TruthComparison
 from robot_identification.report.validation_report import render_validation_report
-from robot_identification.validation.metrics import measure_errors
-from robot_identification.validation.validation import judge
-from robot_identification.validation.validation import predict_effort
-from robot_identification.validation.validation import validate
+from robot_identification.validation.bag_errors import measure_errors
+from robot_identification.validation.validation import judge, predict_effort, validate
 
 MAXIMUM_BYTES = 5_000_000
 DATA = Path(os.environ.get(
@@ -506,16 +477,19 @@ def test_validation_report_stands_alone(identification):
     assert HOSTILE not in text
     for expected in (*validation.verdict.reasons, 'a note', '/bags/1', '/bags/2'):
         assert expected in page.text
-    assert 'Not unseen' not in page.text
+    assert 'Training data' not in page.text
+    assert "NRMSE of the URDF's own masses and inertias" in page.text
 
 
 def test_validation_on_training_data_is_said(identification):
     model, dataset = identification.model, identification.datasets[0]
     predicted = predict_effort(model, dataset)
     page = check_page(render_validation_report(
-        model, validate(model, [dataset]), [dataset], [predicted], []
+        model, validate(model, [dataset], {dataset.source: 'identified from it'}), [dataset],
+        [predicted], [],
     ))
-    assert 'Not unseen:' in page.text
+    assert 'Training data:' in page.text
+    assert 'Identified from it.' in page.text
 
 
 def test_texts_fit_a_terminal(identification, dictionary_identification):
@@ -595,10 +569,11 @@ def test_reports_of_a_real_arm():
     for entry in inertial_coefficients(model):
         assert entry.expression in page.text
     assert 'n/a' not in page.text
-    validation, datasets, notes = validate_model(model, [BAG], start=16.5)
+    validation, datasets, notes = validate_bags(model, [BAG], start=16.5)
     predictions = [predict_effort(model, dataset) for dataset in datasets]
     page = check_page(render_validation_report(model, validation, datasets, predictions, notes))
-    assert 'Not unseen:' in page.text
+    # Another part of the same bag.
+    assert 'Training data:' not in page.text
     assert 'outside the window' in page.text
     for text in (results_text(found), validation_text(model, validation)):
         assert max(map(len, text.splitlines())) <= 100

@@ -1,38 +1,24 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The picture of a motion shows every joint, its limits, the path of the tool and the cell."""
 
 from dataclasses import replace
 
-from builders import mixed_urdf
-from builders import two_link_urdf
+from builders import mixed_urdf, two_link_urdf
 from matplotlib.patches import Polygon
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.excitation.collision import Obstacle
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.tool_path import tool_frame
-from robot_identification.excitation.tool_path import tool_path
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.tool_motion import tool_frame, tool_path
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.report.trajectory_figure import box_corners
-from robot_identification.report.trajectory_figure import plot_trajectory
-from robot_identification.report.trajectory_figure import trajectory_png
+from robot_identification.report.trajectory_figure import (
+    box_corners, plot_trajectory, trajectory_png,
+)
 
 
 @pytest.fixture(scope='module')

@@ -1,38 +1,23 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The report of a trajectory says whether it may be run, what it shows, and how to run it."""
 
 from dataclasses import replace
 
-from builders import run_command
-from builders import two_link_urdf
+from builders import run_command, two_link_urdf
 import numpy as np
 import pytest
 from robot_identification.excitation.design import certify
 from robot_identification.excitation.evaluation import evaluate_motion
-from robot_identification.excitation.experiment_file import find_experiment
-from robot_identification.excitation.experiment_file import load_experiment
-from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.excitation.trajectory import Trajectory
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.report import trajectory_report
-from robot_identification.report.trajectory_report import hardly_shown
-from robot_identification.report.trajectory_report import judge_trajectory
-from robot_identification.report.trajectory_report import limit_rows
-from robot_identification.report.trajectory_report import render_trajectory_report
+from robot_identification.report.trajectory_report import (
+    hardly_shown, judge_trajectory, limit_rows, render_trajectory_report,
+)
 
 
 @pytest.fixture(scope='module')
@@ -58,12 +43,13 @@ def test_a_certified_motion_is_told_with_its_hash(case):
         robot, found, experiment, evaluation, path='some/where.yaml', command_line='excite <x>'
     )
     assert f'arm.sha256 {found.sha256}' in page
-    assert 'Certified' in page and 'Not certified' not in page
+    assert 'Certified in part' in page and 'Not certified' not in page
+    assert 'Acceleration: NOT CHECKED, no limit is known' in page
     for text in ('some/where.yaml', 'excite &lt;x&gt;', *(one.name for one in evaluation.weak)):
         assert text in page
     for name in robot.joint_names:
         assert f'<figcaption>{name}</figcaption>' in page
-    assert 'Collisions were not checked.' in page
+    assert 'Collision: NOT CHECKED.' in page
     # Two joints, three projections.
     assert page.count('data:image/png;base64,') == 5
 
@@ -80,16 +66,22 @@ def test_weak_parameters_and_no_collision_check_make_a_motion_usable_only(case):
     _, found, _, evaluation = case
     verdict = judge_trajectory(found, evaluation, '')
     assert verdict.level == 'usable'
-    assert any('collisions were not checked' in reason for reason in verdict.reasons)
+    assert any('collision: NOT CHECKED' in reason for reason in verdict.reasons)
+    # A URDF states no limit of acceleration.
+    assert verdict.reasons[0].startswith('acceleration: NOT CHECKED')
+    assert 'the runner of a real arm refuses' in verdict.next_step
     sure = replace(evaluation, weak=tuple(
         replace(one, standard_error=0.01, prior=1.0) for one in evaluation.weak
     ))
     assert not hardly_shown(sure)
-    seen = {**found.certificate, 'collision': {
+    seen = {**found.certificate, 'not_checked': [], 'collision': {
         'clearance': 0.02, 'nearest': 0.05, 'pair': ['a', 'b'], 'time': 1.0, 'obstacles': {},
     }}
     proved = found.with_certificate(seen)
     assert judge_trajectory(proved, sure, '').level == 'good'
+    made_up = judge_trajectory(proved, sure, '', 'the masses look like placeholders')
+    assert made_up.level == 'usable'
+    assert made_up.reasons[0] == 'the masses look like placeholders'
     hungry = found.with_certificate({**seen, 'torque_reserve': 0.1})
     assert 'left for friction' in ' '.join(judge_trajectory(hungry, sure, '').reasons)
     assert judge_trajectory(hungry, sure, '').level == 'usable'

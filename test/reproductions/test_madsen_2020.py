@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Madsen et al.: counts of parameters, the simulated gears, and claims that follow numbers."""
 
@@ -19,20 +8,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from reproductions import madsen_2020_arm as arms
+from reproductions.madsen_2020 import count_appearing, CUTOFF, inertial_reduction, WALL
+from reproductions.madsen_2020_findings import DECIMATION, find_claims, Findings, SAMPLES
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.processing.rows import decimation_step
-from robot_identification.reproductions import madsen_2020_arm as arms
-from robot_identification.reproductions.madsen_2020 import count_appearing
-from robot_identification.reproductions.madsen_2020 import CUTOFF
-from robot_identification.reproductions.madsen_2020 import inertial_reduction
-from robot_identification.reproductions.madsen_2020 import WALL
-from robot_identification.reproductions.madsen_2020_findings import DECIMATION
-from robot_identification.reproductions.madsen_2020_findings import find_claims
-from robot_identification.reproductions.madsen_2020_findings import Findings
-from robot_identification.reproductions.madsen_2020_findings import SAMPLES
 
 NONE = np.zeros((0, 6))
 

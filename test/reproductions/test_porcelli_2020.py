@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Porcelli 2020: the numbers that the page rests on, and claims that follow from numbers."""
 
@@ -18,34 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reproductions import porcelli_2020_data as thesis
+from reproductions.porcelli_2020 import errors_table, fit_models, parameters_table, wrist_tables
+from reproductions.porcelli_2020_energy import check_lagrangian
+from reproductions.porcelli_2020_figures import draw_noise
+from reproductions.porcelli_2020_findings import all_claims, all_misprints, Findings
+from reproductions.porcelli_2020_models import (
+    count_inside, FITTED_FRICTION, identify_whole_arm, SimulatedGroup,
+)
+from reproductions.porcelli_2020_motion import (
+    bounds_table, Conditions, derivative_errors, ends_table, repaired, series,
+)
+from reproductions.porcelli_2020_structure import (
+    base_list, bodies_table, counts_table, flange_at_zero, printed_geometry_table,
+    refusal_of_the_caption, torques_table,
+)
 from robot_identification.model.catalogue import load_robot
-from robot_identification.reproductions import porcelli_2020_data as thesis
-from robot_identification.reproductions.porcelli_2020 import errors_table
-from robot_identification.reproductions.porcelli_2020 import fit_models
-from robot_identification.reproductions.porcelli_2020 import parameters_table
-from robot_identification.reproductions.porcelli_2020 import wrist_tables
-from robot_identification.reproductions.porcelli_2020_energy import check_lagrangian
-from robot_identification.reproductions.porcelli_2020_figures import draw_noise
-from robot_identification.reproductions.porcelli_2020_findings import all_claims
-from robot_identification.reproductions.porcelli_2020_findings import all_misprints
-from robot_identification.reproductions.porcelli_2020_findings import Findings
-from robot_identification.reproductions.porcelli_2020_models import count_inside
-from robot_identification.reproductions.porcelli_2020_models import FITTED_FRICTION
-from robot_identification.reproductions.porcelli_2020_models import identify_whole_arm
-from robot_identification.reproductions.porcelli_2020_models import SimulatedGroup
-from robot_identification.reproductions.porcelli_2020_motion import bounds_table
-from robot_identification.reproductions.porcelli_2020_motion import Conditions
-from robot_identification.reproductions.porcelli_2020_motion import derivative_errors
-from robot_identification.reproductions.porcelli_2020_motion import ends_table
-from robot_identification.reproductions.porcelli_2020_motion import repaired
-from robot_identification.reproductions.porcelli_2020_motion import series
-from robot_identification.reproductions.porcelli_2020_structure import base_list
-from robot_identification.reproductions.porcelli_2020_structure import bodies_table
-from robot_identification.reproductions.porcelli_2020_structure import counts_table
-from robot_identification.reproductions.porcelli_2020_structure import flange_at_zero
-from robot_identification.reproductions.porcelli_2020_structure import printed_geometry_table
-from robot_identification.reproductions.porcelli_2020_structure import refusal_of_the_caption
-from robot_identification.reproductions.porcelli_2020_structure import torques_table
 
 # Where condition numbers are least for the printed coefficients, to two digits.
 CENTERS = {'BSE': np.array([0.0, 1.94, -0.70]), 'W': np.array([0.0, 0.66, -0.65])}

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Rajagopal 2017: the numbers that the page rests on, and claims that follow from numbers."""
 
@@ -18,28 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from reproductions import rajagopal_2017_data as printed
+from reproductions.rajagopal_2017 import (
+    counts_table, model_positions, plausibility_table, range_error, rigid_reduction,
+    seen_parameters,
+)
+from reproductions.rajagopal_2017_break_away import (
+    BOUNDED, run_test, step_responses, SUMMED, tested_constants,
+)
+from reproductions.rajagopal_2017_estimate import (
+    Identified, POSSIBLE, random_motion, REPORT, SimulatedYoubot,
+)
+from reproductions.rajagopal_2017_figures import draw_step_responses
+from reproductions.rajagopal_2017_findings import all_claims, all_misprints, Findings
 from robot_identification.model.catalogue import load_robot
-from robot_identification.reproductions import rajagopal_2017_data as printed
-from robot_identification.reproductions.rajagopal_2017 import counts_table
-from robot_identification.reproductions.rajagopal_2017 import model_positions
-from robot_identification.reproductions.rajagopal_2017 import plausibility_table
-from robot_identification.reproductions.rajagopal_2017 import range_error
-from robot_identification.reproductions.rajagopal_2017 import rigid_reduction
-from robot_identification.reproductions.rajagopal_2017 import seen_parameters
-from robot_identification.reproductions.rajagopal_2017_break_away import BOUNDED
-from robot_identification.reproductions.rajagopal_2017_break_away import run_test
-from robot_identification.reproductions.rajagopal_2017_break_away import step_responses
-from robot_identification.reproductions.rajagopal_2017_break_away import SUMMED
-from robot_identification.reproductions.rajagopal_2017_break_away import tested_constants
-from robot_identification.reproductions.rajagopal_2017_estimate import Identified
-from robot_identification.reproductions.rajagopal_2017_estimate import POSSIBLE
-from robot_identification.reproductions.rajagopal_2017_estimate import random_motion
-from robot_identification.reproductions.rajagopal_2017_estimate import REPORT
-from robot_identification.reproductions.rajagopal_2017_estimate import SimulatedYoubot
-from robot_identification.reproductions.rajagopal_2017_figures import draw_step_responses
-from robot_identification.reproductions.rajagopal_2017_findings import all_claims
-from robot_identification.reproductions.rajagopal_2017_findings import all_misprints
-from robot_identification.reproductions.rajagopal_2017_findings import Findings
 
 
 @pytest.fixture(scope='module')

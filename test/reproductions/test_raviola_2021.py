@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Raviola et al. 2021: identities of what is printed, and the claims that take no search."""
 
@@ -19,39 +8,27 @@ import re
 
 import numpy as np
 import pytest
-from robot_identification.estimation.comparison.comparison import compare_models
+from reproductions import raviola_2021_printed as printed
+from reproductions.raviola_2021_accuracy import (
+    exact_mountings, published_values, rotor_inertias, unit_errors,
+)
+from reproductions.raviola_2021_arms import (
+    delay_effort, identify_run, implied_viscous, load_arm, manufacturer_parameters,
+    manufacturer_torque, record, REFLECTED_INERTIA, Score, temperatures_at, viscous_at,
+)
+from reproductions.raviola_2021_motions import draw_validation, experiment_of
+from reproductions.raviola_2021_structure import (
+    deviation_of_lists, find_structure, parse_row, published_observations, rank_of,
+    study_structure,
+)
+from reproductions.raviola_2021_temperature import (
+    arithmetic_claims, printed_shares, similar, true_slopes,
+)
 from robot_identification.excitation.fingerprint import experiment_content
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.base_parameters import random_motion
 from robot_identification.model.regressor import rigid_torque
-from robot_identification.reproductions import raviola_2021_printed as printed
-from robot_identification.reproductions.raviola_2021_accuracy import exact_mountings
-from robot_identification.reproductions.raviola_2021_accuracy import published_values
-from robot_identification.reproductions.raviola_2021_accuracy import rotor_inertias
-from robot_identification.reproductions.raviola_2021_accuracy import unit_errors
-from robot_identification.reproductions.raviola_2021_arms import delay_effort
-from robot_identification.reproductions.raviola_2021_arms import identify_run
-from robot_identification.reproductions.raviola_2021_arms import implied_viscous
-from robot_identification.reproductions.raviola_2021_arms import load_arm
-from robot_identification.reproductions.raviola_2021_arms import manufacturer_parameters
-from robot_identification.reproductions.raviola_2021_arms import manufacturer_torque
-from robot_identification.reproductions.raviola_2021_arms import record
-from robot_identification.reproductions.raviola_2021_arms import REFLECTED_INERTIA
-from robot_identification.reproductions.raviola_2021_arms import Score
-from robot_identification.reproductions.raviola_2021_arms import temperatures_at
-from robot_identification.reproductions.raviola_2021_arms import viscous_at
-from robot_identification.reproductions.raviola_2021_motions import draw_validation
-from robot_identification.reproductions.raviola_2021_motions import experiment_of
-from robot_identification.reproductions.raviola_2021_structure import deviation_of_lists
-from robot_identification.reproductions.raviola_2021_structure import find_structure
-from robot_identification.reproductions.raviola_2021_structure import parse_row
-from robot_identification.reproductions.raviola_2021_structure import published_observations
-from robot_identification.reproductions.raviola_2021_structure import rank_of
-from robot_identification.reproductions.raviola_2021_structure import study_structure
-from robot_identification.reproductions.raviola_2021_temperature import arithmetic_claims
-from robot_identification.reproductions.raviola_2021_temperature import printed_shares
-from robot_identification.reproductions.raviola_2021_temperature import similar
-from robot_identification.reproductions.raviola_2021_temperature import true_slopes
+from robot_identification.studies.comparison.comparison import compare_models
 
 
 @pytest.fixture(scope='module')

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A reproduction's files: JSON, page and pictures say the same."""
 
@@ -18,19 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from reproductions.page import prose_of, render_markdown, write_reproduction
+from reproductions.reproduction import (
+    compare, load_seed, Misprint, picture_of, Reproduction, reproduction_content, SEEDS, Table,
+)
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.json_file import json_text
-from robot_identification.reproductions.page import prose_of
-from robot_identification.reproductions.page import render_markdown
-from robot_identification.reproductions.page import write_reproduction
-from robot_identification.reproductions.reproduction import compare
-from robot_identification.reproductions.reproduction import load_seed
-from robot_identification.reproductions.reproduction import Misprint
-from robot_identification.reproductions.reproduction import picture_of
-from robot_identification.reproductions.reproduction import Reproduction
-from robot_identification.reproductions.reproduction import reproduction_content
-from robot_identification.reproductions.reproduction import SEEDS
-from robot_identification.reproductions.reproduction import Table
 
 DOCS = Path(__file__).resolve().parents[2] / 'docs' / 'reproductions'
 PROSE = (
@@ -95,7 +77,7 @@ def test_page_refuses_what_the_file_has_not(reproduction, wanted):
 
 def test_files_of_a_reproduction(reproduction, tmp_path, monkeypatch):
     """All files are there, and the report needs none of the others."""
-    monkeypatch.setattr('robot_identification.reproductions.page.prose_of', lambda seed: PROSE)
+    monkeypatch.setattr('reproductions.page.prose_of', lambda seed: PROSE)
     names = write_reproduction(
         reproduction, 'A title', 'A reference', tmp_path, 'the command', force=False
     )

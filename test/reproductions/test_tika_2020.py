@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Tika et al.: what is printed, the order of their list, and claims that follow their numbers."""
 
@@ -19,23 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from reproductions import tika_2020_printed as paper
+from reproductions.tika_2020 import total_of
+from reproductions.tika_2020_arm import least_inertia, simulated_arm
+from reproductions.tika_2020_findings import find_claims, Findings, infeasible_share
+from reproductions.tika_2020_search import Found, Generation, generations_of, paper_experiment
+from reproductions.tika_2020_structure import rows_of_paper
 from robot_identification.excitation.base_columns import BaseColumns
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import SearchState
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import SignalSource
-from robot_identification.reproductions import tika_2020_printed as paper
-from robot_identification.reproductions.tika_2020 import total_of
-from robot_identification.reproductions.tika_2020_arm import least_inertia
-from robot_identification.reproductions.tika_2020_arm import simulated_arm
-from robot_identification.reproductions.tika_2020_findings import find_claims
-from robot_identification.reproductions.tika_2020_findings import Findings
-from robot_identification.reproductions.tika_2020_findings import infeasible_share
-from robot_identification.reproductions.tika_2020_search import Found
-from robot_identification.reproductions.tika_2020_search import Generation
-from robot_identification.reproductions.tika_2020_search import generations_of
-from robot_identification.reproductions.tika_2020_search import paper_experiment
-from robot_identification.reproductions.tika_2020_structure import rows_of_paper
+from robot_identification.excitation.optimizers.optimizer import Candidate, SearchState
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 
 RANDOM = Generation(True, ((60.0, True), (90.0, False), (80.0, False)), 1, 60.0, 300)
 

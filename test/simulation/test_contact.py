@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Somebody who touches a simulated arm really pushes it, and is found by what the drives do."""
 
@@ -24,17 +13,12 @@ from recordings import write_small_arm
 from robot_identification.errors import UsageError
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.urdf_variants import for_simulation
-from robot_identification.prediction.momentum_observer import MomentumObserver
+from robot_identification.monitoring.momentum_observer import MomentumObserver
 from robot_identification.prediction.rigid_torque import RigidTorque
-from robot_identification.simulation.contact import Contact
-from robot_identification.simulation.contact import Contacts
-from robot_identification.simulation.contact import JointPush
+from robot_identification.simulation.contact import Contact, Contacts, JointPush
 from robot_identification.simulation.controlled_arm import ControlledArm
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import PHYSICS_STEP
-from robot_identification.simulation.twin import Twin
+from robot_identification.simulation.truth import draw_truth, prior_truth
+from robot_identification.simulation.twin import NOISE_FREE, PHYSICS_STEP, Twin
 
 mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The torque-controlled arm is what its truth says, and controllers track with it."""
 
@@ -23,22 +12,16 @@ from recordings import write_small_arm
 from robot_identification.errors import UsageError
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.regressor import Motion
-from robot_identification.prediction.feed_forward import FeedForward
-from robot_identification.prediction.feed_forward import FeedForwardOptions
+from robot_identification.prediction.feed_forward import FeedForward, FeedForwardOptions
 from robot_identification.prediction.rigid_torque import RigidTorque
-from robot_identification.simulation.controlled_arm import ComputedTorque
-from robot_identification.simulation.controlled_arm import ControlledArm
-from robot_identification.simulation.controlled_arm import PdControl
-from robot_identification.simulation.controlled_arm import PositionLoop
-from robot_identification.simulation.controlled_arm import track
+from robot_identification.simulation.controlled_arm import (
+    ComputedTorque, ControlledArm, PdControl, PositionLoop, track,
+)
 from robot_identification.simulation.controller import quintic
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.truth import with_elastic_joints
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import PHYSICS_STEP
-from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.truth import (
+    draw_truth, prior_truth, with_elastic_joints, with_static_friction,
+)
+from robot_identification.simulation.twin import NOISE_FREE, PHYSICS_STEP, Sensors
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

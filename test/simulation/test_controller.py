@@ -1,29 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The controller interpolates as ros2_controllers' does, and rejects what that rejects."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.simulation.controller import cubic
-from robot_identification.simulation.controller import Knots
-from robot_identification.simulation.controller import quintic
-from robot_identification.simulation.controller import STOP_TIME
-from robot_identification.simulation.controller import TrajectoryController
+from robot_identification.simulation.controller import (
+    cubic, Knots, quintic, STOP_TIME, TrajectoryController,
+)
 
 VALUES = st.floats(-3.0, 3.0)
 DURATIONS = st.floats(0.05, 5.0)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The simulated arm that takes torques: one joint is tested, drives hold the others."""
 
@@ -19,19 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation.break_away import BreakAwayRun
-from robot_identification.estimation.break_away import estimate_break_away
-from robot_identification.excitation.break_away import BreakAwaySettings
-from robot_identification.excitation.break_away import BreakAwayTest
-from robot_identification.excitation.break_away import Phase
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import rigid_torque
-from robot_identification.simulation.effort_arm import effort_truth
-from robot_identification.simulation.effort_arm import EffortArm
-from robot_identification.simulation.effort_arm import youbot_truth
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import Sensors
+from robot_identification.model.regressor import Motion, rigid_torque
+from robot_identification.simulation.effort_arm import effort_truth, EffortArm, youbot_truth
+from robot_identification.simulation.twin import NOISE_FREE, Sensors
+from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
+from robot_identification.studies.break_away.procedure import (
+    BreakAwaySettings, BreakAwayTest, Phase,
+)
 
 pytest.importorskip('mujoco', reason='MuJoCo, which moves the arm, is not installed')
 # Gravity has a moment of -0.3 N m on joint 2 there, and friction holds it without torque.

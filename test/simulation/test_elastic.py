@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Elastic joints obey their equations step by step, become rigid, and agree with the inverse."""
 
@@ -22,16 +11,12 @@ import pytest
 from recordings import fourier_motion
 from robot_identification.errors import UsageError
 from robot_identification.simulation.elastic import inverse_elastic
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.truth import with_elastic_joints
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.truth import with_warming
-from robot_identification.simulation.twin import inverse_dynamics
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import PHYSICS_STEP
-from robot_identification.simulation.twin import Sensors
-from robot_identification.simulation.twin import Twin
+from robot_identification.simulation.truth import (
+    draw_truth, prior_truth, with_elastic_joints, with_static_friction, with_warming,
+)
+from robot_identification.simulation.twin import (
+    inverse_dynamics, NOISE_FREE, PHYSICS_STEP, Sensors, Twin,
+)
 
 STIFFNESS = 1.0e4
 PERIOD = 4.0

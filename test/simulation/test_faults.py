@@ -1,29 +1,15 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What a stream suffers is what was asked for, to the sample; the rest of it stays as it was."""
 
 from itertools import pairwise
 
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.simulation.faults import Stream
-from robot_identification.simulation.faults import StreamFaults
+from robot_identification.simulation.faults import Stream, StreamFaults
 
 N = 6
 PERIOD = 0.002
@@ -171,6 +157,17 @@ def test_frozen_samples_have_old_values_under_new_stamps():
             assert sample.stamp == cycle * PERIOD
             expected = values_at(first if faults.freeze else cycle)
             assert all(map(np.array_equal, sample.values, expected))
+
+
+def test_repeated_samples_have_the_stamp_and_the_values_of_the_last():
+    """The stream then goes on with what is true then."""
+    stream = Stream(N, 0)
+    for cycle in range(30):
+        stream.faults = StreamFaults(repeat=10 <= cycle < 20)
+        (sample,) = stream.push(cycle * PERIOD, values_at(cycle), cycle * PERIOD)
+        expected = 9 if 10 <= cycle < 20 else cycle
+        assert sample.stamp == expected * PERIOD
+        assert all(map(np.array_equal, sample.values, values_at(expected)))
 
 
 @settings(max_examples=20)

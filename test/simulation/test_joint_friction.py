@@ -1,30 +1,17 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Joints stick up to the set torque, do not creep, slide as stated, and never give energy."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.simulation.joint_friction import JointFriction
-from robot_identification.simulation.joint_friction import smallest_stable_inertia
-from robot_identification.simulation.joint_friction import step_friction
+from robot_identification.simulation.joint_friction import (
+    JointFriction, smallest_stable_inertia, step_friction,
+)
 
 STEP = 0.0005
 NOTHING = np.zeros(1)

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Friction holds a pose by another torque from below than from above; gravity is their mean."""
 
@@ -20,14 +9,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.simulation.poses import plan_poses
-from robot_identification.simulation.poses import PoseOptions
-from robot_identification.simulation.poses import simulate_poses
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import Twin
+from robot_identification.simulation.poses import plan_poses, PoseOptions, simulate_poses
+from robot_identification.simulation.truth import draw_truth, prior_truth, with_static_friction
+from robot_identification.simulation.twin import NOISE_FREE, Twin
 
 POSES = np.array([
     [0.1, -1.2, 0.9, -0.4, 0.3, 0.2],

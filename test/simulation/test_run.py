@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What a simulated run holds is what a bag of it holds, in the units and signs of the driver."""
 
@@ -22,22 +11,18 @@ from robot_identification.errors import UsageError
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.parametrizations.sampled import SampledParametrization
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.experiment.bag import read_recording
-from robot_identification.experiment.rosbags_backend import RosbagsBackend
-from robot_identification.experiment.simulated_run import simulate
-from robot_identification.experiment.simulated_run import simulate_repeats
-from robot_identification.experiment.simulated_run import write_simulated_bag
 from robot_identification.model.catalogue import load_robot
-from robot_identification.simulation.poses import PoseOptions
-from robot_identification.simulation.poses import simulate_poses
-from robot_identification.simulation.run import published_effort
-from robot_identification.simulation.run import published_unit
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import with_elastic_joints
-from robot_identification.simulation.truth import with_static_friction
-from robot_identification.simulation.truth import with_warming
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import Sensors
+from robot_identification.recording.bag import read_recording
+from robot_identification.recording.rosbags_backend import RosbagsBackend
+from robot_identification.recording.simulated_run import (
+    simulate, simulate_repeats, write_simulated_bag,
+)
+from robot_identification.simulation.poses import PoseOptions, simulate_poses
+from robot_identification.simulation.run import published_effort, published_unit
+from robot_identification.simulation.truth import (
+    draw_truth, with_elastic_joints, with_static_friction, with_warming,
+)
+from robot_identification.simulation.twin import NOISE_FREE, Sensors
 
 QUICK = PoseOptions(dwell=0.1, approach_time=0.2)
 

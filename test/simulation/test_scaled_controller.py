@@ -1,32 +1,16 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The controller of the robot keeps to the path, its limits and its word whatever happens."""
 
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import UnsafeMotionError
-from robot_identification.errors import UsageError
-from robot_identification.simulation.controller import Knots
-from robot_identification.simulation.controller import TrajectoryController
-from robot_identification.simulation.scaled_controller import PACE_STEP
-from robot_identification.simulation.scaled_controller import RESTART_TIME
-from robot_identification.simulation.scaled_controller import RobotCondition
-from robot_identification.simulation.scaled_controller import ScaledController
+from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.simulation.controller import Knots, TrajectoryController
+from robot_identification.simulation.scaled_controller import (
+    PACE_STEP, RESTART_TIME, RobotCondition, ScaledController,
+)
 
 PERIOD = 0.002
 LIMITS = np.array([5.0, 5.0, 4.0])

@@ -1,36 +1,19 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Joints warm up exactly as one heat capacity and one resistance each do."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.simulation.thermal import AMBIENT
-from robot_identification.simulation.thermal import make_thermal_model
-from robot_identification.simulation.thermal import ThermalModel
-from robot_identification.simulation.thermal import TYPICAL_SPEED
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import with_warming
-from robot_identification.simulation.twin import inverse_dynamics
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import PHYSICS_STEP
-from robot_identification.simulation.twin import Twin
+from robot_identification.simulation.thermal import (
+    AMBIENT, make_thermal_model, ThermalModel, TYPICAL_SPEED,
+)
+from robot_identification.simulation.truth import draw_truth, with_warming
+from robot_identification.simulation.twin import inverse_dynamics, NOISE_FREE, PHYSICS_STEP, Twin
 
 HEATS = st.floats(0.0, 50.0)
 TIMES = st.floats(1e-3, 1e4)

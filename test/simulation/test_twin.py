@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The simulated robot is what its truth says, by Pinocchio, which takes no part in it."""
 
@@ -20,17 +9,12 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.catalogue import load_robot
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import read_urdf
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.twin import NOISE_FREE
-from robot_identification.simulation.twin import PHYSICS_STEP
-from robot_identification.simulation.twin import Sensors
-from robot_identification.simulation.twin import true_inertial_parameters
-from robot_identification.simulation.twin import Twin
+from robot_identification.simulation.truth import draw_truth, prior_truth, Truth
+from robot_identification.simulation.twin import (
+    NOISE_FREE, PHYSICS_STEP, Sensors, true_inertial_parameters, Twin,
+)
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The person at the arm, for tests: designs, climbs the ladder, arms, records, executes.
@@ -26,9 +15,7 @@ from typing import Any
 
 import pytest
 from robot_identification.excitation.trajectory import load_trajectory
-from ros_helpers import Graph
-from ros_helpers import LATCHED
-from ros_helpers import wait_until
+from ros_helpers import Graph, LATCHED, wait_until
 from std_msgs.msg import String
 
 # Ten seconds of a UR about the pose with its elbow up, inside the margins of a real arm.

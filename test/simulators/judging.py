@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What a recording of a simulated arm must show, as figures and reasons in words.
@@ -22,20 +11,17 @@ recordings of our own twin, good and spoilt.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.experiment.bag import read_recording
-from robot_identification.model.identified_model import IdentifiedModel
-from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.identified_model import IdentifiedModel, KinematicFilter
 from robot_identification.model.regressor import rigid_torque
-from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.model.robot_model import gravity_of_mounting, RobotModel
 from robot_identification.processing.loading import load_for_model
-from robot_identification.processing.process import process
+from robot_identification.processing.processing import process
+from robot_identification.recording.bag import read_recording
 from robot_identification.validation.metrics import normalized_error
 from robot_identification.validation.validation import predict_effort
 

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Gazebo by ur_simulation_gz: sign and size of the effort against inverse dynamics.
@@ -20,15 +9,11 @@ Gazebo by ur_simulation_gz: sign and size of the effort against inverse dynamics
 It needs ur_simulation_gz and a workspace with this package, see docs/launch.md.
 """
 
-from launching import launched
-from launching import why_not_installed
-from launching import why_not_launchable
+from launching import launched, why_not_installed, why_not_launchable
 import pytest
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.urdf import parse_urdf
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import wait_until
+from ros_helpers import LATCHED, own_graph, wait_until
 from simulators.by_hand import Person
 from simulators.judging import judge_effort_against_inverse_dynamics
 from std_msgs.msg import String

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The judges of simulated recordings: right on our own twin, and not fooled by spoilt ones."""
 
@@ -24,18 +13,17 @@ from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.experiment.simulated_run import simulate
 from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import KinematicFilter
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.pipeline import identify
+from robot_identification.recording.simulated_run import simulate
 from robot_identification.simulation.truth import prior_truth
 from robot_identification.simulation.twin import NOISE_FREE
-from simulators.judging import CEILING
-from simulators.judging import judge_effort_against_inverse_dynamics
-from simulators.judging import largest_deviation
-from simulators.judging import mounting_errors
-from simulators.judging import MOUNTING_RATIO
+from simulators.judging import (
+    CEILING, judge_effort_against_inverse_dynamics, largest_deviation, mounting_errors,
+    MOUNTING_RATIO,
+)
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 pytest.importorskip('rosbags', reason='rosbags, which writes the bags, is not installed')

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Mock hardware of ur_robot_driver: motion and recording, and no effort.
@@ -20,9 +9,7 @@ Mock hardware of ur_robot_driver: motion and recording, and no effort.
 It needs ur_robot_driver and a workspace with this package, see docs/launch.md.
 """
 
-from launching import launched
-from launching import why_not_installed
-from launching import why_not_launchable
+from launching import launched, why_not_installed, why_not_launchable
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions

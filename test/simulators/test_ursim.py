@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 URSim: identify on the ground, predict on the ceiling, as section 7 of Raviola et al. 2021.
@@ -23,22 +12,16 @@ It needs docker, ur_robot_driver and a workspace with this package, see docs/lau
 import shutil
 import subprocess
 
-from launching import launched
-from launching import why_not_installed
-from launching import why_not_launchable
+from launching import launched, why_not_installed, why_not_launchable
 import numpy as np
 import pytest
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model.catalogue import load_robot
 from robot_identification.pipeline import identify
-from ros_helpers import LATCHED
-from ros_helpers import own_graph
-from ros_helpers import wait_until
+from ros_helpers import LATCHED, own_graph, wait_until
 from simulators.by_hand import Person
-from simulators.judging import mounting_errors
-from simulators.judging import MOUNTING_RATIO
-from std_msgs.msg import Bool
-from std_msgs.msg import String
+from simulators.judging import mounting_errors, MOUNTING_RATIO
+from std_msgs.msg import Bool, String
 
 # What PolyScope calls gravity is the acceleration that a resting arm feels [m/s^2].
 GRAVITY = 'sec set_mounting():\n  set_gravity([0, 0, {:.2f}])\nend\n'

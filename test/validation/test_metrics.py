@@ -1,31 +1,17 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Errors as a reader would calculate them by hand."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.validation.metrics import measure_errors
-from robot_identification.validation.metrics import noise_deviation
-from robot_identification.validation.metrics import normalized_error
-from robot_identification.validation.metrics import relative_error
-from robot_identification.validation.metrics import square_over_mean
-from robot_identification.validation.metrics import total_normalized_error
-from robot_identification.validation.metrics import variance_accounted_for
+from robot_identification.validation.bag_errors import measure_errors
+from robot_identification.validation.metrics import (
+    noise_deviation, normalized_error, relative_error, square_over_mean, total_normalized_error,
+    variance_accounted_for,
+)
 
 
 def errors_of(measured, predicted, moving=None):

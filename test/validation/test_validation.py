@@ -1,34 +1,21 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The verdict follows from the errors, and its file is for machines."""
 
+from dataclasses import replace
 import json
+import re
 
 import numpy as np
 import pytest
-from robot_identification.validation.metrics import BagErrors
-from robot_identification.validation.validation import predict_effort
-from robot_identification.validation.validation import score
-from robot_identification.validation.validation import validate
-from robot_identification.validation.validation import Validation
-from robot_identification.validation.validation import validation_content
-from robot_identification.validation.validation import validation_json
-from robot_identification.validation.verdict import BAD
-from robot_identification.validation.verdict import GOOD
-from robot_identification.validation.verdict import judge
-from robot_identification.validation.verdict import USABLE
+from robot_identification.model.regressor import rigid_torque
+from robot_identification.report.text_report import validation_text
+from robot_identification.validation.bag_errors import BagErrors
+from robot_identification.validation.validation import (
+    predict_effort, score, validate, Validation, validation_content, validation_json,
+)
+from robot_identification.validation.verdict import BAD, GOOD, judge, USABLE
 
 JOINTS = ('one', 'two', 'three')
 
@@ -103,8 +90,10 @@ def test_file_has_the_keys_of_the_plan_and_no_nan():
     first, flat = content['bags']
     assert set(first) == {
         'bag', 'samples', 'unit', 'joints', 'rmse', 'nrmse', 'nrmse_mean', 'rmse_moving', 'bias',
-        'details',
+        'details', 'urdf_nrmse', 'urdf_nrmse_mean', 'training_data',
     }
+    assert (first['urdf_nrmse'], first['urdf_nrmse_mean']) == ([None] * 3, None)
+    assert first['training_data'] is False
     assert first['details'] is None
     assert first['nrmse'] == [0.1, None, 0.2]
     assert first['rmse_moving'][1] is None
@@ -141,3 +130,29 @@ def test_errors_are_taken_on_the_recorded_samples(identification):
     whole = validate(model, [dataset, dataset])
     np.testing.assert_array_equal(whole.bags[1].rmse, found.rmse)
     assert whole.verdict.level == GOOD
+
+
+def test_the_urdf_stands_beside_the_model(identification):
+    """By its definition: the rigid torque of the URDF's bodies, with the gains of the model."""
+    model, dataset = identification.model, identification.datasets[0]
+    validation = validate(model, [dataset])
+    measured = dataset.effort[dataset.scored]
+    rigid = rigid_torque(model.robot, dataset.motion)[dataset.scored] * model.effort_per_torque
+    expected = np.sqrt(np.mean((measured - rigid) ** 2, axis=0)) / np.std(measured, axis=0)
+    bag, = validation_content(validation)['bags']
+    assert bag['urdf_nrmse'] == pytest.approx(expected)
+    assert bag['urdf_nrmse_mean'] == pytest.approx(expected.mean())
+    text = validation_text(model, validation)
+    assert re.search(r'^joint +NRMSE +URDF +RMSE', text, re.MULTILINE)
+    assert re.search(rf'^mean +{bag["nrmse_mean"]:.3f} +{expected.mean():.3f}$', text, re.M)
+    assert 'without friction' in text
+
+
+def test_without_drive_gains_the_urdf_is_not_compared(identification):
+    """Its torque has another unit than the effort then: null in the file, and a sentence."""
+    model = replace(identification.model, relative_scale=True)
+    validation = validate(model, identification.datasets)
+    bag, = validation_content(validation)['bags']
+    assert bag['urdf_nrmse'] == [None] * model.robot.n
+    assert bag['urdf_nrmse_mean'] is None
+    assert 'URDF: not available. The drive gains are unknown' in validation_text(model, validation)

@@ -1,19 +1,9 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The verdict says what an error is, blames no joint for its noise, and knows the baselines."""
 
+import json
 import re
 
 import numpy as np
@@ -21,10 +11,9 @@ import pytest
 from robot_identification.model.regressor import Motion
 from robot_identification.processing.dataset import Dataset
 from robot_identification.validation.validation import errors_on
-from robot_identification.validation.verdict import BAD
-from robot_identification.validation.verdict import GOOD
-from robot_identification.validation.verdict import judge
-from robot_identification.validation.verdict import USABLE
+from robot_identification.validation.verdict import (
+    BAD, Bandwidth, bandwidth_content, Doubt, GOOD, judge, USABLE, verdict_content,
+)
 
 RATE = 100.0
 N = 4000
@@ -177,3 +166,37 @@ def test_advice_is_the_next_step_of_what_is_lost():
     assert verdict.next_step == 'record another motion: fc3: sweep three; Ia3: shake'
     without = judge(bags, unseen=False, lost=('fc3',))
     assert 'every joint moves fast and slowly' in without.next_step
+
+
+def test_a_doubt_makes_no_good_model_however_small_the_error():
+    """It comes first, with its evidence, and what to check is what to do next."""
+    doubt = Doubt(
+        'delay', ('two',), 'the effort of two may be late', 'delay', 's', 0.08, 0.012, 'look at it'
+    )
+    bags = [errors(smooth([0.01] * 3))]
+    assert judge(bags, unseen=False).level == GOOD
+    verdict = judge(bags, unseen=False, doubts=[doubt], assumptions=['something'])
+    assert verdict.level == USABLE
+    assert verdict.reasons[0] == (
+        'the effort of two may be late (delay 0.08 s, threshold 0.012 s): look at it'
+    )
+    assert verdict.next_step == 'look at it'
+    content = verdict_content(verdict)
+    assert json.loads(json.dumps(content)) == content
+    assert content['doubts'][0]['joints'] == ['two'] and content['assumptions'] == ['something']
+
+
+@pytest.mark.parametrize(('rate', 'hides'), [(30.0, True), (125.0, False), (1000.0, False)])
+def test_a_low_rate_says_what_it_hides(rate, hides):
+    """The rate is always said; below 100 Hz friction near reversals is, too."""
+    verdict = judge([errors(smooth([0.01] * 3))], unseen=True, bandwidth=Bandwidth(rate, 9.0))
+    said, = (reason for reason in verdict.reasons if reason.startswith('joint states at'))
+    assert f'{rate:g} Hz' in said and '9 Hz' in said
+    assert ('friction near reversals' in said) == hides
+    assert verdict.level == GOOD
+
+
+def test_filters_without_a_cutoff_have_none():
+    bandwidth = Bandwidth(125.0, np.nan)
+    assert 'smoothed' not in bandwidth.describe()
+    assert bandwidth_content(bandwidth) == {'rate': 125.0, 'cutoff': None}

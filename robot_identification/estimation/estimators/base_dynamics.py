@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Rigid dynamics of base parameters, which need not be those of any possible body.
@@ -26,10 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.regressor import Motion
-from robot_identification.model.robot_model import RobotModel
+from robot_identification.arrays import FloatArray
+from robot_identification.model import BaseReduction, Motion, RobotModel
 
 
 class BaseDynamics:

@@ -1,36 +1,19 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Tukey's bisquare estimator: what lies very far off does not count at all."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimators.huber import HuberRegression
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.estimators.options import check_positive
-from robot_identification.estimation.estimators.reweighting import describe_fit
-from robot_identification.estimation.estimators.reweighting import fit_robustly
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import least_deviation
-from robot_identification.estimation.solving import need_observations
+from robot_identification.estimation.estimators.options import check_count, check_positive
+from robot_identification.estimation.estimators.reweighting import describe_fit, fit_robustly
+from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.solving import least_deviation, need_observations
 
 
 @dataclass(frozen=True)

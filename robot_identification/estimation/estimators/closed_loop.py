@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A simulated arm with estimated parameters that follows a reference under control, without noise.
@@ -29,12 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from robot_identification.arrays import allocate, FloatArray
 from robot_identification.errors import InconsistentModelError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
 from robot_identification.estimation.estimators.options import check_positive
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.experiment.storage import allocate
-from robot_identification.model.regressor import Motion
+from robot_identification.model import Motion
 
 # The servo moves by no more than this phase between two stamps [rad]: what Runge and Kutta's steps
 # are off by grows with its fourth power.

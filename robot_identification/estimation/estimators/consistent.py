@@ -1,48 +1,31 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Least squares over bodies that can exist: the full set of standard parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.conic import solve_conic
 from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
 from robot_identification.estimation.estimators.constrained import not_negative_parameters
-from robot_identification.estimation.estimators.log_cholesky import refine
-from robot_identification.estimation.estimators.log_cholesky import solve_log_cholesky
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.estimators.options import check_positive
+from robot_identification.estimation.estimators.log_cholesky import refine, solve_log_cholesky
+from robot_identification.estimation.estimators.options import check_count, check_positive
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import PriorTerm
-from robot_identification.estimation.solving import need_observations
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import solve_unknowns
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.consistency import from_pseudo_inertia
-from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, PriorTerm,
+)
+from robot_identification.estimation.solving import (
+    need_observations, renew_weights, solve_unknowns,
+)
+from robot_identification.model import (
+    BaseReduction, from_pseudo_inertia, prior_inertial_parameters, pseudo_inertia,
+)
 
 SOLVERS = ('auto', 'conic', 'log_cholesky')
 # Share by which a pull to the URDF may raise the squared residuals.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Least squares over bodies that can exist, with a pull to reference bodies.
@@ -32,15 +21,12 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IntArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.estimation.problem import triangle_of
-from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model import pseudo_inertia
 
 
 def upper_triangle(matrix: FloatArray) -> FloatArray:

@@ -1,37 +1,20 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Least squares with friction and rotor inertia that are not negative."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import NotIdentifiableError
 from robot_identification.estimation.estimators.options import check_count
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import least_squares
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import solve_unknowns
-from robot_identification.model.base_parameters import BaseReduction
+from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.solving import least_squares, renew_weights, solve_unknowns
+from robot_identification.model import BaseReduction
 
 # A multiplier more negative than this part of what column and right-hand side allow is no
 # rounding: the bound should be left.

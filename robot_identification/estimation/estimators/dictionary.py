@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The dictionary fit: bodies and offsets free, friction not negative, a fixed number of passes.
@@ -30,23 +19,18 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.constrained import not_negative_parameters
 from robot_identification.estimation.estimators.robust import HuberWeights
-from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.linear import solve_weighted
+from robot_identification.estimation.linear import describe_estimate, solve_weighted
 from robot_identification.estimation.prior import CadPrior
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import PriorTerm
-from robot_identification.estimation.problem import triangle_of
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, PriorTerm, triangle_of,
+)
 import scipy
 
 # A column shorter than this part of the weights' length is scaled as if it were as long: a term

@@ -1,41 +1,22 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Essential parameters: those that the data hardly show are left out, one after the other."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.estimators.options import check_not_negative
-from robot_identification.estimation.estimators.options import check_positive
-from robot_identification.estimation.estimators.options import check_share
+from robot_identification.estimation.estimators.options import (
+    check_count, check_not_negative, check_positive, check_share,
+)
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.solving import least_squares
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import solve_unknowns
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.covariance import covariance_of
+from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.solving import least_squares, renew_weights, solve_unknowns
+from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.estimation.uncertainty.model_tests import nested_test
 from robot_identification.estimation.uncertainty.scatter import problem_of
 

@@ -1,44 +1,25 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Generalized least squares with the residual covariance of all joints."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.estimation.estimators.options import check_count
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.observations import ObservationBlock
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import IntArray
-from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.problem import triangle_of
-from robot_identification.estimation.solving import FIRST_REWEIGHTINGS
-from robot_identification.estimation.solving import least_deviation
-from robot_identification.estimation.solving import need_observations
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import solve_unknowns
+from robot_identification.estimation.observations import ObservationBlock, Observations
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, JointFactor, triangle_of,
+)
+from robot_identification.estimation.solving import (
+    FIRST_REWEIGHTINGS, least_deviation, need_observations, renew_weights, solve_unknowns,
+)
 
 # Correlations need so many samples per joint in which every joint has a row.
 SAMPLES_PER_JOINT = 10

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Instrumental variables: the observation matrix of a simulated arm, which has no measurement noise.
@@ -24,43 +13,30 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from robot_identification.errors import InconsistentModelError
-from robot_identification.errors import RankDeficientError
+from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.errors import InconsistentModelError, RankDeficientError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
-from robot_identification.estimation.estimators.closed_loop import Servo
-from robot_identification.estimation.estimators.closed_loop import simulate_closed_loop
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.estimators.options import check_positive
-from robot_identification.estimation.estimators.reference_motion import need_motions
-from robot_identification.estimation.estimators.reference_motion import smooth_reference
-from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.linear import RANK_TOLERANCE
-from robot_identification.estimation.observations import JointRows
-from robot_identification.estimation.observations import ObservationBlock
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import IntArray
-from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.problem import triangle_of
-from robot_identification.estimation.solving import FIRST_REWEIGHTINGS
-from robot_identification.estimation.solving import least_squares
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import residual_weights
-from robot_identification.estimation.solving import solve_unknowns
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import standard_torque
+from robot_identification.estimation.estimators.closed_loop import Servo, simulate_closed_loop
+from robot_identification.estimation.estimators.options import check_count, check_positive
+from robot_identification.estimation.estimators.reference_motion import (
+    need_motions, smooth_reference,
+)
+from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
+from robot_identification.estimation.observations import (
+    JointRows, ObservationBlock, Observations, TrainingData,
+)
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, JointFactor, triangle_of,
+)
+from robot_identification.estimation.solving import (
+    FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
+)
+from robot_identification.model import Motion, standard_torque
 import scipy
 
 

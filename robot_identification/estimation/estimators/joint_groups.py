@@ -1,41 +1,24 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Identification by groups of joints, each from its own torques alone."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.linear import RANK_TOLERANCE
-from robot_identification.estimation.linear import residual_deviation
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import IntArray
-from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import rows_per_joint
-from robot_identification.estimation.solving import solve_unknowns
+from robot_identification.estimation.linear import (
+    describe_estimate, RANK_TOLERANCE, residual_deviation,
+)
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, JointFactor,
+)
+from robot_identification.estimation.solving import renew_weights, rows_per_joint, solve_unknowns
 
 # Directions that the torques of a group show by less than this part of what all torques show are
 # left to the next group, if there is one: rounding of the description must not decide them.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Consistent least squares by Newton's method, in coordinates in which any number is a body.
@@ -25,14 +14,13 @@ References
 from __future__ import annotations
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
-from robot_identification.estimation.estimators.consistent_problem import from_upper_triangle
-from robot_identification.estimation.estimators.consistent_problem import upper_root
-from robot_identification.estimation.estimators.consistent_problem import upper_triangle
+from robot_identification.estimation.estimators.consistent_problem import (
+    ConsistentProblem, from_upper_triangle, upper_root, upper_triangle,
+)
 from robot_identification.estimation.estimators.dictionary import solve_bounded
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.model.consistency import pseudo_inertia
+from robot_identification.model import pseudo_inertia
 
 # Decrease that a step promises, over the value, from which on the search ends as soon as the next
 # one promises no much smaller one: what is left is rounding.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Maximum likelihood for periodic motions: positions and torques both have errors.
@@ -26,43 +15,31 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from robot_identification.errors import DataError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.estimators.options import check_positive
-from robot_identification.estimation.estimators.periods import find_periodic_motion
-from robot_identification.estimation.estimators.periods import MOST_HARMONICS
-from robot_identification.estimation.estimators.periods import NotPeriodicError
-from robot_identification.estimation.estimators.periods import PeriodicMotion
+from robot_identification.estimation.estimators.options import check_count, check_positive
+from robot_identification.estimation.estimators.periods import (
+    find_periodic_motion, MOST_HARMONICS, NotPeriodicError, PeriodicMotion,
+)
 from robot_identification.estimation.estimators.reference_motion import need_motions
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.observations import NO_TREATMENT
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import IntArray
-from robot_identification.estimation.problem import triangle_of
-from robot_identification.estimation.solving import FIRST_REWEIGHTINGS
-from robot_identification.estimation.solving import least_squares
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import residual_weights
-from robot_identification.estimation.solving import solve_unknowns
-from robot_identification.model.friction.offset import FrictionOffset
-from robot_identification.model.parameters import StandardParameters
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.processing.fourier import FourierSeries
+from robot_identification.estimation.observations import NO_TREATMENT, Observations, TrainingData
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, triangle_of,
+)
+from robot_identification.estimation.solving import (
+    FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
+)
+from robot_identification.model import (
+    FrictionOffset, Motion, observation_matrix, StandardParameters,
+)
+from robot_identification.processing import FourierSeries
 import scipy
 
 # Samples whose derivatives are computed together.

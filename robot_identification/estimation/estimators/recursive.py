@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Recursive least squares by orthogonal transformations: rows are used as they come, once.
@@ -27,29 +16,22 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-from robot_identification.errors import DataError
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.estimators.options import check_share
-from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.linear import RANK_TOLERANCE
+from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.errors import DataError, RankDeficientError, UsageError
+from robot_identification.estimation.estimators.options import check_count, check_share
+from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import IntArray
-from robot_identification.estimation.problem import triangle_of
-from robot_identification.estimation.solving import need_observations
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import solve_unknowns
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, triangle_of,
+)
+from robot_identification.estimation.solving import (
+    need_observations, renew_weights, solve_unknowns,
+)
 import scipy
 
 # The memory that tells what is excited, as a part of the memory of the estimate.

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Recorded motions at hand, and the smooth motion behind one, for a simulated arm to follow.
@@ -23,17 +12,16 @@ measured velocities, so that what it keeps of the noise is small and slow.
 from __future__ import annotations
 
 import numpy as np
+from robot_identification.arrays import allocate, BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.periods import find_periodic_motion
-from robot_identification.estimation.estimators.periods import NotPeriodicError
+from robot_identification.estimation.estimators.periods import (
+    find_periodic_motion, NotPeriodicError,
+)
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import FloatArray
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.estimation.solving import need_observations
-from robot_identification.experiment.storage import allocate
-from robot_identification.model.regressor import Motion
-from robot_identification.processing.dataset import BoolArray
-from robot_identification.processing.dataset import Dataset
+from robot_identification.model import Motion
+from robot_identification.processing import Dataset
 import scipy
 
 # Of the splines: accelerations are smooth.

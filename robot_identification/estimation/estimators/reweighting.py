@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Iteratively reweighted least squares: each pass over the data damps what the one before left over.
@@ -25,26 +14,18 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from robot_identification.estimation.estimators.robust import NORMAL_DEVIATION
-from robot_identification.estimation.estimators.robust import SizeMedian
-from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.linear import residual_deviation
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation.estimators.robust import NORMAL_DEVIATION, SizeMedian
+from robot_identification.estimation.linear import describe_estimate, residual_deviation
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import stack_factors
-from robot_identification.estimation.solving import FIRST_REWEIGHTINGS
-from robot_identification.estimation.solving import least_deviation
-from robot_identification.estimation.solving import propagate
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import rows_per_joint
-from robot_identification.estimation.solving import solve_unknowns
+from robot_identification.estimation.problem import Estimate, IdentificationProblem, stack_factors
+from robot_identification.estimation.solving import (
+    FIRST_REWEIGHTINGS, least_deviation, propagate, renew_weights, rows_per_joint, solve_unknowns,
+)
 
 # Scales that change by less than this part are settled.
 SCALE_TOLERANCE = 1.0e-6

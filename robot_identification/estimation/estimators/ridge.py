@@ -1,44 +1,25 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Ridge regression on the standard parameters, as in the youBot report."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.estimators.options import check_positive
-from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.linear import residual_deviation
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import PriorTerm
-from robot_identification.estimation.solving import least_squares
-from robot_identification.estimation.solving import need_observations
-from robot_identification.estimation.solving import propagate
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import rows_per_joint
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import RankDeficientError, UsageError
+from robot_identification.estimation.estimators.options import check_count, check_positive
+from robot_identification.estimation.linear import describe_estimate, residual_deviation
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, PriorTerm,
+)
+from robot_identification.estimation.solving import (
+    least_squares, need_observations, propagate, renew_weights, rows_per_joint,
+)
 from robot_identification.estimation.standard import prior_deviation
-from robot_identification.model.base_parameters import BaseReduction
-from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model import BaseReduction, prior_inertial_parameters
 import scipy
 
 RULES = ('smallest_eigenvalue', 'cross_validation', 'fixed')

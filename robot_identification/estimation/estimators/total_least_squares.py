@@ -1,46 +1,28 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Total least squares: the columns of the observation matrix are noisy, not the torques alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.options import check_count
-from robot_identification.estimation.estimators.options import check_not_negative
-from robot_identification.estimation.estimators.options import check_positive
-from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.linear import residual_deviation
-from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import Estimator
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import triangle_of
-from robot_identification.estimation.solving import renew_weights
-from robot_identification.estimation.solving import rows_per_joint
-from robot_identification.estimation.solving import solve_unknowns
-from robot_identification.model.friction.offset import FrictionOffset
-from robot_identification.model.parameters import StandardParameters
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import RankDeficientError, UsageError
+from robot_identification.estimation.estimators.options import (
+    check_count, check_not_negative, check_positive,
+)
+from robot_identification.estimation.linear import (
+    describe_estimate, residual_deviation, solve_weighted,
+)
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, triangle_of,
+)
+from robot_identification.estimation.solving import renew_weights, rows_per_joint, solve_unknowns
+from robot_identification.model import FrictionOffset, StandardParameters
 import scipy
 
 # Below it, the last component of the singular vector is near zero: the columns would explain the

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Covariances of an estimate, one function a kind, all from the estimate itself.
@@ -36,35 +25,21 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 import math
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.observations import ObservationBlock
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import Weighing
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.uncertainty.scatter import blocks_in_window
-from robot_identification.estimation.uncertainty.scatter import Coordinates
-from robot_identification.estimation.uncertainty.scatter import held_by_bounds
-from robot_identification.estimation.uncertainty.scatter import lag_of_products
-from robot_identification.estimation.uncertainty.scatter import LARGEST_CORRECTION
-from robot_identification.estimation.uncertainty.scatter import longest_lag
-from robot_identification.estimation.uncertainty.scatter import MOST_FREEDOM
-from robot_identification.estimation.uncertainty.scatter import moving_sums
-from robot_identification.estimation.uncertainty.scatter import problem_of
-from robot_identification.estimation.uncertainty.scatter import TimeBlocks
-from robot_identification.estimation.uncertainty.scatter import TooFewBlocksError
-from robot_identification.estimation.uncertainty.scatter import WindowSums
-from robot_identification.validation.whiteness import autocovariance
+from robot_identification.estimation.observations import ObservationBlock, Observations, Weighing
+from robot_identification.estimation.problem import Estimate, IdentificationProblem
+from robot_identification.estimation.uncertainty.scatter import (
+    blocks_in_window, Coordinates, held_by_bounds, lag_of_products, LARGEST_CORRECTION,
+    longest_lag, MOST_FREEDOM, moving_sums, problem_of, TimeBlocks, TooFewBlocksError, WindowSums,
+)
+from robot_identification.validation import autocovariance
 
 # A note lists no more names than this.
 MOST_NAMES = 8

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 What parameters know of each other, and whether a model needs them.
@@ -28,13 +17,11 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import Estimate, IdentificationProblem
 from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.intervals import joint_test
-from robot_identification.estimation.uncertainty.intervals import JointTest
+from robot_identification.estimation.uncertainty.intervals import joint_test, JointTest
 import scipy
 
 # Correlation of two estimates above which the data hardly tell them apart.

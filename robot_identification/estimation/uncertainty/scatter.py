@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 How the scores of an estimate scatter over windows of time.
@@ -35,19 +24,14 @@ from copy import copy
 import math
 
 import numpy as np
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.linear import RANK_TOLERANCE
-from robot_identification.estimation.observations import TIME_BLOCKS
-from robot_identification.estimation.observations import Weighing
-from robot_identification.estimation.problem import BoolArray
-from robot_identification.estimation.problem import Estimate
-from robot_identification.estimation.problem import FloatArray
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.problem import stack_factors
-from robot_identification.validation.whiteness import autocovariance
-from robot_identification.validation.whiteness import correlation_distance
+from robot_identification.estimation.observations import TIME_BLOCKS, Weighing
+from robot_identification.estimation.problem import (
+    Estimate, IdentificationProblem, JointFactor, stack_factors,
+)
+from robot_identification.validation import autocovariance, correlation_distance
 import scipy
 
 # A window as long as this many correlation distances misses a twentieth of the variance.

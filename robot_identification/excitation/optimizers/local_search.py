@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Local searches, which all optimizers share: SLSQP with exact gradients, and the way to a candidate.
@@ -27,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import ExcitationProblem
-from robot_identification.excitation.optimizers.optimizer import FloatArray
-from robot_identification.excitation.optimizers.optimizer import Outcome
+from robot_identification.arrays import FloatArray
+from robot_identification.excitation.optimizers.optimizer import (
+    Candidate, ExcitationProblem, Outcome,
+)
 import scipy
 
 # A search that has gone astray is not worth more than a new start.

@@ -1,34 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Local searches from random starts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.excitation.optimizers.local_search import descend
-from robot_identification.excitation.optimizers.local_search import Descent
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import ExcitationProblem
-from robot_identification.excitation.optimizers.optimizer import Job
-from robot_identification.excitation.optimizers.optimizer import Optimizer
-from robot_identification.excitation.optimizers.optimizer import Outcome
-from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.local_search import descend, Descent
+from robot_identification.excitation.optimizers.optimizer import (
+    Candidate, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
+)
 from robot_identification.excitation.parametrizations.parametrization import check_count
 
 # The criterion itself, kinks and all.

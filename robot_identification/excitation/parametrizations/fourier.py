@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Finite Fourier series.
@@ -29,12 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.parametrizations.parametrization import check_count
-from robot_identification.excitation.parametrizations.parametrization import check_seconds
-from robot_identification.excitation.parametrizations.parametrization import FloatArray
-from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.parametrizations.parametrization import within_period
+from robot_identification.excitation.parametrizations.parametrization import (
+    check_count, check_seconds, Parametrization, within_period,
+)
 
 # Five conditions leave something free of four harmonics.
 LEAST_HARMONICS_CUT = 4

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """A motion given by its samples: what other programs' motions become."""
 
@@ -22,16 +11,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.polynomial.polynomial import polyder
-from numpy.polynomial.polynomial import polyval
-from numpy.typing import NDArray
+from numpy.polynomial.polynomial import polyder, polyval
+from robot_identification.arrays import FloatArray, IndexArray
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.parametrizations.parametrization import FloatArray
-from robot_identification.excitation.parametrizations.parametrization import LONGEST_PERIOD
-from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.parametrizations.parametrization import within_period
-
-IndexArray = NDArray[np.intp]
+from robot_identification.excitation.parametrizations.parametrization import (
+    LONGEST_PERIOD, Parametrization, within_period,
+)
 
 # Of seven joints, what is still read back as a text file.
 MAXIMUM_KNOTS = 30_000

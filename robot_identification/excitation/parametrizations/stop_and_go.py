@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Motions that rest at one pose after the other: what their forms share."""
 
@@ -19,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 import math
-from typing import Any
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.excitation.parametrizations.parametrization import FloatArray
-from robot_identification.excitation.parametrizations.parametrization import LONGEST_PERIOD
-from robot_identification.excitation.parametrizations.parametrization import within_period
+from robot_identification.excitation.parametrizations.parametrization import (
+    LONGEST_PERIOD, within_period,
+)
 
 # A step from 0 to 1 and its three derivatives at shares u of the time it takes.
 Step = Callable[[FloatArray], tuple[FloatArray, FloatArray, FloatArray, FloatArray]]

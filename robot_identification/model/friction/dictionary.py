@@ -1,36 +1,19 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The friction dictionary: sliding, pre-sliding and load terms, sparse by non-negativity."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError
-from robot_identification.model.friction.curves import smooth_sign
-from robot_identification.model.friction.curves import static_share
-from robot_identification.model.friction.law import BoolArray
-from robot_identification.model.friction.law import check_positive
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.friction.curves import smooth_sign, static_share
+from robot_identification.model.friction.law import check_positive, FrictionLaw, JointMotion
 from robot_identification.model.friction.stop_operator import run_stops
 
 # Passage through zero of the Stribeck terms [rad/s].

@@ -1,35 +1,17 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What every friction law does."""
 
 from __future__ import annotations
 
-from abc import ABC
-from abc import abstractmethod
-from dataclasses import asdict
-from dataclasses import dataclass
-from typing import Any
-from typing import ClassVar
+from abc import ABC, abstractmethod
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import UsageError
-
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
 
 
 def check_positive(value: Any, what: str) -> None:

@@ -1,25 +1,13 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The Coulomb and viscous friction nearest to any law, for what knows no other."""
 
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.model.friction.law import FloatArray
-from robot_identification.model.friction.law import FrictionLaw
-from robot_identification.model.friction.law import JointMotion
+from robot_identification.arrays import FloatArray
+from robot_identification.model.friction.law import FrictionLaw, JointMotion
 import scipy
 
 # Slower, friction depends on displacement, and on the width of the passage through rest [rad/s].

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 A simulated arm under control: it follows what it can follow, whatever parameters describe it.
@@ -18,34 +7,17 @@ A simulated arm under control: it follows what it can follow, whatever parameter
 Torques of the truth are MuJoCo's where a truth is needed.
 """
 
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import torque_of
+from estimation.arm_problems import fourier_motion, torque_of
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.errors import InconsistentModelError
-from robot_identification.errors import UsageError
+from robot_identification.errors import InconsistentModelError, UsageError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
-from robot_identification.estimation.estimators.closed_loop import Servo
-from robot_identification.estimation.estimators.closed_loop import simulate_closed_loop
+from robot_identification.estimation.estimators.closed_loop import Servo, simulate_closed_loop
 from robot_identification.estimation.estimators.reference_motion import fit_spline
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor import Motion, prior_inertial_parameters
 
 RATE = 125.0
-
-
-@pytest.fixture(scope='module')
-def arm(robots):
-    """Return an arm with a continuous, a prismatic and a revolute joint."""
-    return robots['mixed']
-
-
-@pytest.fixture(scope='module')
-def reduction(arm):
-    """Return its base parameters, friction and rotors among them."""
-    return arm_reduction(arm)
 
 
 @pytest.fixture(scope='module')

@@ -1,46 +1,27 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Bodies that can exist: two solvers find the same ones, and nobody is believed unchecked."""
 
 import sys
 from types import SimpleNamespace
 
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import predict
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion, predict
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.conic import is_optimal
-from robot_identification.estimation.estimators.conic import solve_conic
-from robot_identification.estimation.estimators.consistent import choose_pull
-from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
-from robot_identification.estimation.estimators.consistent import fit_consistently
-from robot_identification.estimation.estimators.consistent import PULL_FACTOR
-from robot_identification.estimation.estimators.consistent import solve_consistent
-from robot_identification.estimation.estimators.consistent import usable_reference
+from robot_identification.estimation.estimators.conic import is_optimal, solve_conic
+from robot_identification.estimation.estimators.consistent import (
+    choose_pull, ConsistentLeastSquares, fit_consistently, PULL_FACTOR, solve_consistent,
+    usable_reference,
+)
 from robot_identification.estimation.estimators.consistent_problem import ConsistentProblem
 from robot_identification.estimation.estimators.log_cholesky import solve_log_cholesky
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.model.consistency import pseudo_inertia
-from robot_identification.model.consistency import smallest_eigenvalues
-from robot_identification.model.consistency import smallest_mass_matrix_eigenvalue
+from robot_identification.model.consistency import (
+    pseudo_inertia, smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
+)
 from robot_identification.model.regressor import prior_inertial_parameters
 from scipy.sparse import csc_matrix
 

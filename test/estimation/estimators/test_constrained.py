@@ -1,37 +1,20 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Bounded least squares meet the conditions of an optimum, and what has no bound is free."""
 
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import possible_parameters
-from estimation.arm_problems import predict
-from estimation.arm_problems import record_twin
-from estimation.arm_problems import torque_of
-from hypothesis import given
-from hypothesis import strategies as st
+from estimation.arm_problems import (
+    arm_problem, arm_reduction, fourier_motion, possible_parameters, predict, record_twin,
+    torque_of,
+)
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import NotIdentifiableError
-from robot_identification.errors import UsageError
+from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.estimation.estimators import constrained
-from robot_identification.estimation.estimators.constrained import bounded_unknowns
-from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
-from robot_identification.estimation.estimators.constrained import optimality
-from robot_identification.estimation.estimators.constrained import solve_not_negative
+from robot_identification.estimation.estimators.constrained import (
+    bounded_unknowns, ConstrainedLeastSquares, optimality, solve_not_negative,
+)
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.model.base_parameters import reduce_to_base
@@ -44,18 +27,6 @@ from scipy.optimize import lsq_linear
 
 SEEDS = st.integers(0, 2**32 - 1)
 NOISE = np.array([0.3, 1.0, 0.1])
-
-
-@pytest.fixture(scope='module')
-def arm(robots):
-    """Return an arm of three joints."""
-    return robots['mixed']
-
-
-@pytest.fixture(scope='module')
-def reduction(arm):
-    """Return its base parameters."""
-    return arm_reduction(arm)
 
 
 def problem_of(arm, reduction, seed, actuators):

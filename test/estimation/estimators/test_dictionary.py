@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 The dictionary fit on arms whose truth is known: MuJoCo moves the bodies, friction is written here.
@@ -19,34 +8,26 @@ The friction has a width and a radius that no term of the dictionary has, and th
 plain recursion, so that the twin shares no code with the model.
 """
 
-from dataclasses import dataclass
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
-from hypothesis import given
-from hypothesis import strategies as st
+from builders import joint, link, robot_urdf
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
+from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators import dictionary as module
-from robot_identification.estimation.estimators.dictionary import bounded_friction
-from robot_identification.estimation.estimators.dictionary import DictionaryFit
-from robot_identification.estimation.estimators.dictionary import solve_bounded
-from robot_identification.estimation.estimators.dictionary import torque_deviation
+from robot_identification.estimation.estimators.dictionary import (
+    bounded_friction, DictionaryFit, solve_bounded, torque_deviation,
+)
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.fitting import fit_parameters
-from robot_identification.estimation.fitting import observe
+from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.estimation.identifiability import find_idle_joints
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.law import JointMotion
-from robot_identification.model.regressor import Motion
-from robot_identification.model.regressor import standard_torque
+from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.dataset import Dataset

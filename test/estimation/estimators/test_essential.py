@@ -1,27 +1,13 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """What the data hardly show is left out, as long as nothing is lost by it."""
 
 from dataclasses import replace
 
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import possible_parameters
-from estimation.arm_problems import predict
-from estimation.arm_problems import torque_of
+from estimation.arm_problems import (
+    arm_problem, arm_reduction, fourier_motion, possible_parameters, predict, torque_of,
+)
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -30,12 +16,6 @@ from robot_identification.estimation.estimators.weighted import WeightedLeastSqu
 from scipy.stats import f as f_distribution
 
 NOISE = np.array([0.3, 1.0, 0.1])
-
-
-@pytest.fixture(scope='module')
-def arm(robots):
-    """Return an arm of three joints."""
-    return robots['mixed']
 
 
 @pytest.fixture(scope='module')

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Instrumental variables: what noise of the kinematics does to least squares, it does not do here.
@@ -20,21 +9,17 @@ The torques are MuJoCo's.
 
 from dataclasses import replace
 
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import PERIOD
-from estimation.arm_problems import possible_parameters
-from estimation.arm_problems import torque_of
-from estimation.noisy_arms import bias_in_errors
-from estimation.noisy_arms import make_noisy_arm
+from estimation.arm_problems import (
+    arm_problem, arm_reduction, fourier_motion, PERIOD, possible_parameters, torque_of,
+)
+from estimation.noisy_arms import bias_in_errors, make_noisy_arm
 import numpy as np
 import pytest
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
+from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators.closed_loop import Servo
-from robot_identification.estimation.estimators.instrumental_variables import gather_instruments
-from robot_identification.estimation.estimators.instrumental_variables import InstrumentalVariables
+from robot_identification.estimation.estimators.instrumental_variables import (
+    gather_instruments, InstrumentalVariables,
+)
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.observations import Observations

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """
 Maximum likelihood on periodic motions, and the periods that it finds.
@@ -20,28 +9,20 @@ The torques are MuJoCo's.
 
 from dataclasses import replace
 
-from estimation.noisy_arms import bias_in_errors
-from estimation.noisy_arms import make_noisy_arm
-from estimation.noisy_arms import PERIOD
-from estimation.noisy_arms import RATE
-from estimation.noisy_arms import TORQUE_NOISE
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from estimation.noisy_arms import bias_in_errors, make_noisy_arm, PERIOD, RATE, TORQUE_NOISE
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
-from robot_identification.estimation.estimators.periods import find_periodic_motion
-from robot_identification.estimation.estimators.periods import NotPeriodicError
+from robot_identification.estimation.estimators.periods import (
+    find_periodic_motion, NotPeriodicError,
+)
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import RowTreatment
+from robot_identification.estimation.observations import Observations, RowTreatment
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.friction import FRICTION_LAWS
-from robot_identification.model.friction import parse_friction
+from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import standard_torque
 from robot_identification.processing.fourier import FourierSeries

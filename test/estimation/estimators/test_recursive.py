@@ -1,57 +1,27 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Recursive least squares end where the batch does, follow what changes, and lose nothing."""
 
-from dataclasses import FrozenInstanceError
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import possible_parameters
-from estimation.arm_problems import torque_of
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from estimation.arm_problems import (
+    arm_problem, fourier_motion, possible_parameters, torque_of,
+)
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DataError, RankDeficientError, UsageError
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.recursive import in_time_order
-from robot_identification.estimation.estimators.recursive import RecursiveLeastSquares
-from robot_identification.estimation.estimators.recursive import RecursiveState
+from robot_identification.estimation.estimators.recursive import (
+    in_time_order, RecursiveLeastSquares, RecursiveState,
+)
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.model.regressor import Motion
 
 SEEDS = st.integers(0, 2**32 - 1)
 NOISE = np.array([0.3, 1.0, 0.1])
 K = 5
-
-
-@pytest.fixture(scope='module')
-def arm(robots):
-    """Return an arm of three joints."""
-    return robots['mixed']
-
-
-@pytest.fixture(scope='module')
-def reduction(arm):
-    """Return its base parameters."""
-    return arm_reduction(arm)
 
 
 @pytest.fixture(scope='module')

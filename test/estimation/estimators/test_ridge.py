@@ -1,54 +1,24 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Ridge regression is what it is on all standard parameters, though it never sees them."""
 
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import observe
-from estimation.arm_problems import possible_parameters
-from estimation.arm_problems import predict
-from estimation.arm_problems import torque_of
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from estimation.arm_problems import (
+    arm_problem, arm_reduction, fourier_motion, observe, possible_parameters, predict, torque_of,
+)
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
+from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.ridge import RidgeRegression
-from robot_identification.estimation.estimators.ridge import shortest_standard_parameters
+from robot_identification.estimation.estimators.ridge import (
+    RidgeRegression, shortest_standard_parameters,
+)
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.standard import project_on_prior
-from robot_identification.model.regressor import observation_matrix
-from robot_identification.model.regressor import prior_inertial_parameters
+from robot_identification.model.regressor import observation_matrix, prior_inertial_parameters
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-@pytest.fixture(scope='module')
-def arm(robots):
-    """Return an arm of three joints."""
-    return robots['mixed']
-
-
-@pytest.fixture(scope='module')
-def reduction(arm):
-    """Return its base parameters, friction and rotors among them."""
-    return arm_reduction(arm)
 
 
 def problem_of(arm, reduction, seed, samples=300, noise=0.3):

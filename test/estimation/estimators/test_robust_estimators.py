@@ -1,41 +1,22 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Robust estimators solve their equations, and outliers cost them little."""
 
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import possible_parameters
-from estimation.arm_problems import predict
-from estimation.arm_problems import record_twin
-from estimation.arm_problems import torque_of
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from estimation.arm_problems import (
+    arm_problem, fourier_motion, possible_parameters, predict, record_twin,
+    torque_of,
+)
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation import observations as observations_module
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.estimators.bisquare import BisquareLoss
-from robot_identification.estimation.estimators.bisquare import BisquareRegression
-from robot_identification.estimation.estimators.huber import HuberLoss
-from robot_identification.estimation.estimators.huber import HuberRegression
+from robot_identification.estimation.estimators.bisquare import BisquareLoss, BisquareRegression
+from robot_identification.estimation.estimators.huber import HuberLoss, HuberRegression
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
-from robot_identification.estimation.estimators.robust import NORMAL_DEVIATION
-from robot_identification.estimation.estimators.robust import SizeMedian
+from robot_identification.estimation.estimators.robust import NORMAL_DEVIATION, SizeMedian
 from robot_identification.estimation.linear import solve_weighted
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction.coulomb import CoulombFriction
@@ -49,18 +30,6 @@ from scipy.optimize import least_squares
 SEEDS = st.integers(0, 2**32 - 1)
 NOISE = np.array([0.3, 1.0, 0.1])
 ROBUST = {'huber': (HuberRegression, HuberLoss), 'bisquare': (BisquareRegression, BisquareLoss)}
-
-
-@pytest.fixture(scope='module')
-def arm(robots):
-    """Return an arm of three joints."""
-    return robots['mixed']
-
-
-@pytest.fixture(scope='module')
-def reduction(arm):
-    """Return its base parameters."""
-    return arm_reduction(arm)
 
 
 def with_outliers(rng, noise, shape, share=0.02, size=15.0):

@@ -1,33 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Total least squares: the textbook's solution, its limits, and what noisy columns do."""
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
+from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.total_least_squares import TotalLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.problem import IdentificationProblem
-from robot_identification.estimation.problem import JointFactor
-from robot_identification.estimation.problem import triangle_of
+from robot_identification.estimation.problem import IdentificationProblem, JointFactor, triangle_of
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters

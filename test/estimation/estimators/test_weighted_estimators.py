@@ -1,46 +1,27 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Weighted, limit-weighted and generalized least squares against what they must equal."""
 
 from dataclasses import replace
 
-from builders import joint
-from builders import link
-from builders import robot_urdf
-from estimation.arm_problems import arm_problem
-from estimation.arm_problems import arm_reduction
-from estimation.arm_problems import fourier_motion
-from estimation.arm_problems import possible_parameters
-from estimation.arm_problems import torque_of
-from hypothesis import given
-from hypothesis import settings
-from hypothesis import strategies as st
+from builders import joint, link, robot_urdf
+from estimation.arm_problems import (
+    arm_problem, arm_reduction, fourier_motion, possible_parameters, torque_of,
+)
+from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.generalized import gather_rows
-from robot_identification.estimation.estimators.generalized import GeneralizedLeastSquares
+from robot_identification.estimation.estimators.generalized import (
+    gather_rows, GeneralizedLeastSquares,
+)
 from robot_identification.estimation.estimators.limit_weighted import LimitWeightedLeastSquares
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.observations import JointRows
-from robot_identification.estimation.observations import ObservationBlock
-from robot_identification.estimation.solving import least_squares
-from robot_identification.estimation.solving import propagate
-from robot_identification.estimation.solving import solve_unknowns
+from robot_identification.estimation.observations import JointRows, ObservationBlock
+from robot_identification.estimation.solving import least_squares, propagate, solve_unknowns
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
@@ -49,18 +30,6 @@ from robot_identification.model.urdf import parse_urdf
 NOISE = np.array([0.3, 1.0, 0.1])
 TOGETHER = np.array([[1.0, 0.8, 0.5], [0.8, 1.0, 0.6], [0.5, 0.6, 1.0]])
 COVARIANCE = TOGETHER * np.outer(NOISE, NOISE)
-
-
-@pytest.fixture(scope='module')
-def arm(robots):
-    """Return an arm of three joints."""
-    return robots['mixed']
-
-
-@pytest.fixture(scope='module')
-def reduction(arm):
-    """Return its base parameters."""
-    return arm_reduction(arm)
 
 
 def problem_of(arm, reduction, seed, samples=300, covariance=COVARIANCE):

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Every kind of covariance, against its definition written out, and against known scatter."""
 
@@ -18,20 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from robot_identification.errors import RankDeficientError
-from robot_identification.errors import UsageError
+from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import TIME_BLOCKS
-from robot_identification.estimation.observations import TrainingData
+from robot_identification.estimation.linear import describe_estimate, solve_weighted
+from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.problem import PriorTerm
-from robot_identification.estimation.uncertainty.covariance import blocks_covariance
-from robot_identification.estimation.uncertainty.covariance import bootstrap_covariance
-from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.estimation.uncertainty.covariance import COVARIANCES
-from robot_identification.estimation.uncertainty.covariance import hac_covariance
+from robot_identification.estimation.uncertainty.covariance import (
+    blocks_covariance, bootstrap_covariance, covariance_of, COVARIANCES, hac_covariance,
+)
 from robot_identification.estimation.uncertainty.scatter import choose_lag
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base

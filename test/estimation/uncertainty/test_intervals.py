@@ -1,34 +1,18 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Intervals hold the truth as often as they say; their formulas by hand where there is one."""
 
 import numpy as np
 import pytest
-from robot_identification.errors import DataError
-from robot_identification.errors import UsageError
+from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import build_problem
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.estimation.uncertainty.intervals import confidence_intervals
-from robot_identification.estimation.uncertainty.intervals import joint_test
-from robot_identification.estimation.uncertainty.intervals import prediction_half_widths
-from robot_identification.estimation.uncertainty.intervals import residual_noise
-from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.estimation.observations import build_problem, TrainingData
+from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
+from robot_identification.estimation.uncertainty.intervals import (
+    confidence_intervals, joint_test, prediction_half_widths, residual_noise,
+)
+from robot_identification.model.base_parameters import random_motion, reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import observation_matrix

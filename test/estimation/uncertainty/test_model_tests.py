@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Tests of models reject what is wrong as often as they say, and hardly what is right."""
 
@@ -20,15 +9,11 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.observations import TIME_BLOCKS
-from robot_identification.estimation.observations import TrainingData
-from robot_identification.estimation.uncertainty.covariance import Covariance
-from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.estimation.uncertainty.model_tests import information_criteria
-from robot_identification.estimation.uncertainty.model_tests import nested_test
-from robot_identification.estimation.uncertainty.model_tests import strong_pairs
-from robot_identification.estimation.uncertainty.model_tests import variance_inflation
+from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
+from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
+from robot_identification.estimation.uncertainty.model_tests import (
+    information_criteria, nested_test, strong_pairs, variance_inflation,
+)
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction

@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The genetic algorithm keeps its elite, asks few for a proof, and learns from generations."""
 
@@ -20,18 +9,13 @@ import sys
 from excitation.optimizers.fake_problem import FakeProblem
 import numpy as np
 import pytest
-from robot_identification.errors import DescriptionError
-from robot_identification.errors import MissingDependencyError
-from robot_identification.excitation.optimizers.genetic import COLLISION
-from robot_identification.excitation.optimizers.genetic import Genetic
-from robot_identification.excitation.optimizers.genetic import Litter
-from robot_identification.excitation.optimizers.genetic import OF_A_JOB
-from robot_identification.excitation.optimizers.genetic import rank
-from robot_identification.excitation.optimizers.genetic import score
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import Outcome
-from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.errors import DescriptionError, MissingDependencyError
+from robot_identification.excitation.optimizers.genetic import (
+    COLLISION, Genetic, Litter, OF_A_JOB, rank, score,
+)
+from robot_identification.excitation.optimizers.optimizer import (
+    Budget, Candidate, Outcome, SearchState,
+)
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.workers import Workers
 

@@ -1,41 +1,22 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The memetic algorithm: its generations, its factors, its counts, and what it is for."""
 
 from dataclasses import replace
 
-from excitation.optimizers.fake_problem import FakeProblem
-from excitation.optimizers.fake_problem import FREEDOM
+from excitation.optimizers.fake_problem import FakeProblem, FREEDOM
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.optimizers.local_search import descend
-from robot_identification.excitation.optimizers.memetic import DOWN
-from robot_identification.excitation.optimizers.memetic import Fitness
-from robot_identification.excitation.optimizers.memetic import LARGEST_SPREAD
-from robot_identification.excitation.optimizers.memetic import LEAST_SPREAD
-from robot_identification.excitation.optimizers.memetic import look
-from robot_identification.excitation.optimizers.memetic import Memetic
-from robot_identification.excitation.optimizers.memetic import UP
-from robot_identification.excitation.optimizers.memetic import Walk
-from robot_identification.excitation.optimizers.memetic import walk
+from robot_identification.excitation.optimizers.memetic import (
+    DOWN, Fitness, LARGEST_SPREAD, LEAST_SPREAD, look, Memetic, UP, Walk, walk,
+)
 from robot_identification.excitation.optimizers.multistart import Multistart
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import Outcome
-from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.optimizer import (
+    Budget, Candidate, Outcome, SearchState,
+)
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.workers import Workers
 

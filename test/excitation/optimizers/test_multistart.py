@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Random starts, from each of which the criterion itself is minimised, and nothing is kept."""
 
@@ -20,9 +9,7 @@ import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.optimizers.local_search import descend
 from robot_identification.excitation.optimizers.multistart import Multistart
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.optimizer import Budget, Candidate, SearchState
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.workers import Workers
 

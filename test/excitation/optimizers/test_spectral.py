@@ -1,42 +1,24 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """The default search: descents from ever better starts, and polishes of the best."""
 
 from dataclasses import replace
 
-from excitation.optimizers.fake_problem import BALL
-from excitation.optimizers.fake_problem import FakeProblem
-from excitation.optimizers.fake_problem import RADIUS
+from excitation.optimizers.fake_problem import BALL, FakeProblem, RADIUS
 import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.criteria import CRITERIA
-from robot_identification.excitation.optimizers.local_search import descend
-from robot_identification.excitation.optimizers.local_search import Descent
-from robot_identification.excitation.optimizers.local_search import MOST_EVALUATIONS
-from robot_identification.excitation.optimizers.local_search import MOST_POLISHING
-from robot_identification.excitation.optimizers.local_search import polish
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Candidate
-from robot_identification.excitation.optimizers.optimizer import Outcome
-from robot_identification.excitation.optimizers.optimizer import SearchState
+from robot_identification.excitation.optimizers.local_search import (
+    descend, Descent, MOST_EVALUATIONS, MOST_POLISHING, polish,
+)
+from robot_identification.excitation.optimizers.optimizer import (
+    Budget, Candidate, Outcome, SearchState,
+)
 from robot_identification.excitation.optimizers.random_motion import look
 from robot_identification.excitation.optimizers.search import search
-from robot_identification.excitation.optimizers.spectral import SMOOTH_STAGES
-from robot_identification.excitation.optimizers.spectral import Spectral
-from robot_identification.excitation.optimizers.spectral import STAGES
+from robot_identification.excitation.optimizers.spectral import SMOOTH_STAGES, Spectral, STAGES
 from robot_identification.excitation.optimizers.workers import Workers
 
 CONDITION = CRITERIA['condition_number']

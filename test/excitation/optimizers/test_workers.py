@@ -1,16 +1,5 @@
 # Copyright 2026 The robot_identification developers
-#
-# Licensed under the Apache License, Version 2.0 (the "License");
-# you may not use this file except in compliance with the License.
-# You may obtain a copy of the License at
-#
-#     http://www.apache.org/licenses/LICENSE-2.0
-#
-# Unless required by applicable law or agreed to in writing, software
-# distributed under the License is distributed on an "AS IS" BASIS,
-# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-# See the License for the specific language governing permissions and
-# limitations under the License.
+# SPDX-License-Identifier: Apache-2.0
 
 """Who does the jobs makes no difference, and whoever did them is gone afterwards."""
 
@@ -24,12 +13,11 @@ from excitation.optimizers.fake_problem import FakeProblem
 import pytest
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation.optimizers import workers as workers_module
-from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.excitation.optimizers.optimizer import Job
+from robot_identification.excitation.optimizers.optimizer import Budget, Job
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.spectral import Spectral
 from robot_identification.excitation.optimizers.workers import Workers
-from robot_identification.processors import available_processors
+from robot_identification.parallel import available_processors
 
 FOREVER = float('inf')
 # A worker begins within a few seconds, also on a busy machine; it ends at once.

@@ -1,0 +1,178 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Types of arrays, and arrays that outgrow memory: their rows lie in unnamed temporary files.
+
+A file is deleted as soon as it is open (where the system allows it), so its space is given back
+when the last array on it is gone or the process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+import mmap
+import os
+from pathlib import Path
+import tempfile
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from robot_identification.errors import DataError
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
+IntegerArray = NDArray[np.integer]
+IndexArray = NDArray[np.intp]
+
+# Arrays with more rows than this go to the disk: 20 min at 250 Hz, 15 MB for six joints.
+LARGEST_IN_MEMORY = 300_000
+# Rows that are copied at a time from one array to another.
+_ROWS_AT_A_TIME = 50_000
+
+
+def folder() -> Path:
+    """Return where the files are: $TMPDIR, else /var/tmp, because /tmp may be memory."""
+    disk = Path('/var/tmp')
+    if 'TMPDIR' not in os.environ and os.access(disk, os.W_OK):
+        return disk
+    return Path(tempfile.gettempdir())
+
+
+def allocate(shape: tuple[int, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """
+    Return a writable array of zeros, in memory or, with many rows, on the disk.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows first.
+    dtype : data type
+        By default float64.
+
+    Raises
+    ------
+    DataError
+        If the disk has no room for it.
+
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    if shape[0] <= LARGEST_IN_MEMORY or not size:
+        return np.zeros(shape, dtype)
+    with _enough_room(size), tempfile.TemporaryFile(dir=folder()) as file:
+        # Room that is only found missing when a page is written would end the process.
+        if hasattr(os, 'posix_fallocate'):
+            os.posix_fallocate(file.fileno(), 0, size)
+        else:
+            file.truncate(size)
+        return np.memmap(file, dtype, 'r+', shape=shape)
+
+
+class GrowingArray:
+    """
+    Rows that come block by block; how many is known at the end.
+
+    Parameters
+    ----------
+    width : int
+        Number of columns.
+
+    """
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self._rows = 0
+        self._blocks: list[NDArray[np.float64]] = []
+        self._file: BinaryIO | None = None
+
+    def append(self, block: NDArray[np.float64]) -> None:
+        """
+        Add rows, shape (m, width).
+
+        Raises
+        ------
+        DataError
+            If the disk has no room for them.
+
+        """
+        self._rows += len(block)
+        self._blocks.append(block)
+        if self._rows > LARGEST_IN_MEMORY:
+            self._write()
+
+    def _write(self) -> None:
+        blocks, self._blocks = self._blocks, []
+        with _enough_room(sum(block.nbytes for block in blocks)):
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(dir=folder())
+            for block in blocks:
+                self._file.write(np.ascontiguousarray(block, dtype=np.float64).data)
+            self._file.flush()
+
+    def finish(self) -> NDArray[np.float64]:
+        """Return all rows, shape (N, width); nothing can be added any more."""
+        if self._file is None:
+            blocks, self._blocks = self._blocks, []
+            return np.concatenate(blocks) if blocks else np.empty((0, self.width))
+        file, self._file = self._file, None
+        with file:
+            return np.memmap(file, np.float64, 'r+', shape=(self._rows, self.width))
+
+
+@contextmanager
+def _enough_room(size: int) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DataError(
+            f'{folder()} has no room for {size / 1e6:.0f} MB of a long recording '
+            f'({error.strerror}): set TMPDIR to a folder on a larger disk'
+        ) from error
+
+
+def release(array: NDArray[Any]) -> None:
+    """
+    Drop the pages of an array on the disk from memory; they are read again when needed.
+
+    Nothing is lost. An array in memory is left alone, and so is everything on a platform that
+    cannot do it.
+    """
+    mapped = _mapping_of(array)
+    if mapped is not None and hasattr(mmap, 'MADV_DONTNEED'):
+        mapped.madvise(mmap.MADV_DONTNEED)
+
+
+def _mapping_of(array: NDArray[Any]) -> mmap.mmap | None:
+    """Return the file mapping that an array, or what it is a view of, lies on."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
+
+
+def select(array: NDArray[Any], keep: NDArray[np.bool_]) -> NDArray[Any]:
+    """
+    Return the rows to keep: a view of a first part, else a copy where `allocate` puts it.
+
+    Parameters
+    ----------
+    array : ndarray, shape (N, ..)
+        In memory or on the disk.
+    keep : ndarray of bool, shape (N,)
+        Which rows.
+
+    """
+    count = int(np.count_nonzero(keep))
+    if keep[:count].all():
+        return array[:count]
+    chosen = allocate((count, *array.shape[1:]), array.dtype)
+    written = 0
+    for start in range(0, len(array), _ROWS_AT_A_TIME):
+        rows = slice(start, start + _ROWS_AT_A_TIME)
+        block = array[rows][keep[rows]]
+        chosen[written:written + len(block)] = block
+        written += len(block)
+    return chosen

@@ -1,0 +1,54 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .estimators import ESTIMATORS as ESTIMATORS
+from .estimators.consistent_problem import (
+    from_upper_triangle as from_upper_triangle, PSEUDO_INERTIA_MAP as PSEUDO_INERTIA_MAP,
+)
+from .estimators.options import (
+    check_not_negative as check_not_negative, check_positive as check_positive,
+)
+from .estimators.recursive import RecursiveState as RecursiveState
+from .estimators.robust import NORMAL_DEVIATION as NORMAL_DEVIATION
+from .estimators.weighted import WeightedLeastSquares as WeightedLeastSquares
+from .fitted_recordings import fit_recordings as fit_recordings
+from .fitting import fit_parameters as fit_parameters, observe as observe
+from .identifiability import (
+    find_idle_joints as find_idle_joints, find_unseen_joints as find_unseen_joints,
+)
+from .identification import Identification as Identification
+from .inputs import (
+    choose_drive_gains as choose_drive_gains, choose_effort_unit as choose_effort_unit,
+    read_inputs as read_inputs,
+)
+from .judgement import judge_identification as judge_identification, make_model as make_model
+from .linear import solve_weighted as solve_weighted
+from .method import AUTOMATIC as AUTOMATIC, IdentifyOptions as IdentifyOptions, SELECT as SELECT
+from .observations import (
+    Observations as Observations, RowTreatment as RowTreatment, SHORTEST_BLOCK as SHORTEST_BLOCK,
+    TIME_BLOCKS as TIME_BLOCKS, TrainingData as TrainingData,
+)
+from .problem import (
+    combine_factors as combine_factors, Estimate as Estimate,
+    IdentificationProblem as IdentificationProblem, JointFactor as JointFactor,
+    triangle_of as triangle_of,
+)
+from .profiles import PROFILES as PROFILES
+from .recipe import load_recipe as load_recipe, Recipe as Recipe
+from .selection import choose as choose, ignore_progress as ignore_progress, Report as Report
+from .separable import (
+    eliminate_bodies as eliminate_bodies, EXPONENT_RANGES as EXPONENT_RANGES,
+    fit_shapes as fit_shapes, LARGEST_LOG_ERROR as LARGEST_LOG_ERROR,
+    LARGEST_SHARE_OF_RANGE as LARGEST_SHARE_OF_RANGE, law_columns as law_columns,
+    SeparableFit as SeparableFit, ShapeConstant as ShapeConstant,
+    SMALLEST_SINGULAR as SMALLEST_SINGULAR, standard_errors as standard_errors,
+)
+from .uncertainty.covariance import Covariance as Covariance, covariance_of as covariance_of
+from .uncertainty.intervals import (
+    confidence_intervals as confidence_intervals, joint_test as joint_test, JointTest as JointTest,
+)
+from .uncertainty.model_tests import (
+    information_criteria as information_criteria, nested_test as nested_test, Pair as Pair,
+    STRONG_CORRELATION as STRONG_CORRELATION, strong_pairs as strong_pairs,
+)
+from .uncertainty.scatter import MOST_FREEDOM as MOST_FREEDOM, problem_of as problem_of

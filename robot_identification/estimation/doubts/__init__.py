@@ -1,0 +1,117 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What may be wrong with a recording or a description, as named tests of hypotheses.
+
+Each test is a function of the same evidence and returns the doubts that it would raise; the best
+supported ones are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation.doubts.assumptions import list_assumptions
+from robot_identification.estimation.doubts.candidate import Candidate
+from robot_identification.estimation.doubts.clipping import find_clipping
+from robot_identification.estimation.doubts.delay import find_delays
+from robot_identification.estimation.doubts.encoder_zero import find_encoder_zeros
+from robot_identification.estimation.doubts.evidence import Evidence, gather
+from robot_identification.estimation.doubts.filtering import find_filtering
+from robot_identification.estimation.doubts.gravity import find_gravity
+from robot_identification.estimation.doubts.joint_order import find_exchanged_joints
+from robot_identification.estimation.doubts.scale import (
+    find_common_factor, find_joint_factors, find_wrong_signs,
+)
+from robot_identification.estimation.doubts.structure import find_structure
+from robot_identification.estimation.doubts.thresholds import MOST_NAMED, NEARLY_AS_GOOD
+from robot_identification.estimation.doubts.time_scale import find_time_scale
+from robot_identification.model import RobotModel
+from robot_identification.processing import Dataset
+from robot_identification.validation import Doubt
+
+DOUBTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
+    'clipping': find_clipping,
+    'time_scale': find_time_scale,
+    'sign': find_wrong_signs,
+    'joint_order': find_exchanged_joints,
+    'delay': find_delays,
+    'filtering': find_filtering,
+    'gravity': find_gravity,
+    'joint_factor': find_joint_factors,
+    'common_factor': find_common_factor,
+    'encoder_zero': find_encoder_zeros,
+}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """
+    What tests of training data found.
+
+    Attributes
+    ----------
+    doubts : tuple of Doubt
+        What may be wrong, best supported first.
+    assumptions : tuple of str
+        What the data cannot tell.
+
+    """
+
+    doubts: tuple[Doubt, ...]
+    assumptions: tuple[str, ...]
+
+
+def examine_data(
+    robot: RobotModel,
+    datasets: Sequence[Dataset],
+    sigma: FloatArray,
+    *,
+    relative_scale: bool = False,
+) -> Findings:
+    """
+    Test what may be wrong with training data.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with n joints, and with its drive gains where effort is in ampere.
+    datasets : sequence of Dataset
+        Training data.
+    sigma : ndarray, shape (n,)
+        Standard deviation of the residual that the model leaves in each joint [N m].
+    relative_scale : bool
+        Whether torques are per unknown drive gain.
+
+    """
+    evidence = gather(robot, datasets, relative_scale=relative_scale)
+    if evidence is None:
+        return Findings(find_structure(robot, datasets, sigma), (
+            'too few samples follow each other for tests of joint order, signs, delays, gravity '
+            'and drive gains',
+        ))
+    candidates = [one for test in DOUBTS.values() for one in test(evidence)]
+    small = tuple(str(one.doubt) for one in candidates if not one.matters)
+    doubts = choose([one for one in candidates if one.matters])
+    return Findings(
+        doubts or find_structure(robot, datasets, sigma),
+        (*small, *list_assumptions(evidence)),
+    )
+
+
+def choose(candidates: Sequence[Candidate]) -> tuple[Doubt, ...]:
+    """
+    Return the doubts that are best supported.
+
+    What the signals show by themselves comes first, and alone: other hypotheses are tested again
+    when it is corrected.
+    """
+    plain = [one.doubt for one in candidates if np.isinf(one.gain)]
+    if plain:
+        return tuple(plain)
+    ranked = sorted(candidates, key=lambda one: -one.gain)[:MOST_NAMED]
+    return tuple(one.doubt for one in ranked if one.gain >= NEARLY_AS_GOOD * ranked[0].gain)

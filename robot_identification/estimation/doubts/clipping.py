@@ -1,0 +1,53 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether the effort stops at a largest value that the motion goes beyond."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.estimation.doubts.candidate import Candidate
+from robot_identification.estimation.doubts.evidence import Evidence
+from robot_identification.estimation.doubts.thresholds import FEWEST_CLIPPED, LEAST_CLIPPED
+from robot_identification.validation import Doubt
+
+# Values that differ by less than this share of the range are the same.
+SAME = 1.0e-6
+# Part of the range next to an extreme; without clipping it holds more samples than the extreme.
+NEXT = 0.02
+# How many times as many samples the extreme itself must have.
+TIMES_AS_MANY = 2.0
+
+
+def find_clipping(evidence: Evidence) -> list[Candidate]:
+    """Return the joints whose effort stands at its largest or smallest value again and again."""
+    shares = np.zeros(evidence.robot.n)
+    for joint in range(evidence.robot.n):
+        for sign in (1.0, -1.0):
+            effort = sign * np.concatenate([
+                dataset.effort[dataset.fitted, joint] for dataset in evidence.datasets
+            ])
+            shares[joint] = max(shares[joint], _share_at_top(effort))
+    joints = np.flatnonzero(shares > LEAST_CLIPPED)
+    if not joints.size:
+        return []
+    names = evidence.names(joints.tolist())
+    doubt = Doubt(
+        'clipping', names, f'the effort of {", ".join(names)} may be clipped',
+        'share of the samples at the largest effort', '', float(shares.max()), LEAST_CLIPPED,
+        'raise the limit of what drive or driver reports, or move more gently',
+    )
+    return [Candidate(doubt, np.inf)]
+
+
+def _share_at_top(effort: np.ndarray) -> float:
+    """Return the share of samples at the largest value, 0 where it is no plateau."""
+    span = float(np.ptp(effort)) if len(effort) else 0.0
+    if not span > 0.0:
+        return 0.0
+    below = (effort.max() - effort) / span
+    count = np.count_nonzero(below <= SAME)
+    beside = np.count_nonzero(below <= NEXT) - count
+    if count < FEWEST_CLIPPED or count < TIMES_AS_MANY * beside:
+        return 0.0
+    return float(count / len(effort))

@@ -1,0 +1,62 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether the effort was recorded later than the position: of one joint, or of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation.doubts.candidate import Candidate
+from robot_identification.estimation.doubts.evidence import Evidence
+from robot_identification.estimation.doubts.likelihood import JointFit
+from robot_identification.estimation.doubts.thresholds import (
+    DELAY_STEP, LARGEST_DELAY, LEAST_DELAY, LEAST_FALL, LEAST_GAIN,
+)
+from robot_identification.validation import Doubt
+
+# Clocks and filters can make the effort a little early, too [s].
+EARLIEST = -0.03
+
+
+def find_delays(evidence: Evidence) -> list[Candidate]:
+    """Return the delays of all joints, or of one, that explain the data better."""
+    shifts = np.arange(EARLIEST, LARGEST_DELAY + DELAY_STEP, DELAY_STEP)
+    blocks = evidence.reduce(
+        evidence.regressor(),
+        np.stack([*(evidence.torque_at(s) for s in shifts), evidence.torque], axis=2),
+    )
+    targets, measured = blocks.targets[:, :, :-1], blocks.targets[:, :, -1]
+    fits = [evidence.explain(blocks, targets[:, :, k]) for k in range(len(shifts))]
+    found = _candidate(evidence, (), shifts, fits)
+    for joint in range(evidence.robot.n):
+        fits = []
+        for k in range(len(shifts)):
+            target = measured.copy()
+            target[joint] = targets[joint, :, k]
+            fits.append(evidence.explain(blocks, target))
+        found += _candidate(evidence, (joint,), shifts, fits)
+    return found
+
+
+def _candidate(
+    evidence: Evidence, joints: tuple[int, ...], shifts: FloatArray, fits: Sequence[JointFit]
+) -> list[Candidate]:
+    """Return the most likely of some shifts of joints, if it is a delay worth a doubt."""
+    at = int(np.argmin([fit.score for fit in fits]))
+    gain, delay = evidence.gain(fits[at]), float(shifts[at])
+    fall = evidence.fall(fits[at])
+    least = max(LEAST_DELAY, *(1.0 / dataset.rate for dataset in evidence.datasets))
+    if gain < LEAST_GAIN or fall < LEAST_FALL or abs(delay) < least:
+        return []
+    whose = f'the effort of {evidence.names(joints)[0]}' if joints else 'the effort of all joints'
+    doubt = Doubt(
+        'delay', evidence.names(joints),
+        f'{whose} may be recorded {"later" if delay > 0.0 else "earlier"} than the position',
+        'delay', 's', delay, least,
+        'look for filters and buffers of the effort in drive and driver, and stamp it when it is '
+        'measured',
+    )
+    return [Candidate(doubt, gain, fall)]

@@ -1,0 +1,456 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What all tests of a doubt look at: one thinned problem, and its fit as it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.estimation.doubts.likelihood import (
+    Blocks, fit_blocks, JointFit, Prior, reduce_rows,
+)
+from robot_identification.estimation.doubts.thresholds import (
+    BAND, CENTRE_SHARE, FLOOR, INERTIA_SHARE, LONGEST_STEP, MASS_SHARE, SAMPLES, WINDOWS,
+)
+from robot_identification.estimation.fitting import torque_per_effort
+from robot_identification.estimation.problem import triangle_of
+from robot_identification.model import (
+    BaseReduction, inertial_regressor, KinematicFilter, Motion, prior_inertial_parameters,
+    reduce_to_base, rigid_torque, RobotModel, run_stops, StandardParameters,
+)
+from robot_identification.processing import Dataset, low_pass
+from robot_identification.validation import autocovariance, independent_share
+import scipy
+
+# Widths of the smooth steps that stand for dry friction [rad/s], and displacements before sliding
+# [rad]: a few of those of the dictionary.
+SLIDING_WIDTHS = (0.005, 0.02, 0.1, 0.3)
+PRESLIDING_RADII = np.array([0.002, 0.02, 0.1])
+# Parameters below this share of an arm's largest mass or inertia are not stated by its URDF.
+SMALLEST_BODY = 1.0e-3
+# Left out at both ends of a part without a gap: smoothed kinematics are worst there [s].
+EDGE = 0.75
+# No window has fewer samples, and no test is made with fewer in all.
+FEWEST_IN_WINDOW = 40
+FEWEST_SAMPLES = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """Consecutive samples of a recording without a gap: every step-th of `samples` is used."""
+
+    recording: int
+    samples: IntArray
+    step: int
+    rate: float
+
+    @property
+    def rows(self) -> IntArray:
+        """Samples of the recording that are used, shape (m,)."""
+        chosen: IntArray = self.samples[:: self.step]
+        return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """
+    A thinned identification problem with plain friction, as the tests of doubts need it.
+
+    Attributes
+    ----------
+    robot : RobotModel
+        The arm as it is described, of n joints.
+    datasets : tuple of Dataset
+        Training data.
+    windows : tuple of Window
+        The M samples that are looked at.
+    reduction : BaseReduction
+        Of bodies and rotors.
+    columns : ndarray of int, shape (b,)
+        Independent inertial columns.
+    motion : Motion
+        At the M samples.
+    torque : ndarray, shape (M, n)
+        Measured torque of the joints [N m].
+    unloaded : tuple of ndarray, shape (m, f)
+        For each joint what acts on it alone whatever its load: friction, rotor, and an offset of
+        each recording; orthonormal, in the band of the motion.
+    friction : tuple of ndarray, shape (m, f + 1)
+        The same with friction in proportion to the load that the URDF's bodies put on the joint.
+    spread : ndarray, shape (n,)
+        Standard deviation of the torque [N m]; 1 where it is constant.
+    prior : Prior
+        What the URDF says.
+    relative_scale : bool
+        Whether torques are per unknown drive gain.
+    blocks : Blocks
+        Rows of each joint, reduced; the first target is the measured torque.
+    independent : ndarray, shape (n,)
+        Number of independent samples that the residual of each joint is worth.
+    fit : JointFit
+        The fit.
+
+    """
+
+    robot: RobotModel
+    datasets: tuple[Dataset, ...]
+    windows: tuple[Window, ...]
+    reduction: BaseReduction
+    columns: IntArray
+    motion: Motion
+    torque: FloatArray
+    unloaded: tuple[FloatArray, ...]
+    friction: tuple[FloatArray, ...]
+    spread: FloatArray
+    prior: Prior
+    relative_scale: bool
+    blocks: Blocks
+    independent: FloatArray
+    fit: JointFit
+
+    def in_band(self, values: FloatArray) -> FloatArray:
+        """Return the signals, shape (M, ..), in the band of the motion, shape (m, ..)."""
+        return band_limited(values, self.windows)
+
+    def regressor(self, motion: Motion | None = None, robot: RobotModel | None = None
+                  ) -> FloatArray:
+        """Return what bodies do along a motion, by default this one, shape (M, n, b)."""
+        motion = self.motion if motion is None else motion
+        rows = inertial_regressor(self.robot if robot is None else robot, motion)
+        return rows.reshape(len(motion), self.robot.n, -1)[:, :, self.columns]
+
+    @property
+    def parts(self) -> list[tuple[slice, float]]:
+        """Where the samples in the band (m,) follow each other, and their rate there [Hz]."""
+        found, first = [], 0
+        for window in self.windows:
+            step = band_step(window)
+            count = len(range(0, len(window.rows), step))
+            found.append((slice(first, first + count), window.rate / step))
+            first += count
+        return found
+
+    def with_offset(self, joint: int, offset: float) -> Motion:
+        """Return the motion with a joint's positions moved by an offset [rad]."""
+        q = self.motion.q.copy()
+        q[:, joint] += offset
+        return Motion(q, self.motion.dq, self.motion.ddq)
+
+    def reduce(self, regressor: FloatArray, targets: FloatArray) -> Blocks:
+        """Return the reduced rows of a regressor (M, n, b) and some torques (M, n, m)."""
+        return reduce_rows(
+            self.in_band(regressor), self.friction, self.in_band(targets), self.spread
+        )
+
+    def explain(
+        self,
+        blocks: Blocks | None = None,
+        target: FloatArray | None = None,
+        scale: FloatArray | float = 1.0,
+    ) -> JointFit:
+        """Return the fit of other rows, other torques (n, h), or another scale of the torques."""
+        blocks = self.blocks if blocks is None else blocks
+        return fit_blocks(
+            blocks, blocks.targets[:, :, 0] if target is None else target, self.prior,
+            self.independent, scale,
+        )
+
+    def gain(self, fit: JointFit) -> float:
+        """Return by how much the logarithm of the posterior of a fit is above that of the data."""
+        return self.fit.score - fit.score
+
+    def fall(self, fit: JointFit) -> float:
+        """Return by how much the logarithms of the residuals' variances fall in a fit, added."""
+        return float(np.sum(
+            np.log(self.fit.variance + FLOOR**2) - np.log(fit.variance + FLOOR**2)
+        ))
+
+    def torque_at(self, shift: float) -> FloatArray:
+        """Return the torque that was measured `shift` [s] after the samples, shape (M, n)."""
+        parts = []
+        for window in self.windows:
+            dataset = self.datasets[window.recording]
+            around = slice(
+                max(int(window.samples[0] - dataset.rate), 0),
+                int(window.samples[-1] + dataset.rate),
+            )
+            stamps, effort = dataset.stamps[around], dataset.effort[around]
+            known = np.isfinite(effort).all(axis=1)
+            at = dataset.stamps[window.rows] + shift
+            parts.append(torque_per_effort(self.robot, dataset) * np.column_stack([
+                np.interp(at, stamps[known], column[known]) for column in effort.T
+            ]))
+        return np.concatenate(parts)
+
+    def standard_parameters(self, fit: JointFit) -> FloatArray:
+        """Return standard inertial parameters (10 n,) that have the torques of a fit."""
+        theta = np.zeros(10 * self.robot.n)
+        theta[self.columns] = fit.theta
+        return theta
+
+    def names(self, joints: Sequence[int]) -> tuple[str, ...]:
+        """Return the names of joints."""
+        return tuple(self.robot.joint_names[joint] for joint in joints)
+
+
+def gather(
+    robot: RobotModel, datasets: Sequence[Dataset], *, relative_scale: bool = False
+) -> Evidence | None:
+    """
+    Make the thinned problem of the tests.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with its drive gains where effort is in ampere.
+    datasets : sequence of Dataset
+        Training data.
+    relative_scale : bool
+        Whether torques are per unknown drive gain.
+
+    Returns
+    -------
+    Evidence, optional
+        None where too few samples are left for a test.
+
+    """
+    windows = choose_windows(datasets)
+    reduction = reduce_to_base(robot, StandardParameters(robot.n, (), True))
+    columns = reduction.independent[reduction.independent < 10 * robot.n]
+    if sum(len(window.rows) for window in windows) < FEWEST_SAMPLES:
+        return None
+    motion = join_motions([datasets[one.recording].motion.rows(one.rows) for one in windows])
+    torque = np.concatenate([
+        datasets[one.recording].effort[one.rows]
+        * torque_per_effort(robot, datasets[one.recording])
+        for one in windows
+    ])
+    unloaded = friction_bases(robot, datasets, windows, motion)
+    friction = add_load(unloaded, robot, motion, windows)
+    spread = np.std(torque, axis=0)
+    spread = np.where(spread > 1e-9 * np.abs(torque).max(initial=1e-300), spread, 1.0)
+    prior = make_prior(robot, reduction, stated=not relative_scale)
+    # The fit decides how many independent samples its residual is worth, and these the fit.
+    independent = np.full(robot.n, float(FEWEST_IN_WINDOW))
+    regressor = inertial_regressor(robot, motion).reshape(len(motion), robot.n, -1)[:, :, columns]
+    rows, targets = band_limited(regressor, windows), band_limited(torque, windows)
+    blocks = reduce_rows(rows, friction, targets[:, :, None], spread)
+    fit = fit_blocks(blocks, blocks.targets[:, :, 0], prior, independent)
+    residual = targets - np.einsum('knb,b->kn', rows, fit.theta)
+    residual = np.column_stack([
+        r - basis @ (basis.T @ r) for r, basis in zip(residual.T, friction, strict=True)
+    ])
+    products = autocovariance(residual, min(len(residual) - 1, len(residual) // 4))
+    independent = np.array([
+        len(residual) * independent_share(own, len(residual)) for own in products
+    ])
+    return Evidence(
+        robot, tuple(datasets), windows, reduction, columns, motion, torque, unloaded, friction,
+        spread, prior, relative_scale, blocks, independent,
+        fit_blocks(blocks, blocks.targets[:, :, 0], prior, independent),
+    )
+
+
+def choose_windows(datasets: Sequence[Dataset], most: int = SAMPLES) -> tuple[Window, ...]:
+    """
+    Choose consecutive samples of the recordings, evenly thinned.
+
+    Parameters
+    ----------
+    datasets : sequence of Dataset
+        Recordings.
+    most : int
+        Number of samples to keep in all, about.
+
+    """
+    runs = [
+        (number, rows)
+        for number, dataset in enumerate(datasets) for segment in dataset.segments
+        if len(rows := _away_from_edges(dataset, segment)) > FEWEST_IN_WINDOW
+    ]
+    if not runs:
+        return ()
+    seconds = sum(len(rows) / datasets[number].rate for number, rows in runs)
+    step_time = min(seconds / most, LONGEST_STEP)
+    share = min(1.0, most * step_time / seconds)
+    windows = []
+    for number, rows in runs:
+        step = max(round(step_time * datasets[number].rate), 1)
+        parts = [rows] if share == 1.0 else [
+            part[: int(share * len(part))] for part in np.array_split(rows, WINDOWS)
+        ]
+        windows += [
+            Window(number, part, step, datasets[number].rate / step)
+            for part in parts if len(part) > FEWEST_IN_WINDOW * step
+        ]
+    return tuple(windows)
+
+
+def _away_from_edges(dataset: Dataset, segment: slice) -> IntArray:
+    """Return the fitted samples of a segment at which its kinematics are settled."""
+    edge = int(EDGE * dataset.rate)
+    inside = slice(segment.start + edge, segment.stop - edge)
+    rows: IntArray = inside.start + np.flatnonzero(dataset.fitted[inside])
+    return rows
+
+
+def join_motions(parts: Sequence[Motion]) -> Motion:
+    """Return the kinematics of some motions as one."""
+    return Motion(*(
+        np.concatenate([getattr(part, name) for part in parts]) for name in ('q', 'dq', 'ddq')
+    ))
+
+
+def band_limited(values: FloatArray, windows: Sequence[Window]) -> FloatArray:
+    """
+    Return signals in the band of the motion, where noise and vibration hide less.
+
+    Parameters
+    ----------
+    values : ndarray, shape (M, ..)
+        At the samples of all windows.
+    windows : sequence of Window
+        Whose samples they are.
+
+    Returns
+    -------
+    ndarray, shape (m, ..)
+        As many as the band leaves meaning.
+
+    """
+    parts, first = [], 0
+    for window in windows:
+        part = values[first: first + len(window.rows)]
+        first += len(part)
+        if window.rate > 4.0 * BAND:
+            flat = part.reshape(len(part), -1)
+            flat = low_pass(flat, window.rate, KinematicFilter(order=2, cutoff=BAND))
+            part = flat.reshape(part.shape)[:: band_step(window)]
+        parts.append(part)
+    return np.concatenate(parts)
+
+
+def band_step(window: Window) -> int:
+    """Return which of a window's samples are as many as the band leaves meaning."""
+    return max(int(window.rate / (3.0 * BAND)), 1) if window.rate > 4.0 * BAND else 1
+
+
+def friction_bases(
+    robot: RobotModel,
+    datasets: Sequence[Dataset],
+    windows: Sequence[Window],
+    motion: Motion,
+) -> tuple[FloatArray, ...]:
+    """Return orthonormal columns (m, f) for each joint of what acts on it whatever its load."""
+    recording = np.concatenate([np.full(len(one.rows), one.recording) for one in windows])
+    offsets = (recording[:, None] == np.unique(recording)).astype(float)
+    bases = []
+    for joint in range(robot.n):
+        dq = motion.dq[:, joint]
+        stops = np.concatenate([
+            run_stops(
+                raw := datasets[one.recording].motion.q[one.samples, joint],
+                PRESLIDING_RADII, np.zeros(len(PRESLIDING_RADII)), float(raw[0]),
+            )[:: one.step]
+            for one in windows
+        ])
+        sliding, q = np.tanh(dq / SLIDING_WIDTHS[1]), motion.q[:, joint]
+        columns = np.column_stack([
+            offsets, dq, np.abs(dq), dq * np.abs(dq), motion.ddq[:, joint],
+            *(np.tanh(dq / width) for width in SLIDING_WIDTHS), stops,
+            # Friction varies with the pose.
+            np.sin(q) * sliding, np.cos(q) * sliding,
+        ])
+        bases.append(orthonormal(band_limited(columns, windows)))
+    return tuple(bases)
+
+
+def add_load(
+    unloaded: Sequence[FloatArray],
+    robot: RobotModel,
+    motion: Motion,
+    windows: Sequence[Window],
+) -> tuple[FloatArray, ...]:
+    """
+    Return columns of friction with one more in proportion to the load.
+
+    Parameters
+    ----------
+    unloaded : sequence of ndarray, shape (m, f)
+        Orthonormal columns of each joint.
+    robot : RobotModel
+        Whose bodies are the load.
+    motion : Motion
+        M samples.
+    windows : sequence of Window
+        Whose samples they are.
+
+    """
+    load = np.abs(rigid_torque(robot, motion)) * np.tanh(motion.dq / SLIDING_WIDTHS[1])
+    bases = []
+    for basis, column in zip(unloaded, band_limited(load, windows).T, strict=True):
+        size = np.linalg.norm(column)
+        left = column - basis @ (basis.T @ column)
+        left -= basis @ (basis.T @ left)
+        rest = np.linalg.norm(left)
+        bases.append(
+            np.column_stack([basis, left / rest]) if rest > 1e-6 * size else basis
+        )
+    return tuple(bases)
+
+
+def orthonormal(columns: FloatArray) -> FloatArray:
+    """Return an orthonormal basis of what some columns span."""
+    size = np.linalg.norm(columns, axis=0)
+    U, s, _ = np.linalg.svd(columns[:, size > 0.0] / size[size > 0.0], full_matrices=False)
+    basis: FloatArray = U[:, s > 1e-6 * s[0]]
+    return basis
+
+
+def make_prior(robot: RobotModel, reduction: BaseReduction, *, stated: bool) -> Prior:
+    """
+    Return what the URDF says of the independent inertial columns.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    reduction : BaseReduction
+        Of bodies and rotors.
+    stated : bool
+        Whether it may be asked: not where the scale of the torques is unknown.
+
+    """
+    rows = np.flatnonzero(reduction.independent < 10 * robot.n)
+    inertial = prior_inertial_parameters(robot)
+    if not stated or not np.any(inertial):
+        return Prior(np.zeros((0, len(rows))), np.zeros(0))
+    parameters = reduction.parameters
+    mean, deviation = np.zeros(parameters.size), np.zeros(parameters.size)
+    mean[: inertial.size] = inertial
+    deviation[: inertial.size] = body_deviation(inertial)
+    # A URDF does not state rotors.
+    deviation[parameters.reflected_inertia_slice] = 10.0 * np.abs(inertial).max()
+    K = reduction.K[rows]
+    lower = triangle_of(np.asfortranarray((K * deviation).T)).T
+    whitening = scipy.linalg.solve_triangular(lower, np.eye(len(rows)), lower=True)
+    return Prior(whitening, whitening @ (K @ mean))
+
+
+def body_deviation(inertial: FloatArray) -> FloatArray:
+    """Return how far inertial parameters (10 n,) of a URDF may be wrong."""
+    links = inertial.reshape(-1, 10)
+    mass = np.maximum(links[:, 0], SMALLEST_BODY * links[:, 0].max())
+    moment = 0.5 * (links[:, 4] + links[:, 6] + links[:, 9])
+    moment = np.maximum(moment, SMALLEST_BODY * moment.max())
+    # Distance of the mass from the joint, in the mean.
+    distance = np.sqrt(moment / mass)
+    deviation = np.empty_like(links)
+    deviation[:, 0] = MASS_SHARE * mass
+    deviation[:, 1:4] = (CENTRE_SHARE * mass * distance)[:, None]
+    deviation[:, 4:] = (INERTIA_SHARE * moment)[:, None]
+    return deviation.ravel()

@@ -1,0 +1,73 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether the effort was run through a low-pass before it was recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation.doubts.candidate import Candidate
+from robot_identification.estimation.doubts.evidence import Evidence, orthonormal
+from robot_identification.estimation.doubts.likelihood import JointFit, reduce_rows
+from robot_identification.estimation.doubts.thresholds import (
+    FILTER_CUTOFFS, LEAST_FALL, LEAST_GAIN, LEAST_REMOVED,
+)
+from robot_identification.validation import Doubt
+from scipy.signal import butter, sosfilt, sosfiltfilt
+
+ORDER = 2
+# Of the half of the sampling rate that a cut-off may reach.
+HIGHEST_SHARE = 0.8
+
+
+def find_filtering(evidence: Evidence) -> list[Candidate]:
+    """Return the low-pass of the effort that explains the data better."""
+    rows = evidence.in_band(evidence.regressor())
+    torque = evidence.in_band(evidence.torque)[:, :, None]
+    rate = min(rate for _, rate in evidence.parts)
+    best: tuple[JointFit, float] | None = None
+    for cutoff in FILTER_CUTOFFS:
+        if cutoff > HIGHEST_SHARE * rate / 2.0:
+            continue
+        for causal in (True, False):
+            blocks = reduce_rows(
+                _filtered(evidence, rows, cutoff, causal),
+                [orthonormal(_filtered(evidence, own, cutoff, causal))
+                 for own in evidence.friction],
+                torque, evidence.spread,
+            )
+            fit = evidence.explain(blocks)
+            if best is None or fit.score < best[0].score:
+                best = fit, cutoff
+    if best is None:
+        return []
+    fit, cutoff = best
+    if evidence.gain(fit) < LEAST_GAIN or evidence.fall(fit) < LEAST_FALL:
+        return []
+    removed = float(np.mean(np.sqrt(np.maximum(evidence.fit.variance - fit.variance, 0.0))))
+    doubt = Doubt(
+        'filtering', (),
+        f'the effort may have been filtered at about {cutoff:g} Hz before it was recorded',
+        'what that took, as a share of the spread', '', removed, LEAST_REMOVED,
+        'turn off filters of the effort in drive and driver, and record the raw value',
+    )
+    return [Candidate(
+        doubt, evidence.gain(fit), evidence.fall(fit), matters=removed > LEAST_REMOVED
+    )]
+
+
+def _filtered(
+    evidence: Evidence, values: FloatArray, cutoff: float, causal: bool
+) -> FloatArray:
+    """Return signals (m, ..) after a low-pass, window by window."""
+    parts = []
+    for part, rate in evidence.parts:
+        sos = butter(ORDER, cutoff, fs=rate, output='sos')
+        own = values[part]
+        parts.append(
+            sosfilt(sos, own - own[:1], axis=0) + own[:1] if causal
+            else sosfiltfilt(sos, own, axis=0)
+        )
+    joined: FloatArray = np.concatenate(parts)
+    return joined

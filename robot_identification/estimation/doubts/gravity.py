@@ -1,0 +1,105 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether gravity has another direction in the base frame, or another size, than was stated."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation.doubts.candidate import Candidate
+from robot_identification.estimation.doubts.evidence import Evidence
+from robot_identification.estimation.doubts.likelihood import (
+    Blocks, fit_blocks, JointFit, Prior, reduce_rows,
+)
+from robot_identification.estimation.doubts.thresholds import (
+    LEAST_BODY_GAIN, LEAST_GRAVITY_RATIO, LEAST_TILT,
+)
+from robot_identification.validation import Doubt
+
+# Steps of the search, from the stated gravity and from next to none of it.
+STEPS = 6
+STARTS = (1.0, 0.2)
+UNIT = 9.81
+
+
+def find_gravity(evidence: Evidence) -> list[Candidate]:
+    """Return the gravity that explains the data better than the stated one, if it is far."""
+    stated = np.asarray(evidence.robot.gravity, dtype=float)
+    size = float(np.linalg.norm(stated))
+    if size == 0.0:
+        return []
+    still = evidence.in_band(evidence.regressor(robot=evidence.robot.with_gravity(np.zeros(3))))
+    pulls = [
+        evidence.in_band(evidence.regressor(robot=evidence.robot.with_gravity(UNIT * axis)))
+        - still
+        for axis in np.eye(3)
+    ]
+    torque = evidence.in_band(evidence.torque)[:, :, None]
+    tried = [_search(evidence, still, pulls, torque, start * stated) for start in STARTS]
+    gravity, fit = min(tried, key=lambda one: one[1].score)
+    gain, found = evidence.gain(fit), float(np.linalg.norm(gravity))
+    if gain < LEAST_BODY_GAIN or found == 0.0:
+        return []
+    angle = float(np.arccos(np.clip(gravity @ stated / (found * size), -1.0, 1.0)))
+    listed = ', '.join(f'{value:.2f}' for value in gravity)
+    check = (
+        f'the data are nearer to gravity ({listed}) m/s^2 in the root frame: check --mounting or '
+        '--gravity, and how the base stands'
+    )
+    if angle > LEAST_TILT:
+        return [Candidate(Doubt(
+            'gravity', (), 'gravity may have another direction than was stated', 'angle', 'rad',
+            angle, LEAST_TILT, check,
+        ), gain, evidence.fall(fit))]
+    if abs(np.log(found / size)) > np.log(LEAST_GRAVITY_RATIO):
+        return [Candidate(Doubt(
+            'gravity', (), 'gravity may have another size than was stated',
+            'ratio', '', found / size, LEAST_GRAVITY_RATIO ** np.sign(np.log(found / size)), check,
+        ), gain, evidence.fall(fit))]
+    return []
+
+
+def _search(
+    evidence: Evidence,
+    still: FloatArray,
+    pulls: list[FloatArray],
+    torque: FloatArray,
+    start: FloatArray,
+) -> tuple[FloatArray, JointFit]:
+    """Return a gravity (3,) and the fit with it, by Gauss-Newton steps from a start."""
+    prior = evidence.prior
+    # How far gravity may go in a step; with no pull at all it could go anywhere.
+    wide = Prior(
+        np.block([
+            [prior.matrix, np.zeros((len(prior.side), 3))],
+            [np.zeros((3, still.shape[2])), np.eye(3) / UNIT],
+        ]),
+        np.append(prior.side, np.zeros(3)),
+    )
+
+    def rows(gravity: FloatArray) -> FloatArray:
+        regressor: FloatArray = still + np.tensordot(gravity / UNIT, np.array(pulls), axes=1)
+        return regressor
+
+    def fit(gravity: FloatArray) -> tuple[FloatArray, Blocks, JointFit]:
+        regressor = rows(gravity)
+        blocks = reduce_rows(regressor, evidence.friction, torque, evidence.spread)
+        return regressor, blocks, evidence.explain(blocks)
+
+    gravity = start.copy()
+    regressor, _, best = fit(gravity)
+    for _ in range(STEPS):
+        columns = np.stack([pull @ best.theta / UNIT for pull in pulls], axis=2)
+        blocks = reduce_rows(
+            np.concatenate([regressor, columns], axis=2), evidence.friction, torque,
+            evidence.spread,
+        )
+        step = fit_blocks(
+            blocks, blocks.targets[:, :, 0], wide, evidence.independent
+        ).theta[-3:]
+        regressor, _, trial = fit(gravity + step)
+        if not trial.score < best.score - 0.01:
+            break
+        gravity, best = gravity + step, trial
+    return gravity, best

@@ -1,0 +1,73 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether signals of two joints were exchanged: their names, their positions or their efforts."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from robot_identification.estimation.doubts.candidate import Candidate
+from robot_identification.estimation.doubts.evidence import add_load, Evidence
+from robot_identification.estimation.doubts.likelihood import fit_blocks, reduce_rows
+from robot_identification.estimation.doubts.thresholds import LEAST_FALL, LEAST_ORDER_GAIN
+from robot_identification.estimation.fitting import torque_per_effort
+from robot_identification.model import Motion
+from robot_identification.validation import Doubt
+
+WORDS = {
+    'names': 'the names of {} and {} may be exchanged',
+    'positions': 'the positions and velocities of {} and {} may be exchanged',
+    'efforts': 'the efforts of {} and {} may be exchanged',
+}
+
+
+def find_exchanged_joints(evidence: Evidence) -> list[Candidate]:
+    """Return the exchanges of two joints that explain the data better."""
+    found = []
+    same = evidence.in_band(evidence.regressor())
+    # An effort in ampere belongs to the drive of the joint that it is given to.
+    gain_of = torque_per_effort(evidence.robot, evidence.datasets[0])
+    effort, spread = evidence.in_band(evidence.torque) / gain_of, evidence.spread / gain_of
+    for i, j in combinations(range(evidence.robot.n), 2):
+        order = np.arange(evidence.robot.n)
+        order[[i, j]] = order[[j, i]]
+        motion = evidence.motion
+        exchanged = Motion(motion.q[:, order], motion.dq[:, order], motion.ddq[:, order])
+        other = evidence.in_band(evidence.regressor(exchanged))
+        friction = add_load(
+            [evidence.unloaded[k] for k in order], evidence.robot, exchanged, evidence.windows
+        )
+        independent = evidence.independent.copy()
+        independent[[i, j]] = independent[[i, j]].mean()
+        fit = fit_blocks(
+            evidence.blocks, evidence.blocks.targets[:, :, 0], evidence.prior, independent
+        )
+        straight = np.arange(evidence.robot.n)
+        for kind, rows, of_rows, of_torque in (
+            ('names', other, friction, order),
+            ('positions', other, friction, straight),
+            ('efforts', same, evidence.friction, order),
+        ):
+            blocks = reduce_rows(
+                rows, of_rows,
+                (effort[:, of_torque] * gain_of)[:, :, None],
+                np.abs(spread[of_torque] * gain_of),
+            )
+            trial = fit_blocks(blocks, blocks.targets[:, :, 0], evidence.prior, independent)
+            gain = fit.score - trial.score
+            if gain > LEAST_ORDER_GAIN and evidence.fall(trial) > LEAST_FALL:
+                found.append(Candidate(
+                    _doubt(evidence, kind, i, j, gain), gain, evidence.fall(trial)
+                ))
+    return found
+
+
+def _doubt(evidence: Evidence, kind: str, i: int, j: int, gain: float) -> Doubt:
+    names = evidence.names((i, j))
+    return Doubt(
+        'joint_order', names, WORDS[kind].format(*names),
+        'gain in log likelihood when they are exchanged back', '', gain, LEAST_ORDER_GAIN,
+        'compare the joint names of the driver with the joints that move on the robot, one by one',
+    )

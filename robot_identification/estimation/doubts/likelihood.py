@@ -1,0 +1,169 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+How well a hypothesis explains the torques and agrees with the URDF: one posterior for all.
+
+Friction, rotors and offsets act on one joint alone. They are projected off its rows, and the rows
+are reduced by orthogonal transformations, so that a hypothesis costs one small least-squares
+problem whatever the number of samples.
+
+The noise of every joint is unknown, so the data enter by the logarithm of the residual's variance,
+times the number of independent samples. The URDF enters as in a Student distribution: where its
+bodies are far off anyway, a little nearer means little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation.doubts.thresholds import FLOOR
+from robot_identification.estimation.problem import triangle_of
+import scipy
+
+# Columns of unit length are pulled to zero by this much, so that those which the data do not show
+# are no reason for large numbers.
+RIDGE = 1.0e-6
+# Passes of the reweighting by joint, which starts from a guess of the variances.
+PASSES = 4
+GUESS = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """
+    What the URDF says of the bodies' parameters: ``matrix @ theta - side`` is white.
+
+    Without rows, nothing is said of them.
+    """
+
+    matrix: FloatArray
+    side: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """
+    Reduced rows of each joint.
+
+    Attributes
+    ----------
+    matrix : ndarray, shape (n, h, b)
+        Regressor of the bodies, over the joint's spread and the root of the number of samples.
+    targets : ndarray, shape (n, h, m)
+        Alternative torques, reduced alike.
+
+    """
+
+    matrix: FloatArray
+    targets: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class JointFit:
+    """
+    The fit of a hypothesis.
+
+    Attributes
+    ----------
+    theta : ndarray, shape (b,)
+        Parameters of the bodies.
+    variance : ndarray, shape (n,)
+        Mean squared residual of each joint over the variance of its torque [1].
+    distance : float
+        Mean squared distance of the parameters from the URDF's, in standard deviations [1].
+    score : float
+        Minus the logarithm of the posterior, but for a constant: smaller is more likely.
+
+    """
+
+    theta: FloatArray
+    variance: FloatArray
+    distance: float
+    score: float
+
+
+def reduce_rows(
+    regressor: FloatArray,
+    friction: Sequence[FloatArray],
+    targets: FloatArray,
+    spread: FloatArray,
+) -> Blocks:
+    """
+    Project friction off the rows of each joint and reduce them.
+
+    Parameters
+    ----------
+    regressor : ndarray, shape (M, n, b)
+        Of the bodies.
+    friction : sequence of ndarray, shape (M, f)
+        Orthonormal columns of each joint.
+    targets : ndarray, shape (M, n, m)
+        Torques to explain.
+    spread : ndarray, shape (n,)
+        Size of the torques.
+
+    """
+    M, n, b = regressor.shape
+    height = min(M, b + targets.shape[2])
+    matrix = np.empty((n, height, b))
+    reduced = np.empty((n, height, targets.shape[2]))
+    for joint, basis in enumerate(friction):
+        rows = np.concatenate([regressor[:, joint], targets[:, joint]], axis=1)
+        rows -= basis @ (basis.T @ rows)
+        R = np.linalg.qr(rows, mode='r') / (spread[joint] * np.sqrt(M))
+        matrix[joint], reduced[joint] = R[:, :b], R[:, b:]
+    return Blocks(matrix, reduced)
+
+
+def fit_blocks(
+    blocks: Blocks,
+    target: FloatArray,
+    prior: Prior,
+    independent: FloatArray,
+    scale: FloatArray | float = 1.0,
+) -> JointFit:
+    """
+    Find the most likely bodies behind torques, of joints of unknown noise.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        Rows.
+    target : ndarray, shape (n, h)
+        Torques.
+    prior : Prior
+        Of the bodies.
+    independent : ndarray, shape (n,)
+        Number of independent samples of each joint.
+    scale : ndarray, shape (n,), or float
+        What the measured torques are taken to be of the true ones.
+
+    """
+    n, height, b = blocks.matrix.shape
+    factor = np.broadcast_to(scale, n)
+    y = target / factor[:, None]
+    theta, variance, weight = np.zeros(b), np.full(n, GUESS), 1.0
+    squares = 0.0
+    rows = np.zeros((n * height + len(prior.side) + b, b + 1), order='F')
+    for _ in range(PASSES):
+        w = np.sqrt(independent / (variance + FLOOR**2)) * np.abs(factor)
+        rows[: n * height, :b] = (blocks.matrix * w[:, None, None]).reshape(-1, b)
+        rows[: n * height, b] = (y * w[:, None]).ravel()
+        rows[n * height: -b, :b] = np.sqrt(weight) * prior.matrix
+        rows[n * height: -b, b] = np.sqrt(weight) * prior.side
+        rows[-b:] = 0.0
+        size = np.maximum(np.linalg.norm(rows[:, :b], axis=0), 1e-300)
+        rows[-b:, :b][np.diag_indices(b)] = RIDGE * size
+        R = triangle_of(rows.copy(order='F'))
+        theta = scipy.linalg.solve_triangular(R[:b, :b], R[:b, b])
+        variance = factor**2 * np.sum((y - blocks.matrix @ theta) ** 2, axis=1)
+        squares = float(np.sum((prior.matrix @ theta - prior.side) ** 2))
+        weight = 1.0 / (1.0 + squares / max(len(prior.side), 1))
+    count = max(len(prior.side), 1)
+    score = 0.5 * float(independent @ np.log(variance + FLOOR**2))
+    score += 0.5 * len(prior.side) * np.log(1.0 + squares / count)
+    return JointFit(theta, variance, squares / count, score)

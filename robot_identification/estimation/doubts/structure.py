@@ -1,0 +1,54 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether the model leaves something behind that is no noise, and that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.estimation.doubts.thresholds import LARGEST_STRUCTURE, LEAST_OVER_NOISE
+from robot_identification.estimation.fitting import torque_per_effort
+from robot_identification.model import RobotModel
+from robot_identification.processing import Dataset
+from robot_identification.validation import Doubt, noise_deviation
+
+
+def find_structure(
+    robot: RobotModel, datasets: Sequence[Dataset], sigma: FloatArray
+) -> tuple[Doubt, ...]:
+    """
+    Return a doubt where residuals are large beside the effort and beside its noise.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with n joints.
+    datasets : sequence of Dataset
+        Training data.
+    sigma : ndarray, shape (n,)
+        Standard deviation of the residual of each joint [N m].
+
+    """
+    fitted = [dataset.effort[dataset.fitted] for dataset in datasets]
+    scale = np.abs(torque_per_effort(robot, datasets[0]))
+    noise = scale * np.mean([noise_deviation(effort) for effort in fitted], axis=0)
+    spread = scale * np.mean([np.std(effort, axis=0) for effort in fitted], axis=0)
+    known = (spread > 0.0) & np.isfinite(noise)
+    structure = np.sqrt(np.maximum(sigma**2 - noise**2, 0.0))
+    share = np.divide(structure, spread, out=np.zeros_like(spread), where=known)
+    above = known & (sigma > LEAST_OVER_NOISE * noise)
+    mean = float(share[above].sum() / max(np.count_nonzero(known), 1))
+    if mean <= LARGEST_STRUCTURE:
+        return ()
+    worst = int(np.argmax(np.where(above, share, 0.0)))
+    return (Doubt(
+        'structure', (robot.joint_names[worst],),
+        'the residual is no noise and too large for a good model, most of all that of '
+        f'{robot.joint_names[worst]}',
+        "mean share of the torque's spread", '', mean, LARGEST_STRUCTURE,
+        'look at the residuals in the report: friction, elasticity or vibration that the model '
+        'lacks, or data that are wrong in a way that no test knows',
+    ),)

@@ -1,0 +1,81 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Thresholds of the hypothesis tests of `estimation.doubts`.
+
+A hypothesis is doubted only where two conditions are met: it explains enough of the residual, and
+the change it asks for is larger than what is usual on a sound recording. Source of the values: the
+simulated arms of `benchmarks/doubts.py` (docs/verdict.md has the table), and the recordings of a
+UR10 and of a Panda, none of which may raise a false doubt.
+"""
+
+# Samples that the tests work on: enough to show whatever is wrong throughout a recording.
+SAMPLES = 800
+# They are no further apart than this [s], so that delays and filters can be seen.
+LONGEST_STEP = 0.05
+# Longer recordings are seen through so many windows of equal length.
+WINDOWS = 8
+
+# Signals are compared below this frequency [Hz]: the band of an arm's motion, in which less of the
+# sensors' noise is left.
+BAND = 4.0
+
+# How far a URDF's masses, centres of mass (over the mean distance of the mass from the joint) and
+# inertias may be wrong [1].
+MASS_SHARE, CENTRE_SHARE, INERTIA_SHARE = 0.2, 0.15, 0.4
+
+# A residual below this share of the spread of a joint's torque is of no practical consequence [1].
+FLOOR = 0.015
+
+# Rise of the logarithm of the posterior that a hypothesis must bring [1]: at 9 it is some
+# thousand times as likely as that the data are as they are said to be.
+LEAST_GAIN = 9.0
+# The same of hypotheses about bodies, gains, gravity and zeros, which what a model lacks does not
+# imitate: at 5 it is more than a hundred times as likely.
+LEAST_BODY_GAIN = 5.0
+# Hypotheses about the signals alone must also lower the residual, as what a model lacks is in part
+# explained by any of them [1]: 0.6 is a residual that falls to 74 % of its size in one joint, or
+# to 95 % in each of six.
+LEAST_FALL = 0.6
+# A second hypothesis is named where it explains nearly as much as the best one [1].
+NEARLY_AS_GOOD = 0.8
+# No more than so many hypotheses are named.
+MOST_NAMED = 2
+
+# The same of exchanged joints, of which there are many.
+LEAST_ORDER_GAIN = 12.0
+# Effort factor of one joint against the others [1]: nominal drive gains are right to 5 to 10 %.
+LEAST_FACTOR = 1.15
+# Common factor against the URDF's masses [1]: they are right to some 20 to 30 %, link by link.
+LEAST_COMMON_FACTOR = 1.5
+# Gravity against the stated one: angle [rad] and ratio of the sizes [1].
+LEAST_TILT = 0.05
+LEAST_GRAVITY_RATIO = 1.3
+# Delay of the effort [s]: twice what drives and buses are known for; no less than the time between
+# two joint states, by which a stamp may be wrong anyway.
+LEAST_DELAY = 0.012
+LARGEST_DELAY = 0.150
+DELAY_STEP = 0.006
+# Offset of an encoder's zero [rad].
+LEAST_ZERO = 0.12
+# Cut-offs at which the effort may have been filtered [Hz].
+FILTER_CUTOFFS = (0.5, 1.0, 2.0, 4.0)
+# What a filter took from the effort, mean over the joints of its share of their spread [1]; less
+# is said, but is no reason for doubt.
+LEAST_REMOVED = 0.04
+# Factor of the velocities against the positions [1], and how far the joints may differ in it.
+LEAST_TIME_SCALE = 0.02
+LARGEST_TIME_SCATTER = 0.01
+# Share of the samples at exactly the same extreme effort [1], and the fewest of them.
+LEAST_CLIPPED = 0.02
+FEWEST_CLIPPED = 10
+# Power of friction over that of torque and speed [1]: below minus this, friction would drive.
+DISSIPATED = 0.02
+# Structured residual: mean over the joints of its share of the effort's spread [1], and of its
+# size over the noise from sample to sample [1].
+LARGEST_STRUCTURE = 0.10
+LEAST_OVER_NOISE = 2.0
+# What the data could tell is tried with these errors of a joint: effort factor [1], zero [rad].
+TRIED_FACTOR = 1.3
+TRIED_ZERO = 0.3

@@ -1,0 +1,178 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The identified model of a fit, the verdict on it, and its figures of quality."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from robot_identification.estimation.acceptance import (
+    ConsistentParameters, find_consistent_parameters,
+)
+from robot_identification.estimation.advice import Advice, advise, prior_decided
+from robot_identification.estimation.choice import Choice, try_wider_gap
+from robot_identification.estimation.doubts import examine_data
+from robot_identification.estimation.fitted_recordings import FittedRecordings
+from robot_identification.estimation.fitting import Folds, score_prior
+from robot_identification.estimation.identification import Identification
+from robot_identification.estimation.inputs import Inputs
+from robot_identification.estimation.joint_stiffness import describe_figures, two_encoder_figures
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.estimation.provenance import describe_provenance
+from robot_identification.estimation.quality import (
+    condition_notes, find_covariance, offset_notes, quality_figures, ranges_covered,
+    temperature_notes, temperatures_covered,
+)
+from robot_identification.estimation.two_encoders import have_rotors
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.model import IdentifiedModel, SignalSource
+from robot_identification.validation import bandwidth_of, judge, Verdict
+
+# The verdict names no more recommended motions than this.
+RECOMMENDATIONS_IN_VERDICT = 3
+
+
+def make_model(
+    inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions
+) -> tuple[IdentifiedModel, Covariance, ConsistentParameters]:
+    """
+    Return the identified model with physically consistent parameters where there are some.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        The bags.
+    choice : Choice
+        Filter, friction and estimator.
+    fitted : FittedRecordings
+        The estimate.
+    options : IdentifyOptions
+        What was asked for.
+
+    """
+    covariance = find_covariance(fitted.fit.estimate)
+    consistent = ConsistentParameters(
+        None, 'no standard parameters: drive gains are unknown, so the scale is'
+    ) if inputs.relative_scale else find_consistent_parameters(
+        fitted.robot, fitted.fit, choice, fitted.in_choice, fitted.unexcited, options.recipe
+    )
+    model = IdentifiedModel(
+        robot=fitted.robot,
+        effort_unit=inputs.unit,
+        reduction=fitted.fit.problem.reduction,
+        theta_base=fitted.fit.estimate.theta,
+        covariance=covariance.matrix,
+        covariance_kind=covariance.kind,
+        theta_consistent=consistent.theta,
+        consistency_note=consistent.note,
+        source=SignalSource(
+            topic=inputs.recordings[0].topic,
+            joint_names=options.joint_names,
+            kinematic_filter=choice.kinematic_filter,
+            delay=choice.delay,
+        ),
+        temperature=fitted.temperature,
+        provenance={
+            **describe_provenance(inputs, fitted.others, options),
+            'two_encoders': have_rotors(choice.datasets),
+        },
+        quality={},
+        relative_scale=inputs.relative_scale,
+    )
+    return model, covariance, consistent
+
+
+def judge_identification(
+    inputs: Inputs, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions,
+    made: tuple[IdentifiedModel, Covariance, ConsistentParameters],
+) -> Identification:
+    """
+    Return the identification with its verdict, recommendations, figures of quality and notes.
+
+    Parameters
+    ----------
+    inputs, choice, fitted, options
+        As of `make_model`.
+    made : tuple
+        As `make_model` returns it.
+
+    """
+    (model, covariance, consistent), datasets, fit = made, choice.datasets, fitted.fit
+    # The friction of a stationary joint is lost as a whole, under the name of its law.
+    single = [name for name in fit.lost if name in model.parameters.names]
+    advice = advise(fitted.robot, fit.estimate, covariance, single)
+    verdict = _judge(inputs, choice, fitted, advice)
+    of_joints = two_encoder_figures(model, datasets, list(fitted.rows))
+    model = model.with_quality({
+        **_quality(model, choice, fitted, options, verdict),
+        'degrees_of_freedom': covariance.freedom,
+        'consistency': dict(consistent.figures),
+        'two_encoders': of_joints or None,
+    })
+    names = fitted.robot.joint_names
+    return Identification(
+        model=model,
+        estimate=fit.estimate,
+        datasets=datasets,
+        cross_validation=choice.trial.errors,
+        prior=score_prior(fitted.robot, datasets, list(fitted.rows)),
+        lost=fit.lost,
+        idle_joints=tuple(names[joint] for joint in fitted.stationary),
+        verdict=verdict,
+        notes=(
+            *(note for note in (*inputs.notes, *fitted.notes) if note),
+            *choice.notes,
+            *offset_notes(fitted.robot, fit.estimate, fitted.standard_deviations, inputs.unit),
+            *temperature_notes(datasets, model.parameters, fitted.temperatures),
+            *fit.estimate.notes, *condition_notes(fit.estimate), *covariance.notes,
+            *describe_figures(names, of_joints),
+        ),
+        candidates=choice.candidates,
+        decided_by_prior=prior_decided(fit.estimate),
+        advice=advice,
+    )
+
+
+def _judge(
+    inputs: Inputs, choice: Choice, fitted: FittedRecordings, advice: Sequence[Advice]
+) -> Verdict:
+    found = examine_data(
+        fitted.robot, choice.datasets, fitted.fit.estimate.sigma,
+        relative_scale=inputs.relative_scale,
+    )
+    against: list[str] = []
+    assumed: list[str] = []
+    for one in fitted.contradictions:
+        if not inputs.relative_scale:
+            (against if one.of_several else assumed).append(one.text)
+    if inputs.relative_scale:
+        against = [
+            'unknown drive gains are taken as equal: the torques of joints may not fit together'
+        ]
+    return judge(
+        choice.trial.errors, unseen=False, lost=fitted.fit.lost, contradictions=tuple(against),
+        advice=tuple(str(one) for one in advice[:RECOMMENDATIONS_IN_VERDICT]),
+        doubts=found.doubts, assumptions=(*assumed, *found.assumptions),
+        bandwidth=bandwidth_of(choice.datasets, choice.kinematic_filter),
+    )
+
+
+def _quality(
+    model: IdentifiedModel, choice: Choice, fitted: FittedRecordings, options: IdentifyOptions,
+    verdict: Verdict,
+) -> dict[str, object]:
+    wide = try_wider_gap(
+        fitted.in_choice, fitted.unexcited, choice.estimator, choice.trial.name,
+        Folds(options.recipe.folds, options.recipe.wide_gap),
+    )
+    ranges = ranges_covered(model, choice.datasets, list(fitted.rows))
+    ranges['speeds'] = np.max(
+        [ranges['speeds'], *(one.fastest for one in fitted.surveys)], axis=0
+    )
+    return {
+        **quality_figures(choice, wide, fitted.fit, verdict, options.recipe),
+        **ranges,
+        'temperatures': temperatures_covered(choice.datasets, fitted.temperatures),
+    }

@@ -1,0 +1,245 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Choice of filter, friction and prior by cross-validation inside the training recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from robot_identification.errors import DataError, NotIdentifiableError
+from robot_identification.estimation.choice import (
+    Choice, choose_laws, choose_laws_by_joint, choose_prior_weight, FEWEST_FITTED,
+)
+from robot_identification.estimation.identifiability import find_idle_joints, find_unseen_joints
+from robot_identification.estimation.identification import Candidates
+from robot_identification.estimation.method import IdentifyOptions
+from robot_identification.model import KinematicFilter, RobotModel
+from robot_identification.processing import Dataset, process
+from robot_identification.recording import Recording
+
+# Takes the share that is done, from 0 to 1, and the name of the stage that begins; an exception
+# it raises ends the work.
+Report = Callable[[float, str], None]
+
+
+def ignore_progress(share: float, stage: str) -> None:
+    """Do nothing with a progress report."""
+
+
+def choose(
+    robot: RobotModel,
+    recordings: Sequence[Recording],
+    unit: str,
+    options: IdentifyOptions,
+    *,
+    with_prior: bool,
+    report: Report = ignore_progress,
+) -> Choice:
+    """
+    Choose filter, friction and prior by cross-validation inside the training recordings.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with its drive gains where effort is in ampere.
+    recordings : sequence of Recording
+        Training data.
+    unit : {'A', 'Nm'}
+        Of the effort.
+    options : IdentifyOptions
+        What was asked for.
+    with_prior : bool
+        Whether the URDF may be a prior: not if the scale of the effort is unknown.
+    report : callable, optional
+        Called at every stage with the share that is done and the stage's name.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If no joint moved.
+    DataError
+        If the effort of every moving joint is constant, or a delay is to be compensated and none
+        is certain.
+
+    """
+    method = options.method
+    report(0.0, 'preparing')
+    survey = _survey(robot, recordings, unit, options)
+    idle = find_unseen_joints(survey.datasets)
+    choose_by = choose_laws_by_joint if method.by_joint else choose_laws
+    filters = _filters(survey, options)
+    tried = []
+    for number, kinematic_filter in enumerate(filters, start=1):
+        report(
+            number / (len(filters) + 1),
+            f'choosing by cross-validation, cut-off {kinematic_filter.cutoff:g} Hz',
+        )
+        datasets = survey.filtered(kinematic_filter)
+        tried.append(
+            choose_prior_weight(robot, datasets, options, kinematic_filter, idle, with_prior)
+            if method.is_dictionary
+            else choose_by(robot, datasets, options, kinematic_filter, idle)
+        )
+    return _best(tried, survey, options)
+
+
+@dataclass(frozen=True, eq=False)
+class _Survey:
+    """Recordings processed with the usual filter, and how others are to be processed alike."""
+
+    robot: RobotModel
+    recordings: tuple[Recording, ...]
+    unit: str
+    options: IdentifyOptions
+    usual: KinematicFilter
+    datasets: tuple[Dataset, ...] = ()
+    delay: float = 0.0
+    has_rotors: bool = True
+    notes: tuple[str, ...] = ()
+
+    def processed(self) -> _Survey:
+        """Return the survey with datasets for its delay and its sides of the gears."""
+        return replace(self, datasets=tuple(
+            process(
+                recording, self.usual, self.unit, start=self.options.start,
+                stop=self.options.stop, robot=self.robot, delay=self.delay,
+                rotor_side=self.has_rotors,
+            )
+            for recording in self.recordings
+        ))
+
+    def filtered(self, kinematic_filter: KinematicFilter) -> tuple[Dataset, ...]:
+        """Return the recordings processed with another filter."""
+        if kinematic_filter == self.usual:
+            return self.datasets
+        return tuple(
+            process(
+                recording, kinematic_filter, self.unit, start=self.options.start,
+                stop=self.options.stop, delay=self.delay, rotor_side=self.has_rotors,
+            )
+            for recording in self.recordings
+        )
+
+
+def _survey(
+    robot: RobotModel, recordings: Sequence[Recording], unit: str, options: IdentifyOptions
+) -> _Survey:
+    """Process the recordings that show motion, with a common delay and common encoders."""
+    recipe = options.recipe
+    usual = options.method.kinematic_filter or KinematicFilter(
+        order=recipe.order, cutoff=recipe.preferred_cutoff
+    )
+    survey = _Survey(robot, tuple(recordings), unit, options, usual).processed()
+    survey = _with_common_encoders(_with_motion(survey))
+    if options.compensate_delay:
+        survey = replace(survey, delay=_delay_to_compensate(survey.datasets)).processed()
+    return survey
+
+
+def _with_motion(survey: _Survey) -> _Survey:
+    """Leave out recordings without motion; refuse where no joint of all of them is excited."""
+    n = survey.robot.n
+    moving = [
+        int(dataset.fitted.sum()) >= FEWEST_FITTED and len(find_unseen_joints([dataset])) < n
+        for dataset in survey.datasets
+    ]
+    pairs = tuple(zip(survey.recordings, survey.datasets, moving, strict=True))
+    if any(moving):
+        survey = replace(
+            survey,
+            recordings=tuple(recording for recording, _, moves in pairs if moves),
+            datasets=tuple(dataset for _, dataset, moves in pairs if moves),
+            notes=tuple(
+                f'{recording.source} has no motion, or no effort that changes: left out'
+                for recording, _, moves in pairs if not moves
+            ),
+        )
+    sources = ', '.join(recording.source for recording in survey.recordings)
+    if len(find_idle_joints(survey.datasets)) == n:
+        raise NotIdentifiableError(
+            f'{sources}: no joint moved by more than 0.05 rad: record a motion'
+        )
+    if len(find_unseen_joints(survey.datasets)) == n:
+        raise DataError(
+            f'{sources}: the effort of every joint that moves is the same throughout: record a '
+            'driver that fills it'
+        )
+    return survey
+
+
+def _with_common_encoders(survey: _Survey) -> _Survey:
+    """Use rotor positions in all recordings or in none: a model predicts from one kind."""
+    without = [
+        dataset.source for dataset in survey.datasets if dataset.motion.rotor is None
+    ]
+    if not 0 < len(without) < len(survey.datasets):
+        return replace(survey, has_rotors=not without)
+    return replace(survey, has_rotors=False, notes=(
+        *survey.notes,
+        f'rotor positions of the other recordings are left out, for {", ".join(without)} has '
+        'none that are usable: one encoder a joint is used',
+        *(
+            note for dataset in survey.datasets if dataset.source in without
+            for note in dataset.notes
+        ),
+    )).processed()
+
+
+def _delay_to_compensate(datasets: Sequence[Dataset]) -> float:
+    """Return the mean delay of the effort [s] where it is more than its own uncertainty."""
+    found = [dataset.found_delay for dataset in datasets if dataset.found_delay is not None]
+    values = [delay.value for delay in found if delay.is_significant]
+    if not values:
+        uncertain = ''.join(
+            f' ({delay.value * 1e3:.1f} +- {delay.standard_error * 1e3:.1f} ms)' for delay in found
+        )
+        raise DataError(
+            f'{", ".join(dataset.source for dataset in datasets)}: no certain delay between '
+            f'position and effort was found{uncertain}: leave out --compensate-delay'
+        )
+    return float(np.mean(values))
+
+
+def _filters(survey: _Survey, options: IdentifyOptions) -> tuple[KinematicFilter, ...]:
+    """Return the filters to try."""
+    if options.method.kinematic_filter is not None:
+        return (survey.usual,)
+    rate = min(dataset.rate for dataset in survey.datasets)
+    return tuple(
+        KinematicFilter(order=options.recipe.order, cutoff=cutoff)
+        for cutoff in options.recipe.cutoffs_below(rate)
+    )
+
+
+def _best(tried: Sequence[Choice], survey: _Survey, options: IdentifyOptions) -> Choice:
+    """Return the best choice, the preferred cut-off where it is as good."""
+    recipe = options.recipe
+    best = min(tried, key=lambda choice: choice.trial.score)
+    for choice in tried:
+        near = choice.trial.score <= (1.0 + recipe.tie) * best.trial.score
+        if near and choice.kinematic_filter.cutoff == recipe.preferred_cutoff:
+            best = choice
+    best = replace(
+        best, delay=survey.delay,
+        datasets=tuple(
+            replace(dataset, found_delay=seen.found_delay)
+            for dataset, seen in zip(best.datasets, survey.datasets, strict=True)
+        ),
+        notes=(
+            *survey.notes, *best.notes,
+            *(note for dataset in survey.datasets for note in dataset.notes),
+        ),
+    )
+    if len(tried) == 1:
+        return best
+    question = Candidates(
+        'cut-off',
+        tuple(f'{choice.kinematic_filter.cutoff:g} Hz' for choice in tried),
+        tuple(choice.trial.score for choice in tried),
+        f'{best.kinematic_filter.cutoff:g} Hz',
+        f'{recipe.preferred_cutoff:g} Hz where it is within {recipe.tie:.0%} of the best',
+    )
+    return replace(best, candidates=(question, *best.candidates))

@@ -1,0 +1,77 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .base_columns import Knowledge as Knowledge
+from .collision import CollisionModel as CollisionModel, Obstacle as Obstacle
+from .constraints import (
+    broken_limits as broken_limits, hardware_limits as hardware_limits,
+    measure_limit_use as measure_limit_use, motion_limits as motion_limits,
+    MotionLimits as MotionLimits,
+)
+from .criteria import CRITERIA as CRITERIA
+from .design import (
+    certificate_times as certificate_times, certify as certify,
+    design_excitation as design_excitation,
+)
+from .evaluation import (
+    criteria_of as criteria_of, evaluate_motion as evaluate_motion,
+    evaluate_recording as evaluate_recording, Evaluation as Evaluation,
+    evaluation_content as evaluation_content, rounded as rounded, UNITS_NOTE as UNITS_NOTE,
+    WeakParameter as WeakParameter,
+)
+from .experiment_file import (
+    Experiment as Experiment, find_experiment as find_experiment,
+    load_experiment as load_experiment, obstacles_from_content as obstacles_from_content,
+)
+from .experiment_limits import (
+    extra_limits_from_content as extra_limits_from_content, ExtraLimits as ExtraLimits,
+)
+from .experiment_plan import (
+    APPROACH_SPEED as APPROACH_SPEED, GENTLE_SPEED as GENTLE_SPEED, Laboratory as Laboratory,
+    plan_study as plan_study, PlannedMotion as PlannedMotion, slab as slab, SOURCES as SOURCES,
+    STEPS as STEPS, USUAL_HOME as USUAL_HOME, usual_window as usual_window,
+)
+from .extrema import path_limit_uses as path_limit_uses, refine_limit_uses as refine_limit_uses
+from .holding import (
+    FEW_HELD as FEW_HELD, find_experiment_holding as find_experiment_holding,
+    find_holding as find_holding,
+)
+from .information import (
+    information_root as information_root, InformationGrowth as InformationGrowth,
+)
+from .margins import (
+    MASS_DOUBT as MASS_DOUBT, POSITION_MARGIN as POSITION_MARGIN, QUINTIC_PEAK as QUINTIC_PEAK,
+    SHORTEST_APPROACH as SHORTEST_APPROACH, SLOW_SPEED as SLOW_SPEED,
+    SLOW_TOOL_SPEED as SLOW_TOOL_SPEED, TORQUE_SHARE as TORQUE_SHARE,
+    VELOCITY_SHARE as VELOCITY_SHARE,
+)
+from .motion_import import import_motion as import_motion
+from .optimizers.optimizer import Budget as Budget, Progress as Progress
+from .parametrizations.fourier import FourierParametrization as FourierParametrization
+from .parametrizations.parametrization import LONGEST_PERIOD as LONGEST_PERIOD
+from .parametrizations.sampled import (
+    knot_coefficients as knot_coefficients, SampledParametrization as SampledParametrization,
+)
+from .path_constraints import state_constraints as state_constraints
+from .search_file import (
+    load_search as load_search, search_owner as search_owner, search_saver as search_saver,
+)
+from .sequential import (
+    DENSE_RATE as DENSE_RATE, knowledge_of_model as knowledge_of_model,
+    next_experiment as next_experiment, PriorKnowledge as PriorKnowledge,
+    REFERENCE_ACCELERATION as REFERENCE_ACCELERATION, REFERENCE_SAMPLES as REFERENCE_SAMPLES,
+    REFERENCE_VELOCITY as REFERENCE_VELOCITY, weak_parameters as weak_parameters,
+    WEAK_SHARE as WEAK_SHARE, Weakness as Weakness,
+)
+from .tool_motion import tool_frame as tool_frame, tool_path as tool_path
+from .trajectory import (
+    check_rest_at_ends as check_rest_at_ends, dump_trajectory as dump_trajectory,
+    load_trajectory as load_trajectory, MAXIMUM_PERIODS as MAXIMUM_PERIODS,
+    Trajectory as Trajectory, trajectory_csv as trajectory_csv,
+)
+from .unchecked import (
+    describe_certificate_gaps as describe_certificate_gaps,
+    describe_unchecked as describe_unchecked, find_unchecked as find_unchecked,
+    NOT_CHECKED as NOT_CHECKED, unchecked_from_content as unchecked_from_content,
+    unknown_limits as unknown_limits,
+)

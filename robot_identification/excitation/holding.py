@@ -1,0 +1,147 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+"""
+Which poses of its range an arm can hold against gravity, within its torque limits.
+
+No motion passes a pose that cannot be held at rest by going slower, so this is known before a
+search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.excitation.constraints import motion_limits, MotionLimits
+from robot_identification.excitation.experiment_file import Experiment
+from robot_identification.model import Motion, rigid_torque, RobotModel
+from scipy.optimize import minimize
+
+POSES = 2000
+# From so many of the poses that need least a descent looks for one that can be held.
+DESCENTS = 5
+# With fewer poses held than this a search among them is worth a warning.
+FEW_HELD = 0.5
+
+
+@dataclass(frozen=True)
+class Holding:
+    """
+    How an arm holds the poses of its range.
+
+    Attributes
+    ----------
+    held : float
+        Share of random poses in which no joint needs more torque than its limit; 0 only if a
+        descent found none either.
+    joint : str
+        The joint that needs most of its limit: of all poses, or, where none can be held, in the
+        pose that needs least.
+    torque, largest : float
+        Magnitude that this joint needs there, and the largest in any pose [N m].
+    limit : float
+        Its limit with the margin taken off [N m].
+    margin : float
+        Share of the robot's limit that this is.
+
+    """
+
+    held: float
+    joint: str
+    torque: float
+    largest: float
+    limit: float
+    margin: float
+
+    def describe(self) -> str:
+        """Return in words what cannot be held, and what to change; empty if every pose can be."""
+        if self.held == 1.0:
+            return ''
+        share = '' if self.margin == 1.0 else f' ({self.margin:.0%} of its limit)'
+        limit = f'where {self.limit:.4g} N m{share} are allowed'
+        if self.held == 0.0:
+            found = (
+                f'no pose in its range can be held against gravity: {self.joint} needs '
+                f'{self.torque:.4g} N m in the best pose found and up to {self.largest:.4g} N m '
+                f'in others, {limit}'
+            )
+        else:
+            found = (
+                f'{self.joint} needs up to {self.largest:.4g} N m against gravity, {limit}: '
+                f'{100.0 * self.held:.2g} % of the poses in its range can be held'
+            )
+        return (
+            f'{found}; a slower motion needs as much: correct the effort limit (`effort` in the '
+            'robot YAML) or the masses, raise `margins.torque`, or narrow the window'
+        )
+
+
+def find_holding(robot: RobotModel, limits: MotionLimits, margin: float = 1.0) -> Holding:
+    """
+    Return how an arm holds the poses of its range.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with its gravity.
+    limits : MotionLimits
+        Range and torques, margins taken off.
+    margin : float
+        Share of the robot's torques that these are, for words.
+
+    """
+    poses = np.random.default_rng(0).uniform(limits.lower, limits.upper, (POSES, robot.n))
+    torques = _gravity_torques(robot, poses)
+    shares = torques / limits.torque
+    needed = shares.max(axis=1)
+    held = float(np.mean(needed <= 1.0))
+    place = np.unravel_index(np.argmax(shares), shares.shape)
+    torque, joint = torques[place[0]], int(place[1])
+    if held == 0.0:
+        least = _least_torques(robot, limits, poses[np.argsort(needed)[:DESCENTS]])
+        if np.all(least <= limits.torque):
+            # A pose that a descent found is rarer than one of the random ones.
+            held = 1.0 / POSES
+        else:
+            torque, joint = least, int(np.argmax(least / limits.torque))
+    return Holding(
+        held, robot.joint_names[joint], float(torque[joint]), float(torques[:, joint].max()),
+        float(limits.torque[joint]), margin,
+    )
+
+
+def find_experiment_holding(robot: RobotModel, experiment: Experiment) -> Holding:
+    """
+    Return how an arm holds the poses of an experiment's window, in the experiment's mounting.
+
+    Raises
+    ------
+    UsageError
+        If the experiment names a joint that the arm does not have.
+
+    """
+    return find_holding(
+        robot.with_gravity(experiment.gravity), motion_limits(robot, experiment),
+        experiment.margins.torque,
+    )
+
+
+def _gravity_torques(robot: RobotModel, poses: FloatArray) -> FloatArray:
+    """Return the size of the torques that hold poses (N, n) at rest, (N, n) [N m]."""
+    rest = np.zeros_like(poses)
+    return np.abs(rigid_torque(robot, Motion(poses, rest, rest)))
+
+
+def _least_torques(robot: RobotModel, limits: MotionLimits, starts: FloatArray) -> FloatArray:
+    """Return the torques of the pose that needs least of the limits, of descents from `starts`."""
+    bounds = list(zip(limits.lower, limits.upper, strict=True))
+
+    def excess(q: FloatArray) -> float:
+        shares = _gravity_torques(robot, q[None])[0] / limits.torque
+        return float(np.sum(np.maximum(shares - 1.0, 0.0) ** 2))
+
+    ends = [minimize(excess, start, bounds=bounds, method='L-BFGS-B').x for start in starts]
+    torques = _gravity_torques(robot, np.array(ends))
+    least: FloatArray = torques[np.argmin((torques / limits.torque).max(axis=1))]
+    return least

@@ -1,0 +1,187 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What could not be checked of a motion, for lack of a limit or of masses.
+
+A share of a limit that is not stated is zero, and so is the torque of links without masses. Either
+would read as if the motion were far from its limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import DescriptionError
+from robot_identification.excitation.constraints import tightened
+from robot_identification.excitation.experiment_limits import ExtraLimits
+from robot_identification.files import check_keys
+from robot_identification.model import massless_joints, RobotModel
+
+NOT_CHECKED = 'NOT CHECKED'
+# What to state where a limit is missing.
+REMEDIES = {
+    'position': '`position` in a robot YAML, or a `window` in the experiment file',
+    'velocity': '`velocity` in a robot YAML or under `limits` in the experiment file',
+    'acceleration': '`acceleration` in a robot YAML or under `limits` in the experiment file',
+    'torque': '`effort` in a robot YAML, or `torque` under `limits` in the experiment file',
+}
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """
+    A quantity that could not be compared with a limit.
+
+    Attributes
+    ----------
+    kind : {'torque', 'position', 'velocity', 'acceleration'}
+        The quantity.
+    joints : tuple of str
+        Of which joints.
+    reason : str
+        Why, and what to state.
+
+    """
+
+    kind: str
+    joints: tuple[str, ...]
+    reason: str
+
+
+def find_unchecked(
+    robot: RobotModel, extra: ExtraLimits | None = None, window: Collection[str] = ()
+) -> tuple[Unchecked, ...]:
+    """
+    Return what of a motion cannot be checked.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    extra : ExtraLimits, optional
+        What an experiment limits beside the hardware.
+    window : collection of str
+        Joints whose range the experiment states.
+
+    Returns
+    -------
+    tuple of Unchecked
+        The worst first; empty if everything can be checked.
+
+    Raises
+    ------
+    UsageError
+        If `extra` names a joint that the robot does not have.
+
+    """
+    massless = massless_joints(robot)
+    found = [Unchecked('torque', massless, _without_mass(robot, massless))] if massless else []
+    return tuple(found) + tuple(
+        Unchecked(kind, joints, f'no limit is known; state {REMEDIES[kind]}')
+        for kind, joints in unknown_limits(robot, extra, window).items()
+    )
+
+
+def unknown_limits(
+    robot: RobotModel, extra: ExtraLimits | None = None, window: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
+    """
+    Return the joints whose limits are not known, by quantity, the worst first.
+
+    Joints that turn without end need no range. Parameters and errors are those of
+    `find_unchecked`.
+    """
+    limits = tightened(robot, extra or ExtraLimits())
+    endless = {joint.name for joint in robot.urdf.joints if joint.kind == 'continuous'}
+    needs_range = np.array([joint not in endless | set(window) for joint in robot.joint_names])
+    unknown = {
+        'torque': np.isinf(limits.effort),
+        'position': (np.isinf(limits.lower) | np.isinf(limits.upper)) & needs_range,
+        'velocity': np.isinf(limits.velocity),
+        'acceleration': np.isinf(limits.acceleration),
+    }
+    return {
+        kind: tuple(np.array(robot.joint_names)[lacking].tolist())
+        for kind, lacking in unknown.items() if np.any(lacking)
+    }
+
+
+def _without_mass(robot: RobotModel, joints: Sequence[str]) -> str:
+    if len(joints) == robot.n:
+        return 'the URDF has no masses; give its links <inertial> elements'
+    return 'no link that is moved has a mass; give these links <inertial> elements in the URDF'
+
+
+def describe_unchecked(unchecked: Unchecked, joint_names: Sequence[str]) -> str:
+    """
+    Return what was not checked and why, in a line.
+
+    Parameters
+    ----------
+    unchecked : Unchecked
+        The quantity.
+    joint_names : sequence of str
+        All joints of the arm; if none was checked they are not named one by one.
+
+    """
+    of_all = set(unchecked.joints) >= set(joint_names)
+    head = unchecked.kind if of_all else f'{unchecked.kind} of {", ".join(unchecked.joints)}'
+    return f'{head}: {NOT_CHECKED}, {unchecked.reason}'
+
+
+def describe_certificate_gaps(
+    certificate: Mapping[str, Any], joint_names: Sequence[str]
+) -> tuple[str, ...]:
+    """
+    Return what a certificate says was not checked, a line each.
+
+    Raises
+    ------
+    DescriptionError
+        If the entry is damaged.
+
+    """
+    return tuple(
+        describe_unchecked(one, joint_names)
+        for one in unchecked_from_content(certificate.get('not_checked', []), 'the certificate')
+    )
+
+
+def unchecked_to_content(found: Sequence[Unchecked]) -> list[dict[str, Any]]:
+    """Return the certificate's entry."""
+    return [
+        {'kind': one.kind, 'joints': list(one.joints), 'reason': one.reason} for one in found
+    ]
+
+
+def unchecked_from_content(content: Any, source: str) -> tuple[Unchecked, ...]:
+    """
+    Return what the entry of a certificate says; `source` names it in errors.
+
+    Raises
+    ------
+    DescriptionError
+        If it is no such entry.
+
+    """
+    if not isinstance(content, list):
+        raise DescriptionError(f'{source}: not_checked is {content!r:.80}, a list is needed')
+    found = []
+    for entry in content:
+        if not isinstance(entry, dict):
+            raise DescriptionError(
+                f'{source}: not_checked has the entry {entry!r:.80}, a mapping is needed'
+            )
+        check_keys(entry, f'{source}, not_checked', {'kind', 'joints', 'reason'}, set())
+        if not isinstance(entry['joints'], list):
+            raise DescriptionError(
+                f'{source}: joints of not_checked is {entry["joints"]!r:.80}, a list is needed'
+            )
+        found.append(Unchecked(
+            str(entry['kind']), tuple(map(str, entry['joints'])), str(entry['reason'])
+        ))
+    return tuple(found)

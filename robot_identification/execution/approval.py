@@ -1,0 +1,291 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""From a trajectory file and a person's hash to an execution that is planned and proved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation import SLOW_TOOL_SPEED, Trajectory
+from robot_identification.execution.checks import (
+    certified_limits, check_executable, check_nothing_unchecked, plan_approach, trajectory_knots,
+)
+from robot_identification.execution.commissioning import (
+    check_rung, note_rung, rung_of, slow_speed, Subject,
+)
+from robot_identification.execution.controller_constraints import (
+    compare_constraints, ControllerConstraints,
+)
+from robot_identification.execution.events import Plan
+from robot_identification.execution.path import SentPath
+from robot_identification.execution.safety import (
+    carry, check_lab_margins, effort_bounds, kinematics_sha256, prove_approach, tool_speed,
+)
+from robot_identification.execution.stop import Peaks
+from robot_identification.execution.watch import SERVO_DELAY, WatchLimits
+from robot_identification.model import RobotModel
+from robot_identification.simulation import Knots
+
+# Mass of a payload that is not stated [kg].
+NOT_STATED = -1.0
+
+
+@dataclass(frozen=True)
+class ExecutionOptions:
+    """
+    How a trajectory is to be executed; the runner's parameters of the same names.
+
+    Attributes
+    ----------
+    simulated : bool
+        Whether the arm is the simulated one of the same process, which needs fewer checks.
+
+    """
+
+    dry_run: bool
+    periods: int
+    speed: float
+    knot_rate: float
+    approach_speed: float
+    tracking_tolerance: float
+    scaling_timeout: float
+    effort_unit: str
+    watch_effort: bool
+    ladder: bool
+    slow_speed: float
+    serial: str
+    payload: tuple[float, ...]
+    simulated: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Approval:
+    """
+    A trajectory that passed every check and whose hash a person typed back.
+
+    Attributes
+    ----------
+    file : Path
+        The trajectory file.
+    trajectory : Trajectory
+        Its content.
+    robot, carrying : RobotModel
+        The arm of the certificate, bare and with its payload.
+    subject : Subject
+        What the commissioning record is about.
+    tool_speed : float
+        Largest speed of the tool at full speed [m/s].
+
+    """
+
+    file: Path
+    trajectory: Trajectory
+    robot: RobotModel
+    carrying: RobotModel
+    subject: Subject
+    tool_speed: float
+
+    def rung(self, options: ExecutionOptions) -> str:
+        """Return which stage of the commissioning an execution is."""
+        return rung_of(
+            dry_run=options.dry_run, speed=options.speed, slow=self.slow_speed(options)
+        )
+
+    def slow_speed(self, options: ExecutionOptions) -> float:
+        """Return the largest share of the planned speed that counts as slow."""
+        return slow_speed(self.tool_speed, options.slow_speed)
+
+    def note(self, options: ExecutionOptions, worst_tracking_error: float) -> None:
+        """Record the stage of the commissioning; the error is in rad."""
+        if options.ladder:
+            note_rung(
+                self.file, self.subject, self.rung(options), speed=options.speed,
+                periods=options.periods or self.trajectory.periods,
+                worst_tracking_error=worst_tracking_error,
+            )
+
+
+def check_hash(file: Path, trajectory: Trajectory, approved: str) -> None:
+    """
+    Refuse a trajectory whose hash was not typed back.
+
+    Raises
+    ------
+    UnsafeMotionError
+        With both hashes.
+
+    """
+    if approved != trajectory.sha256:
+        raise UnsafeMotionError(
+            f'arm.sha256 is {approved!r}, {file} has {trajectory.sha256}: look at the '
+            'trajectory, then set arm.sha256 to its hash'
+        )
+
+
+def approve(
+    file: Path, trajectory: Trajectory, robot: RobotModel, live: RobotModel,
+    options: ExecutionOptions,
+) -> Approval:
+    """
+    Check everything about a trajectory that can be checked before the arm's state is known.
+
+    Parameters
+    ----------
+    file : Path
+        The trajectory file.
+    trajectory : Trajectory
+        Its content.
+    robot : RobotModel
+        The arm as the certificate has it.
+    live : RobotModel
+        The same arm as its driver describes it.
+    options : ExecutionOptions
+        How it is to be executed.
+
+    Raises
+    ------
+    UnsafeMotionError
+        With every reason.
+
+    """
+    carrying = _carrying(robot, options)
+    check_executable(robot, trajectory)
+    if not (options.serial or options.simulated):
+        raise UnsafeMotionError(
+            'serial is empty: set the serial number on the plate of the arm, as every arm '
+            'climbs a ladder of its own'
+        )
+    subject = Subject(
+        trajectory.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(live), options.serial,
+        options.payload,
+    )
+    approval = Approval(
+        file, trajectory, robot, carrying, subject, tool_speed(robot, trajectory)
+    )
+    if not options.simulated:
+        check_nothing_unchecked(robot, trajectory)
+        check_lab_margins(carrying, trajectory)
+        if not options.ladder:
+            raise UnsafeMotionError('ladder is false, and only a simulated robot may go without')
+    if options.ladder:
+        check_rung(file, subject, approval.rung(options), approval.slow_speed(options))
+    return approval
+
+
+def _carrying(robot: RobotModel, options: ExecutionOptions) -> RobotModel:
+    """Return the arm with what it is said to carry; of a real arm that must be said."""
+    payload = options.payload
+    if options.simulated and payload == (NOT_STATED,):
+        return robot
+    if payload[0] < 0.0 or len(payload) not in (1, 4):
+        raise UnsafeMotionError(
+            f'payload is {list(payload)}: state what the arm carries, [0.0] for nothing, or mass '
+            '[kg] and x, y, z of its centre in the tool frame [m]'
+        )
+    return carry(robot, payload[0], np.array(payload[1:] or (0.0, 0.0, 0.0)))
+
+
+def make_plan(approval: Approval, q: FloatArray, options: ExecutionOptions) -> Plan:
+    """
+    Plan and prove the way to the start, and the motion.
+
+    Parameters
+    ----------
+    approval : Approval
+        What is armed.
+    q : ndarray, shape (n,)
+        Where the arm rests [rad].
+    options : ExecutionOptions
+        How it is to be executed.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If the way to the start breaks a limit or is not clear.
+
+    """
+    trajectory, robot = approval.trajectory, approval.robot
+    motion = trajectory_knots(
+        trajectory, options.knot_rate, periods=options.periods, speed=options.speed
+    )
+    motion.check(robot.n)
+    start = trajectory.sample(np.zeros(1)).q[0]
+    approach = plan_approach(
+        robot, q, start, options.approach_speed, options.knot_rate,
+        tool_speed=np.inf if options.simulated else SLOW_TOOL_SPEED,
+        extra=certified_limits(trajectory),
+    )
+    prove_approach(robot, trajectory, approach)
+    full = trajectory_knots(trajectory, options.knot_rate)
+    way = SentPath(q, approach.knots)
+    peaks = Peaks.of([way, SentPath(start, full)])
+    # The accelerations of the full speed are certified; the speeds are those of this execution.
+    speeds = Peaks.of([way, SentPath(start, motion)]).speed
+    approach_limits, motion_limits = (
+        WatchLimits(
+            options.tracking_tolerance, options.scaling_timeout, _bounds(approval, one, options)
+        )
+        for one in (approach.knots, motion)
+    )
+    return Plan(
+        q, approach.knots, motion, approach_limits, motion_limits, replace(peaks, speed=speeds),
+        _unwatched(robot, motion_limits),
+    )
+
+
+def describe_dry_run(
+    approval: Approval, plan: Plan, options: ExecutionOptions, way: str,
+    joints: tuple[str, ...], constraints: ControllerConstraints | None,
+) -> str:
+    """
+    Say what an execution would do, and what would stop it first.
+
+    Parameters
+    ----------
+    approval, plan, options
+        Of the execution.
+    way : str
+        How it would be sent, such as 'action of joint_trajectory_controller'.
+    joints : tuple of str
+        The n joints, as the driver names them.
+    constraints : ControllerConstraints or None
+        Of the controller; None where they could not be read.
+
+    """
+    sentences = [
+        f'dry run: nothing was sent; {plan.approach.times[-1]:.1f} s to the start, then '
+        f'{plan.motion.times[-1]:.1f} s in {len(plan.motion.times)} knots by {way}, tool at most '
+        f'{options.speed * approval.tool_speed:.2f} m/s{plan.summary}',
+        *compare_constraints(
+            joints, plan.motion, constraints, tracking=options.tracking_tolerance,
+            servo_delay=SERVO_DELAY,
+        ),
+    ]
+    return '; '.join(sentences)
+
+
+def _bounds(approval: Approval, knots: Knots, options: ExecutionOptions) -> FloatArray:
+    """Return the efforts at which a motion is stopped, (n,); infinite: not watched."""
+    carrying = approval.carrying
+    if not options.watch_effort:
+        return np.full(carrying.n, np.inf)
+    unit = options.effort_unit or carrying.effort_unit
+    return effort_bounds(replace(carrying, effort_unit=unit), knots)
+
+
+def _unwatched(robot: RobotModel, limits: WatchLimits) -> str:
+    """Return in words whose efforts are not watched, empty where all are."""
+    joints = [
+        joint for joint, bound in zip(robot.joint_names, limits.effort, strict=True)
+        if np.isinf(bound)
+    ]
+    if not joints:
+        return ''
+    which = 'no joint' if len(joints) == robot.n else f'all but {", ".join(joints)}'
+    return f'; the effort of {which} is watched: drive gains or effort unit are not known'

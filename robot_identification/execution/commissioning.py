@@ -1,0 +1,202 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The ladder of a first execution: a dry run, a slow run, and only then full speed.
+
+Each rung is noted in a file beside the trajectory, for this file, this arm and this serial number
+only. It is a record, not a signature: who can write the folder can write the record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from robot_identification.errors import DescriptionError, UnsafeMotionError
+from robot_identification.excitation import SLOW_SPEED, SLOW_TOOL_SPEED
+from robot_identification.files import (
+    check_keys, check_schema_version, dump_yaml, read_yaml, write_atomically,
+)
+
+SCHEMA_VERSION = 1
+DRY_RUN, SLOW, FULL = RUNGS = ('dry run', 'slow', 'full')
+
+
+@dataclass(frozen=True)
+class Subject:
+    """
+    What a rung is about: another file, arm or serial number begins at the bottom.
+
+    Attributes
+    ----------
+    sha256 : str
+        Of the trajectory.
+    robot : str
+        Name of the arm.
+    urdf_sha256 : str
+        Of its description, as the certificate has it.
+    kinematics_sha256 : str
+        Of where its joints are, calibration included, as its driver describes it.
+    serial : str
+        Its serial number; empty where nobody stated that of a simulated arm.
+    payload : tuple of float
+        What it carries: mass [kg], and centre [m] where there is one.
+
+    """
+
+    sha256: str
+    robot: str
+    urdf_sha256: str
+    kinematics_sha256: str
+    serial: str
+    payload: tuple[float, ...] = (0.0,)
+
+
+def rung_of(*, dry_run: bool, speed: float, slow: float) -> str:
+    """
+    Return the rung that an execution is.
+
+    Parameters
+    ----------
+    dry_run : bool
+        Whether nothing is sent.
+    speed : float
+        Share of the planned speed.
+    slow : float
+        Share that counts as slow, from `slow_speed`.
+
+    """
+    if dry_run:
+        return DRY_RUN
+    return SLOW if speed <= slow * (1.0 + 1e-9) else FULL
+
+
+def slow_speed(tool_speed: float, share: float = SLOW_SPEED) -> float:
+    """
+    Return the largest share of the planned speed that counts as slow.
+
+    Parameters
+    ----------
+    tool_speed : float
+        Largest speed of the tool at full speed [m/s].
+    share : float
+        What is slow wherever the tool keeps its own limit.
+
+    """
+    return min(share, SLOW_TOOL_SPEED / tool_speed) if tool_speed > 0.0 else share
+
+
+def record_path(trajectory_file: Path) -> Path:
+    """Return where the rungs of a trajectory file are noted."""
+    return trajectory_file.with_name(f'{trajectory_file.name}.runs')
+
+
+def completed_rungs(trajectory_file: Path, subject: Subject) -> set[str]:
+    """
+    Return the rungs on record.
+
+    Raises
+    ------
+    DescriptionError
+        If the record is damaged.
+
+    """
+    return {
+        run['rung'] for run in _read(record_path(trajectory_file))
+        if all(run[key] == value for key, value in _content(subject).items())
+    }
+
+
+def check_rung(trajectory_file: Path, subject: Subject, rung: str, slow: float) -> None:
+    """
+    Refuse an execution whose lower rungs are not on record.
+
+    Parameters
+    ----------
+    trajectory_file : Path
+        The file that is executed.
+    subject : Subject
+        What the rung is about.
+    rung : str
+        What is asked for.
+    slow : float
+        Share of the planned speed that counts as slow, for the message.
+
+    Raises
+    ------
+    UnsafeMotionError
+        With what is to be done first.
+
+    """
+    completed = completed_rungs(trajectory_file, subject)
+    needed = [one for one in RUNGS[: RUNGS.index(rung)] if one not in completed]
+    if needed:
+        first = {
+            DRY_RUN: 'a dry run (dry_run true)',
+            SLOW: f'a slow run (dry_run false, speed at most {slow:.3g})',
+        }[needed[0]]
+        raise UnsafeMotionError(
+            f'before {_in_words(rung)} this file needs {first} on this arm, noted in '
+            f'{record_path(trajectory_file)}'
+        )
+
+
+def note_rung(
+    trajectory_file: Path, subject: Subject, rung: str, *, speed: float, periods: int,
+    worst_tracking_error: float,
+) -> None:
+    """
+    Note that a rung was completed.
+
+    Parameters
+    ----------
+    trajectory_file : Path
+        The file that was executed.
+    subject : Subject
+        What the rung is about.
+    rung : str
+        What was done.
+    speed : float
+        Share of the planned speed.
+    periods : int
+        How often it was repeated.
+    worst_tracking_error : float
+        [rad]
+
+    """
+    path = record_path(trajectory_file)
+    runs = [*_read(path), {
+        **_content(subject),
+        'rung': rung,
+        'speed': speed,
+        'periods': periods,
+        'worst_tracking_error': round(worst_tracking_error, 6),
+    }]
+    write_atomically(path, dump_yaml({'schema_version': SCHEMA_VERSION, 'runs': runs}))
+
+
+def _content(subject: Subject) -> dict[str, Any]:
+    return {**asdict(subject), 'payload': list(subject.payload)}
+
+
+def _in_words(rung: str) -> str:
+    return {SLOW: 'a slow run', FULL: 'a run at this speed'}.get(rung, rung)
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    content = read_yaml(path)
+    check_schema_version(content, str(path), SCHEMA_VERSION)
+    check_keys(content, str(path), {'schema_version', 'runs'}, set())
+    keys = {*Subject.__dataclass_fields__, 'rung', 'speed', 'periods', 'worst_tracking_error'}
+    runs = content['runs']
+    if not isinstance(runs, list) or not all(
+        isinstance(run, dict) and set(run) == keys and run['rung'] in RUNGS for run in runs
+    ):
+        raise DescriptionError(
+            f'{path} is damaged: remove it, and begin with a dry run again'
+        )
+    return runs

@@ -1,0 +1,234 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""
+What a joint-trajectory controller aborts by itself, beside what our watch stops.
+
+The controller compares the measured position with its reference of the same instant, so that a
+servo that lags uses up its tolerance at speed. Our watch allows for a lag of the servo first. The
+parameters are those of ros2_controllers (joint_trajectory_controller, below ``constraints``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError
+from robot_identification.simulation import Knots
+
+PREFIX = 'constraints'
+GOAL_TIME = f'{PREFIX}.goal_time'
+STOPPED_VELOCITY = f'{PREFIX}.stopped_velocity_tolerance'
+DECELERATES = f'{PREFIX}.decelerate_on_cancel'
+DEFAULT_STOPPED_VELOCITY = 0.01
+NOT_CHECKED = "the controller's constraints are not checked: its parameters could not be read"
+
+
+@dataclass(frozen=True, eq=False)
+class ControllerConstraints:
+    """
+    When a joint-trajectory controller aborts a goal, and how it ends one that is cancelled.
+
+    Attributes
+    ----------
+    path : ndarray, shape (n,)
+        Largest distance of a joint from its reference [rad]; 0: any.
+    goal : ndarray, shape (n,)
+        Largest distance from the last point [rad]; 0: any.
+    goal_time : float
+        How long after the end of the reference that must hold at last [s]; 0: no limit.
+    stopped_velocity : float
+        Largest speed then [rad/s]; 0: any. Used by controllers that compare velocities.
+    deceleration : ndarray, shape (n,)
+        With which a cancelled motion is slowed down [rad/s^2]; 0: it is held at once.
+
+    """
+
+    path: FloatArray
+    goal: FloatArray
+    goal_time: float
+    stopped_velocity: float
+    deceleration: FloatArray
+
+
+def constraint_names(joints: Sequence[str]) -> list[str]:
+    """Return the names of the controller's parameters for joints, as the driver names them."""
+    return [GOAL_TIME, STOPPED_VELOCITY, DECELERATES] + [
+        _joint_name(joint, what) for joint in joints
+        for what in ('trajectory', 'goal', 'max_deceleration_on_cancel')
+    ]
+
+
+def constraints_from_parameters(
+    values: Mapping[str, object], joints: Sequence[str]
+) -> ControllerConstraints:
+    """
+    Return the constraints that parameters state.
+
+    Parameters
+    ----------
+    values : mapping of str to object
+        Values by name; see `constraint_names`. Those that older controllers lack may be missing.
+    joints : sequence of str
+        The n joints, as the driver names them.
+
+    Raises
+    ------
+    DataError
+        If a tolerance of a joint is missing, or a value is not a finite number.
+
+    """
+    def of_joints(what: str, default: float | None) -> FloatArray:
+        return np.array([_number(values, _joint_name(joint, what), default) for joint in joints])
+
+    deceleration = of_joints('max_deceleration_on_cancel', 0.0)
+    # The controller ignores them unless every joint has one.
+    decelerates = values.get(DECELERATES) is True and bool(np.all(deceleration > 0.0))
+    return ControllerConstraints(
+        of_joints('trajectory', None), of_joints('goal', None), _number(values, GOAL_TIME, 0.0),
+        _number(values, STOPPED_VELOCITY, DEFAULT_STOPPED_VELOCITY),
+        deceleration if decelerates else np.zeros(len(joints)),
+    )
+
+
+def compare_constraints(
+    joints: Sequence[str],
+    knots: Knots,
+    constraints: ControllerConstraints | None,
+    *,
+    tracking: float,
+    servo_delay: float,
+) -> list[str]:
+    """
+    Say, in sentences, whether the controller or our watch ends a planned motion first.
+
+    Parameters
+    ----------
+    joints : sequence of str
+        The n joints, for messages.
+    knots : Knots
+        What is to be sent.
+    constraints : ControllerConstraints or None
+        Of the controller; None where they are not known.
+    tracking : float
+        Largest distance from the path that our watch accepts [rad].
+    servo_delay : float
+        Lag that our watch accepts beside that [s].
+
+    """
+    if constraints is None:
+        return [NOT_CHECKED]
+    speeds = _velocities(knots)
+    peaks = np.max(np.abs(speeds), axis=0)
+    return [
+        *_compare_paths(joints, peaks, constraints, tracking, servo_delay),
+        *_compare_ends(joints, knots, speeds, constraints, servo_delay),
+        _describe_cancelling(peaks, constraints),
+    ]
+
+
+def _compare_paths(
+    joints: Sequence[str],
+    peaks: FloatArray,
+    constraints: ControllerConstraints,
+    tracking: float,
+    servo_delay: float,
+) -> list[str]:
+    """Compare the lags that end the motion at the peak speeds (n,) [rad/s]."""
+    sentences = []
+    for joint, peak, tolerance in zip(joints, peaks, constraints.path, strict=True):
+        if peak == 0.0 or tolerance <= 0.0:
+            continue
+        controller, watch = tolerance / peak, servo_delay + tracking / peak
+        sentences.append(
+            f'{joint}: at its peak speed of {peak:.3g} rad/s the controller aborts '
+            f'{tolerance:g} rad or {controller:.3f} s behind its reference, the watch stops '
+            f'{watch:.3f} s behind ({servo_delay:g} s and {tracking:g} rad): the '
+            f'{"controller" if controller < watch else "watch"} acts first'
+        )
+    free = [
+        joint for joint, tolerance in zip(joints, constraints.path, strict=True)
+        if tolerance <= 0.0
+    ]
+    if free:
+        sentences.append(
+            f'the controller has no path tolerance for {", ".join(free)}: only the watch acts'
+        )
+    return sentences
+
+
+def _compare_ends(
+    joints: Sequence[str],
+    knots: Knots,
+    speeds: FloatArray,
+    constraints: ControllerConstraints,
+    servo_delay: float,
+) -> list[str]:
+    """Warn of an end that the controller aborts though the watch accepts the lag of the arm."""
+    late = servo_delay - constraints.goal_time
+    if constraints.goal_time <= 0.0 or late <= 0.0:
+        return []
+    # Where an arm with the lag accepted is when the controller's patience ends.
+    instant = knots.times[-1] - late
+    sentences = []
+    for index, joint in enumerate(joints):
+        distance = abs(float(np.interp(instant, knots.times, knots.q[:, index]))
+                       - float(knots.q[-1, index]))
+        speed = abs(float(np.interp(instant, knots.times, speeds[:, index])))
+        goal, stopped = float(constraints.goal[index]), constraints.stopped_velocity
+        breaks = []
+        if 0.0 < goal < distance:
+            breaks.append(f'{distance:.3g} rad from its end (goal tolerance {goal:g} rad)')
+        if 0.0 < stopped < speed:
+            breaks.append(
+                f'moving at {speed:.3g} rad/s (stopped_velocity_tolerance {stopped:g} rad/s)'
+            )
+        if breaks:
+            sentences.append(
+                f'{joint}: with the lag of {servo_delay:g} s that the watch accepts it is still '
+                f'{" and ".join(breaks)} when goal_time, {constraints.goal_time:g} s, is over: '
+                'the controller would abort; raise constraints.goal_time'
+            )
+    return sentences
+
+
+def _describe_cancelling(peaks: FloatArray, constraints: ControllerConstraints) -> str:
+    if not constraints.deceleration.any():
+        return (
+            'a goal that is cancelled or aborted is held at once, as hard as the drives can: set '
+            f'{DECELERATES} and max_deceleration_on_cancel of every joint where the controller '
+            'has them'
+        )
+    slowest = float(np.max(peaks / constraints.deceleration))
+    return f'a goal that is cancelled comes to rest within {slowest:.2g} s'
+
+
+def _velocities(knots: Knots) -> FloatArray:
+    """Return velocities at the knots (K, n) [rad/s], from positions where none are planned."""
+    if knots.dq is not None:
+        return knots.dq
+    if knots.times.size == 1:
+        return np.zeros_like(knots.q)
+    velocities: FloatArray = np.gradient(knots.q, knots.times, axis=0)
+    return velocities
+
+
+def _joint_name(joint: str, what: str) -> str:
+    return f'{PREFIX}.{joint}.{what}'
+
+
+def _number(values: Mapping[str, object], name: str, default: float | None) -> float:
+    value = values.get(name, default)
+    if value is None:
+        raise DataError(
+            f'the controller has no parameter {name}: is it a joint_trajectory_controller, and '
+            'does tf_prefix name its joints?'
+        )
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise DataError(f'the parameter {name} of the controller is {value!r:.60}, no number')
+    return float(value)

@@ -1,0 +1,197 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Which joint states show that a robot is alive, and how old each of them is.
+
+A message counts by its stamp, not by its arrival: what waited in a queue is old when it is read,
+and what repeats a stamp, or the place of an arm that moves, says nothing new.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+
+# Over so long the stamps' pace against our clock is measured [s]; it is 1 but in simulations.
+PACE_WINDOW = 1.0
+SHORTEST_PACE_WINDOW = 0.25
+SLOWEST_PACE, FASTEST_PACE = 0.05, 20.0
+# A pace that changes makes states look late; within the first time that is forgotten, and within
+# the second that they may have been [s]. A gap in which nothing arrived counts as one cycle of at
+# most this length [s].
+FORGETTING_TIME, LONGEST_FORGETTING_TIME = 0.5, 2.0
+LONGEST_CYCLE = 0.02
+# States this late still tell the pace [s].
+LATEST_STEADY = 0.1
+# A step of the stamps that is longer than that of our clock by this is a clock that was set [s]; a
+# simulation's may be faster than it was by so many times, and its pace is unknown at first.
+LARGEST_LEAD = 0.05
+LARGEST_SIMULATED_LEAD = 0.2
+SIMULATED_HASTE = 3.0
+# The arm moves above this speed [rad/s].
+MOVING_SPEED = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """
+    A joint state as the model has it.
+
+    Attributes
+    ----------
+    stamp : float
+        Of its header [s].
+    taken_at : float
+        When it was measured by our own clock [s], as far as its arrival and its stamp tell.
+    taken_after : float
+        The same at the earliest [s]: a simulation's clock may have paused, or its message waited.
+    q, dq : ndarray, shape (n,)
+        Position [rad] and velocity [rad/s].
+    effort : ndarray, shape (n,)
+        In the driver's unit; NaN where it gives none.
+
+    """
+
+    stamp: float
+    taken_at: float
+    taken_after: float
+    q: FloatArray
+    dq: FloatArray
+    effort: FloatArray
+
+
+class JointStateMonitor:
+    """
+    Follows the stamps of joint states; times are of our own monotonic clock [s].
+
+    Parameters
+    ----------
+    simulated : bool
+        Whether the stamps are of a simulation, whose clock may pause and change its pace: they
+        then tell no more than that a message waited while this process did not run.
+
+    """
+
+    def __init__(self, *, simulated: bool = False) -> None:
+        self._simulated = simulated
+        self._latest: Measurement | None = None
+        self._arrived_at = -np.inf
+        # Arrivals and stamps that give the pace.
+        self._steady: deque[tuple[float, float]] = deque()
+        self._pace: float | None = None
+        self._repeated_since: float | None = None
+        self._jump = 0.0
+
+    @property
+    def latest(self) -> Measurement | None:
+        """The last measurement that showed life; None before the first."""
+        return self._latest
+
+    @property
+    def jump(self) -> float:
+        """By how much the stamps have jumped since `forget_jump` [s]; 0: they have not."""
+        return self._jump
+
+    @property
+    def pace(self) -> float:
+        """How fast stamps go by our clock: 1, but in simulations."""
+        return 1.0 if self._pace is None else self._pace
+
+    def forget_jump(self) -> None:
+        """Take the present clock of the stamps for right."""
+        self._jump = 0.0
+
+    def age(self, now: float) -> float:
+        """Return the time since the latest measurement was taken [s]; infinite without one."""
+        return np.inf if self._latest is None else now - self._latest.taken_at
+
+    def silence(self, now: float) -> str:
+        """Return in words what came instead of signs of life."""
+        if self._latest is None:
+            return 'no joint state has come yet'
+        if self._repeated_since is not None:
+            return f'the joint states repeat the same one for {now - self._repeated_since:.2f} s'
+        if now - self._arrived_at < 0.5 * self.age(now):
+            return f'the joint states come {self.age(now):.2f} s late'
+        return f'no joint state for {self.age(now):.2f} s'
+
+    def add(
+        self, stamp: float, q: FloatArray, dq: FloatArray, effort: FloatArray, now: float,
+        waited: float = np.inf, *, relearn: bool = False,
+    ) -> bool:
+        """
+        Take a joint state; return whether it shows that the robot is alive.
+
+        Parameters
+        ----------
+        stamp : float
+            Of its header [s].
+        q, dq : ndarray, shape (n,)
+            Position [rad] and velocity [rad/s], finite.
+        effort : ndarray, shape (n,)
+            In the driver's unit; NaN where it gives none.
+        now : float
+            When it arrived [s].
+        waited : float
+            How long it may have waited to be read [s].
+        relearn : bool
+            Whether a stamp that seems late may tell that the pace has changed: nothing moves, and
+            nothing has waited.
+
+        """
+        before = self._latest
+        if before is None:
+            self._accept(Measurement(stamp, now, now, q, dq, effort), now)
+            return True
+        if stamp == before.stamp or (
+            np.array_equal(q, before.q) and np.max(np.abs(dq)) > MOVING_SPEED
+        ):
+            if self._repeated_since is None:
+                self._repeated_since = self._arrived_at
+            self._arrived_at = now
+            return False
+        step, pace = stamp - before.stamp, self.pace
+        if not 0.0 < step <= self._longest_step(now - before.taken_after):
+            self._jump = step
+            self._steady.clear()
+            self._accept(Measurement(stamp, now, now, q, dq, effort), now)
+            return True
+        cycle = min(now - self._arrived_at, LONGEST_CYCLE)
+        late, latest = (
+            0.0 if self._pace is None
+            else float(np.exp(-cycle / time)) * max(now - (taken + step / pace), 0.0)
+            for taken, time in (
+                (before.taken_at, FORGETTING_TIME), (before.taken_after, LONGEST_FORGETTING_TIME)
+            )
+        )
+        if self._simulated:
+            late = min(late, waited)
+        self._accept(
+            Measurement(stamp, now - late, now - latest, q, dq, effort), now, relearn=relearn
+        )
+        return True
+
+    def _longest_step(self, elapsed: float) -> float:
+        """Return the longest step of the stamps in a time by our clock [s]."""
+        pace = FASTEST_PACE if self._pace is None else self._pace
+        if self._simulated:
+            return LARGEST_SIMULATED_LEAD + SIMULATED_HASTE * pace * elapsed
+        return pace * (LARGEST_LEAD + elapsed)
+
+    def _accept(
+        self, measurement: Measurement, now: float, *, relearn: bool = False
+    ) -> None:
+        self._latest, self._arrived_at, self._repeated_since = measurement, now, None
+        if now - measurement.taken_after > LATEST_STEADY and not relearn:
+            return
+        self._steady.append((now, measurement.stamp))
+        while now - self._steady[0][0] > PACE_WINDOW and len(self._steady) > 2:
+            self._steady.popleft()
+        first, stamp = self._steady[0]
+        if now - first >= SHORTEST_PACE_WINDOW:
+            pace = (measurement.stamp - stamp) / (now - first)
+            self._pace = float(np.clip(pace, SLOWEST_PACE, FASTEST_PACE))

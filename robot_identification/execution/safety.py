@@ -1,0 +1,244 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What a motion must keep on a real arm besides its limits, and what its drives may ask for.
+
+A file is certified with the margins of its experiment. In front of people the margins are these,
+whatever the experiment said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import hashlib
+import json
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation import (
+    broken_limits, certificate_times, CollisionModel, hardware_limits, MASS_DOUBT,
+    obstacles_from_content, POSITION_MARGIN, refine_limit_uses, tool_path, TORQUE_SHARE,
+    Trajectory, VELOCITY_SHARE,
+)
+from robot_identification.execution.checks import Approach
+from robot_identification.model import (
+    Motion, rigid_torque, RobotModel, tool_frame, tool_placements,
+)
+from robot_identification.simulation import Knots
+
+# What calibration moves a joint by, against the nominal arm [m], [rad]; half the usual clearance.
+LARGEST_SHIFT = 0.01
+LARGEST_TURN = 0.02
+COMPARED_POSES = 20
+KINEMATICS_DIGITS = 6
+# Drives may ask for this much more than is expected, and friction for this share of the limit.
+EFFORT_RESERVE = 1.2
+DRY_FRICTION_SHARE = 0.15
+VISCOUS_FRICTION_SHARE = 0.1
+
+
+def carry(robot: RobotModel, mass: float, center: FloatArray) -> RobotModel:
+    """
+    Return the arm with a payload, for torques that are to hold with it.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The bare arm.
+    mass : float
+        Of the payload [kg].
+    center : ndarray, shape (3,)
+        Its centre of mass in the tool frame [m]; its own inertia is left out.
+
+    """
+    if mass == 0.0:
+        return robot
+    placement = tool_placements(robot)[tool_frame(robot)]
+    model = robot.pinocchio.copy()
+    last = model.njoints - 1
+    model.inertias[last] += pin.Inertia(mass, placement.act(center), np.zeros((3, 3)))
+    return replace(robot, pinocchio=model)
+
+
+def check_lab_margins(robot: RobotModel, trajectory: Trajectory) -> None:
+    """
+    Refuse a motion that comes too near to the limits of a real arm.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with its hardware limits.
+    trajectory : Trajectory
+        The motion, at full speed.
+
+    Raises
+    ------
+    UnsafeMotionError
+        With every reason.
+
+    """
+    limits = hardware_limits(robot)
+    kept = replace(
+        limits,
+        lower=limits.lower + POSITION_MARGIN,
+        upper=limits.upper - POSITION_MARGIN,
+        velocity=VELOCITY_SHARE * limits.velocity,
+        torque=TORQUE_SHARE / (1.0 + MASS_DOUBT) * limits.torque,
+    )
+    broken = broken_limits(refine_limit_uses(
+        robot, kept, trajectory.form, trajectory.coefficients,
+        certificate_times(trajectory.form),
+    ))
+    if broken:
+        raise UnsafeMotionError(
+            f'on a real arm a motion keeps {POSITION_MARGIN:g} rad from the position limits, '
+            f'{VELOCITY_SHARE:.0%} of the speeds, and {TORQUE_SHARE:.0%} of the torques even '
+            f'where masses are {MASS_DOUBT:.0%} larger: ' + '; '.join(broken)
+        )
+
+
+def check_same_arm(robot: RobotModel, live: RobotModel) -> None:
+    """
+    Refuse a robot whose live description is not the arm that a motion was certified for.
+
+    A driver's description has the arm's calibration, meshes and perhaps a world around it, so it
+    is never the same text. What counts for a motion is where the joints are against the first.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm of the certificate.
+    live : RobotModel
+        The arm as the driver describes it.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If names differ, or a joint is further off than a calibration moves it.
+
+    """
+    if live.joint_names != robot.joint_names:
+        raise UnsafeMotionError(
+            f'robot_description has the joints {", ".join(live.joint_names)}, the motion is for '
+            f'{", ".join(robot.joint_names)}'
+        )
+    rng = np.random.default_rng(0)
+    for q in rng.uniform(-np.pi, np.pi, size=(COMPARED_POSES, robot.n)):
+        for joint, own, other in zip(
+            robot.joint_names, _from_first_joint(robot, q), _from_first_joint(live, q), strict=True
+        ):
+            shift = float(np.linalg.norm(own.translation - other.translation))
+            turn = float(np.linalg.norm(pin.log3(own.rotation.T @ other.rotation)))
+            if shift > LARGEST_SHIFT or turn > LARGEST_TURN:
+                raise UnsafeMotionError(
+                    f'robot_description has {joint} {1000.0 * shift:.1f} mm and {turn:.3f} rad '
+                    f'off where the motion was certified, a calibration moves it by '
+                    f'{1000.0 * LARGEST_SHIFT:g} mm and {LARGEST_TURN:g} rad at most: is it '
+                    'another type of arm? Design with the calibration of this one'
+                )
+
+
+def kinematics_sha256(robot: RobotModel) -> str:
+    """Return a hash of where the joints are against each other, to a micrometre and -radian."""
+    placements = np.array([
+        placement.homogeneous[:3] for placement in list(robot.pinocchio.jointPlacements)[2:]
+    ])
+    # A zero has no sign here.
+    rounded = np.round(placements, KINEMATICS_DIGITS) + 0.0
+    return hashlib.sha256(json.dumps([robot.joint_names, rounded.tolist()]).encode()).hexdigest()
+
+
+def _from_first_joint(robot: RobotModel, q: FloatArray) -> list[pin.SE3]:
+    """Return the placements of all joints against the fixed place of the first, at `q` (n,)."""
+    model = robot.pinocchio
+    data = model.createData()
+    pin.forwardKinematics(model, data, q)
+    base = model.jointPlacements[1].inverse()
+    return [base * data.oMi[joint] for joint in range(1, model.njoints)]
+
+
+def tool_speed(robot: RobotModel, trajectory: Trajectory) -> float:
+    """Return the largest speed of the last link's origin at full speed [m/s]."""
+    times = certificate_times(trajectory.form)
+    path = tool_path(robot, trajectory.sample(times).q)
+    steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    return float(np.max(steps / np.diff(times)))
+
+
+def prove_approach(robot: RobotModel, trajectory: Trajectory, approach: Approach) -> None:
+    """
+    Prove that the way to the start keeps the clearance that the motion keeps.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    trajectory : Trajectory
+        The motion; its certificate says the clearance and the boxes of the cell, or `off`.
+    approach : Approach
+        The way to its start.
+
+    Raises
+    ------
+    UnsafeMotionError
+        With the pair and the place where it does not.
+
+    """
+    entry = trajectory.certificate['collision']
+    if entry == 'off':
+        return
+    dense = approach.sample(np.append(0.0, approach.knots.times)).dq
+    try:
+        CollisionModel(robot, obstacles_from_content(entry['obstacles'], 'the certificate')).prove(
+            lambda times: approach.sample(times).q, approach.duration, dense,
+            float(entry['clearance']),
+        )
+    except UnsafeMotionError as error:
+        raise UnsafeMotionError(
+            f'the straight way to the start is not clear: {error}; move the arm nearer to the '
+            'start by hand or by pendant'
+        ) from error
+
+
+def effort_bounds(robot: RobotModel, knots: Knots) -> FloatArray:
+    """
+    Return the efforts above which a drive pushes against something, in the driver's unit, (n,).
+
+    Friction is not known before it is identified, nor are the masses, so these bounds are wide:
+    they see an arm that is held or hits something, not a soft contact.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with drive gains where its effort is a current.
+    knots : Knots
+        What is executed.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Infinite where unit, drive gain or limit is not known.
+
+    """
+    rest = np.zeros_like(knots.q)
+    speeds, accelerations = (
+        rest if values is None else values for values in (knots.dq, knots.ddq)
+    )
+    rotors = np.nan_to_num(robot.drives.reflected_inertia) * accelerations
+    torques = rigid_torque(robot, Motion(knots.q, speeds, accelerations)) + rotors
+    expected = np.abs(torques).max(axis=0)
+    limit = robot.limits.effort
+    # Shares of the limit as of real arms: at rest, and for each rad/s.
+    friction = DRY_FRICTION_SHARE + VISCOUS_FRICTION_SHARE * np.abs(speeds).max(axis=0)
+    torque = np.minimum(
+        EFFORT_RESERVE * (1.0 + MASS_DOUBT) * expected + friction * limit, limit
+    )
+    if robot.effort_unit == 'Nm':
+        return np.asarray(torque)
+    if robot.effort_unit != 'A':
+        return np.full(robot.n, np.inf)
+    bounds = np.abs(robot.drives.to_current(torque))
+    return np.where(np.isfinite(bounds), bounds, np.inf)

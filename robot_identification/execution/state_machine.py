@@ -1,0 +1,613 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""
+The states of an execution: armed by a person, approached, executed, watched, stopped.
+
+No ROS and no clock: events come with the time, commands go back. The state holds all that is to be
+remembered of an execution; beside it the machine keeps only what it has observed of the robot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.execution import events as ev
+from robot_identification.execution.joint_state_monitor import JointStateMonitor, Measurement
+from robot_identification.execution.path import SentPath
+from robot_identification.execution.states import (
+    APPROACHING, Armed, BY_ITSELF, Cancelling, EXECUTING, Fault, Idle, Moving, ON_PATH, Planning,
+    Starting, State, Stopping, StopSent, StopUndecided, WHERE_IT_IS,
+)
+from robot_identification.execution.stop import (
+    DURATIONS, QUICK, stop_on_path, stop_where_measured, Whereabouts,
+)
+from robot_identification.execution.watch import FRESH, MotionWatch, REST_SPEED
+from robot_identification.simulation import Knots
+
+# How long an arming is good for, and the next execution after the end of the last [s].
+ARMED_SECONDS = 60.0
+AGAIN_SECONDS = 120.0
+# Without a sign of life for so long a motion is stopped [s].
+STATE_TIMEOUT = 0.2
+# A longer time between two ticks is a pause of this process, in which messages waited [s]; in a
+# pause above the second the arm was not watched, and it is then stopped.
+SHORT_PAUSE = 0.1
+LONGEST_PAUSE = 1.0
+# So long after a pause what waited in it has been read [s].
+RELEARNING_PAUSE = 1.0
+# How far the arm may be from where its motion was planned from [rad].
+START_TOLERANCE = 0.01
+# A controller may begin so long after it accepted a goal, or after a topic was published [s].
+COMMAND_DELAY = 0.05
+# How long a controller may take to answer to a goal [s].
+ACCEPT_TIMEOUT = 1.0
+# A stop waits so long for a fresh joint state before it does without [s].
+PATIENCE = 0.1
+# A robot that stopped by itself rests within this, and what it followed is then taken back [s].
+COME_TO_REST_TIME = 0.3
+# A goal that the controller gave up is named by its cause, if that is published within this [s].
+CAUSE_TIME = 0.05
+# Goals are cancelled this often until the controller acknowledges it [s].
+CANCEL_PERIOD = 0.1
+# An arm rests that did not move for this long [s].
+REST_TIME = 0.1
+# Rest is to be seen this soon after a stop was to end [s].
+REST_TIMEOUT = 3.0
+# A slower speed scaling is taken for this one where the end of a motion is waited for.
+SLOWEST_SCALING = 0.05
+# Measurements of an execution are kept this far apart [s].
+SHORTEST_KEPT = 0.01
+
+
+Commands = list[ev.Command]
+
+
+class ExecutionStateMachine:
+    """
+    Decides what an execution does next.
+
+    Parameters
+    ----------
+    joint_names : tuple of str
+        The n joints, for messages.
+    topic : str
+        Of the joint states, for messages.
+    simulated : bool
+        Whether their stamps are those of a simulation.
+
+    """
+
+    def __init__(
+        self, joint_names: tuple[str, ...], topic: str = 'joint_states', *,
+        simulated: bool = False,
+    ) -> None:
+        self._joints, self._topic = joint_names, topic
+        self._state: State = Idle('waiting for a trajectory')
+        self._monitor = JointStateMonitor(simulated=simulated)
+        self._robot = ev.RobotStateReceived()
+        self._unusable = ('', -np.inf)
+        self._ticked_at: float | None = None
+        # The last pause of this process.
+        self._slept_at = self._woke_at = -np.inf
+        self._number = 0
+        self._handlers: dict[type, Callable[[Any, float], Commands]] = {
+            ev.JointStateReceived: self._on_joint_state,
+            ev.JointStateUnusable: self._on_unusable,
+            ev.RobotStateReceived: self._on_robot_state,
+            ev.Tick: self._on_tick,
+            ev.ArmCalled: self._on_arm,
+            ev.Approved: self._on_approved,
+            ev.ApprovalRefused: self._on_approval_refused,
+            ev.ExecuteCalled: self._on_execute,
+            ev.PlanMade: self._on_plan,
+            ev.DryRunMade: self._on_dry_run,
+            ev.PlanRefused: self._on_plan_refused,
+            ev.AbortCalled: self._on_abort,
+            ev.StopRequested: self._on_stop_requested,
+            ev.GoalAccepted: self._on_accepted,
+            ev.GoalFailed: self._on_failed,
+            ev.GoalsReleased: self._on_released,
+            ev.InternalError: self._on_internal_error,
+            ev.NoteFailed: self._on_note_failed,
+        }
+
+    @property
+    def state(self) -> State:
+        """The state, with its data."""
+        return self._state
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether a motion was sent and has not ended."""
+        return isinstance(self._state, (Moving, Stopping))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an execution is planned or under way, or what is armed must not change."""
+        return isinstance(self._state, (Planning, Starting, Moving, Stopping))
+
+    @property
+    def latest(self) -> Measurement | None:
+        """The last joint state that showed life."""
+        return self._monitor.latest
+
+    @property
+    def worst_error(self) -> float:
+        """Worst tracking error of the execution under way [rad]; 0 while there is none."""
+        state = self._state
+        motion = state.motion if isinstance(state, Stopping) else state
+        if not isinstance(motion, Moving):
+            return 0.0
+        watched = 0.0 if motion.watch is None else motion.watch.worst_error
+        return max(motion.worst_error, watched)
+
+    def age(self, now: float) -> float:
+        """Return how old that is [s]."""
+        return self._monitor.age(now)
+
+    def silence(self, now: float) -> str:
+        """Return in words why there is no fresh joint state; empty where there is one."""
+        if self._monitor.age(now) <= STATE_TIMEOUT:
+            return ''
+        reason, at = self._unusable
+        if now - at <= STATE_TIMEOUT:
+            return f'no usable joint state on {self._topic}: {reason}'
+        return (
+            f'{self._monitor.silence(now)} on {self._topic}, at most {STATE_TIMEOUT:g} s are '
+            'accepted'
+        )
+
+    def handle(self, event: ev.Event, now: float) -> Commands:
+        """
+        Take an event; return what is to be done, in order.
+
+        Parameters
+        ----------
+        event : Event
+            See `events`.
+        now : float
+            A monotonic clock of our own [s].
+
+        """
+        return self._handlers[type(event)](event, now)
+
+    # What is observed
+
+    def _on_joint_state(self, event: ev.JointStateReceived, now: float) -> Commands:
+        alive = self._monitor.add(
+            event.stamp, event.q, event.dq, event.effort, now, self._longest_wait(now),
+            relearn=not self.is_busy and now - self._woke_at > RELEARNING_PAUSE,
+        )
+        state, latest = self._state, self._monitor.latest
+        if not alive or latest is None:
+            return []
+        if isinstance(state, Starting):
+            return self._start(state, latest, now)
+        if isinstance(state, Moving):
+            if state.watch is None and state.accepted and latest.taken_at > state.sent_at:
+                # Between sending and hearing that it was accepted.
+                self._state = replace(state, watch=MotionWatch(
+                    self._joints, state.path, latest, state.limits,
+                    begun=latest.stamp - state.sent_stamp,
+                    delay=COMMAND_DELAY * self._monitor.pace,
+                ))
+            kept = state.kept
+            if state.name == EXECUTING and (
+                not kept or latest.stamp - kept[-1].stamp >= SHORTEST_KEPT
+            ):
+                kept.append(latest)
+        return []
+
+    def _longest_wait(self, now: float) -> float:
+        """Return how long a message that is read now may have waited [s]."""
+        if now - self._woke_at < SHORT_PAUSE:
+            return now - self._slept_at
+        return SHORT_PAUSE if self._ticked_at is None else now - self._ticked_at
+
+    def _on_unusable(self, event: ev.JointStateUnusable, now: float) -> Commands:
+        self._unusable = (event.reason, now)
+        return []
+
+    def _on_robot_state(self, event: ev.RobotStateReceived, now: float) -> Commands:
+        self._robot = event
+        return []
+
+    # Arming
+
+    def _on_arm(self, event: ev.ArmCalled, now: float) -> Commands:
+        if self.is_busy:
+            return [ev.Reply(False, f'BUSY: {self._state.name}')]
+        if isinstance(self._state, Fault) and self._state.cancelling is not None:
+            return self._refuse_arming(
+                'the controller has not acknowledged yet that the last motion is cancelled: '
+                'stop the program on the pendant, or switch the controller off and on'
+            )
+        return [ev.Approve()]
+
+    def _on_approved(self, event: ev.Approved, now: float) -> Commands:
+        if self.is_busy:
+            return [ev.Reply(False, f'BUSY: {self._state.name}')]
+        self._monitor.forget_jump()
+        self._state = Armed(
+            event.approval, event.executions, now + ARMED_SECONDS, event.message
+        )
+        return [ev.Reply(True, event.message)]
+
+    def _on_approval_refused(self, event: ev.ApprovalRefused, now: float) -> Commands:
+        return self._refuse_arming(event.reason)
+
+    def _refuse_arming(self, reason: str) -> Commands:
+        said = f'not armed: {reason}'
+        state = self._state
+        self._state = replace(state, reason=said) if isinstance(state, Fault) else Idle(said)
+        return [ev.Reply(False, reason)]
+
+    # Executing
+
+    def _on_execute(self, event: ev.ExecuteCalled, now: float) -> Commands:
+        state = self._state
+        if self.is_busy:
+            return [ev.Reply(False, f'BUSY: {state.name}')]
+        if not isinstance(state, Armed) or not state.executions:
+            return [ev.Reply(False, f'not armed: the state is {state.name}, {state.reason}')]
+        if now > state.until:
+            self._state = self._expired(state)
+            return [ev.Reply(False, self._state.reason)]
+        self._state = Planning(state)
+        return [ev.MakePlan(state.approval)]
+
+    def _on_plan_refused(self, event: ev.PlanRefused, now: float) -> Commands:
+        if isinstance(self._state, Planning):
+            self._state = Idle(f'not executed: {event.reason}')
+        return [ev.Reply(False, event.reason)]
+
+    def _on_dry_run(self, event: ev.DryRunMade, now: float) -> Commands:
+        if isinstance(self._state, Planning):
+            self._state = Idle(event.message)
+        return [ev.Reply(True, event.message)]
+
+    def _on_plan(self, event: ev.PlanMade, now: float) -> Commands:
+        state = self._state
+        if not isinstance(state, Planning):
+            return [ev.Reply(False, f'the state is {state.name}, {state.reason}')]
+        if now > state.armed.until:
+            self._state = self._expired(state.armed)
+            return [ev.Reply(False, self._state.reason)]
+        self._state = Starting(state.armed, event.plan, now)
+        return [ev.Reply(True, f'approaching the start{event.plan.summary}')]
+
+    def _expired(self, armed: Armed) -> Idle:
+        after = (
+            f'armed more than {ARMED_SECONDS:.0f} s ago' if armed.name == 'ARMED'
+            else f'the last execution ended more than {AGAIN_SECONDS:.0f} s ago'
+        )
+        return Idle(f'{after}: arm again')
+
+    def _start(self, state: Starting, latest: Measurement, now: float) -> Commands:
+        """Send what was planned, from the first measurement after that on: proofs take seconds."""
+        if latest.taken_at <= state.planned_at:
+            return []
+        moved = float(np.max(np.abs(latest.q - state.plan.start)))
+        robot = self._robot
+        problem = (
+            robot.unable or robot.inactive or robot.unlisted or robot.contested
+            or robot.unrecorded
+        )
+        if now > state.armed.until:
+            self._state = self._expired(state.armed)
+        elif problem:
+            self._state = Idle(f'not executed: {problem}')
+        elif moved > START_TOLERANCE or np.max(np.abs(latest.dq)) > REST_SPEED:
+            self._state = Idle(
+                f'not executed: the arm moved by {moved:.3f} rad while its motion was planned, '
+                f'at most {START_TOLERANCE:g} rad are accepted: execute when it rests'
+            )
+        else:
+            armed = replace(state.armed, executions=state.armed.executions - 1)
+            self._monitor.forget_jump()
+            return self._send(armed, state.plan, APPROACHING, state.plan.approach, now)
+        return []
+
+    def _send(
+        self, armed: Armed, plan: ev.Plan, name: str, knots: Knots, now: float,
+        worst_error: float = 0.0,
+    ) -> Commands:
+        latest = self._monitor.latest
+        assert latest is not None
+        self._number += 1
+        seconds = float(knots.times[-1])
+        reason = f'{seconds:.1f} s to the start' if name == APPROACHING else f'{seconds:.1f} s'
+        self._state = Moving(
+            armed, plan, name, reason, SentPath(latest.q, knots), self._number, now, latest.stamp,
+            worst_error=worst_error,
+        )
+        return [ev.Send(self._number, knots)]
+
+    # Watching
+
+    def _on_tick(self, event: ev.Tick, now: float) -> Commands:
+        pause = 0.0 if self._ticked_at is None else now - self._ticked_at
+        if pause > SHORT_PAUSE:
+            self._slept_at, self._woke_at = now - pause, now
+        self._ticked_at = now
+        state = self._state
+        if isinstance(state, Armed) and now > state.until and state.executions:
+            self._state = self._expired(state)
+        elif isinstance(state, Starting) and now - state.planned_at > STATE_TIMEOUT + pause:
+            self._state = Idle(
+                f'not executed: {self.silence(now) or "no joint state"} after the motion was '
+                'planned'
+            )
+        elif isinstance(state, Moving):
+            return self._watch(state, pause, now)
+        elif isinstance(state, Stopping):
+            return self._watch_stop(state, now)
+        elif isinstance(state, Fault) and state.cancelling is not None:
+            return self._cancel_again(state, state.cancelling, now)
+        return []
+
+    def _watch(self, state: Moving, pause: float, now: float) -> Commands:
+        robot = self._robot
+        unanswered = not state.accepted and now - state.sent_at > ACCEPT_TIMEOUT + pause
+        jump = self._monitor.jump
+        for reason, how in (
+            (robot.unable, BY_ITSELF),
+            (robot.inactive, BY_ITSELF),
+            (state.failure if now - state.failed_at > CAUSE_TIME else '', BY_ITSELF),
+            (f'the controller did not answer to the goal within {ACCEPT_TIMEOUT:g} s'
+             if unanswered else '', BY_ITSELF),
+            (robot.unlisted, ON_PATH),
+            (robot.contested, ON_PATH),
+            (robot.unrecorded, ON_PATH),
+            (f'this process did not run for {pause:.1f} s, in which the arm was not watched'
+             if pause > LONGEST_PAUSE else '', ON_PATH),
+            (self._lifelessness(now), ON_PATH),
+            (f'the stamps of joint states jump by {jump:.3f} s: the clock was set, or the driver '
+             'was started anew' if jump else '', ON_PATH),
+        ):
+            if reason:
+                return self._stop(state, reason, how, now)
+        latest, watch = self._monitor.latest, state.watch
+        if latest is None or watch is None:
+            return []
+        try:
+            watch.update(latest, robot.scaling)
+        except UnsafeMotionError as error:
+            return self._stop(state, str(error), WHERE_IT_IS, now)
+        if watch.has_arrived(latest.q, latest.dq):
+            return self._arrive(state, watch, now)
+        return []
+
+    def _lifelessness(self, now: float) -> str:
+        """Return why there is no sign of life; what waits after a pause may yet be read."""
+        age = self._monitor.age(now)
+        waited = min(age, now - self._woke_at)
+        return self.silence(now) if waited > STATE_TIMEOUT or age > LONGEST_PAUSE else ''
+
+    def _arrive(self, state: Moving, watch: MotionWatch, now: float) -> Commands:
+        worst = max(state.worst_error, watch.worst_error)
+        if state.name == APPROACHING:
+            return self._send(
+                state.armed, state.plan, EXECUTING, state.plan.motion, now, worst
+            )
+        self._state = replace(
+            state.armed, name='DONE', until=now + AGAIN_SECONDS,
+            reason=f'executed, worst tracking error {worst:.4f} rad',
+        )
+        return [ev.NoteExecution(state.armed.approval, tuple(state.kept), worst)]
+
+    def _on_note_failed(self, event: ev.NoteFailed, now: float) -> Commands:
+        # The arm rests at the end of its motion: what is lost is a note.
+        if isinstance(self._state, Armed):
+            self._state = replace(
+                self._state, reason=f'{self._state.reason}; not noted: {event.reason}'
+            )
+        return []
+
+    # Goals
+
+    def _on_accepted(self, event: ev.GoalAccepted, now: float) -> Commands:
+        state = self._state
+        if isinstance(state, Moving) and event.number == state.number:
+            self._state = replace(state, accepted=True)
+        elif (
+            isinstance(state, Stopping) and isinstance(state.attempt, StopSent)
+            and event.number == state.attempt.number
+        ):
+            self._state = replace(state, attempt=replace(state.attempt, accepted=True))
+        return []
+
+    def _on_failed(self, event: ev.GoalFailed, now: float) -> Commands:
+        state = self._state
+        if isinstance(state, Moving) and event.number == state.number:
+            self._state = replace(state, failure=event.reason, failed_at=now)
+        elif (
+            isinstance(state, Stopping) and isinstance(state.attempt, StopSent)
+            and event.number == state.attempt.number
+        ):
+            # The stop itself was not taken.
+            return self._take_back(state, now)
+        return []
+
+    def _on_released(self, event: ev.GoalsReleased, now: float) -> Commands:
+        state = self._state
+        if isinstance(state, Stopping) and isinstance(state.attempt, Cancelling):
+            self._state = replace(state, attempt=replace(state.attempt, released=True))
+        elif isinstance(state, Fault):
+            self._state = replace(state, cancelling=None)
+        return []
+
+    # Stopping
+
+    def _on_abort(self, event: ev.AbortCalled, now: float) -> Commands:
+        commands: Commands = []
+        state = self._state
+        if isinstance(state, Moving):
+            commands = self._stop(state, 'aborted by a call', ON_PATH, now)
+        elif isinstance(state, (Armed, Planning, Starting)):
+            self._state = Idle('disarmed')
+        return [*commands, ev.Reply(True, self._state.name)]
+
+    def _on_stop_requested(self, event: ev.StopRequested, now: float) -> Commands:
+        commands: Commands = []
+        if isinstance(self._state, Moving):
+            commands = self._stop(self._state, 'interrupted', ON_PATH, now)
+        elif isinstance(self._state, (Armed, Planning, Starting)):
+            self._state = Idle('interrupted')
+        if isinstance(self._state, Stopping) and np.isinf(self._state.leaving_at):
+            self._state = replace(self._state, leaving_at=now + REST_TIMEOUT)
+        return commands
+
+    def _on_internal_error(self, event: ev.InternalError, now: float) -> Commands:
+        if isinstance(self._state, Moving):
+            return self._stop(self._state, f'internal error: {event.reason}', ON_PATH, now)
+        if isinstance(self._state, Stopping):
+            self._state = Fault(
+                f'NOT verified at rest after: {self._state.reason}; internal error: '
+                f'{event.reason}', Cancelling(now),
+            )
+        elif not isinstance(self._state, Fault):
+            self._state = Idle(f'internal error: {event.reason}')
+        return []
+
+    def _stop(self, motion: Moving, reason: str, how: str, now: float) -> Commands:
+        """Bring the arm to rest; FAULT is latched when it is."""
+        if motion.failure:
+            # The controller follows it no more.
+            how = BY_ITSELF
+        return self._attempt(Stopping(motion, reason, how, now, StopUndecided()), now)
+
+    def _attempt(self, state: Stopping, now: float) -> Commands:
+        """Send a proved stop; where there is none, let the controller cancel its goal."""
+        self._state = state
+        waited = now - state.since
+        if state.how == BY_ITSELF:
+            rests = state.rests_since is not None
+            return self._take_back(state, now) if rests or waited > COME_TO_REST_TIME else []
+        age = self._monitor.age(now)
+        if age > FRESH and waited < PATIENCE:
+            # What was sent while this process did not run is about to be read.
+            return []
+        knots = self._proved_stop(state, now)
+        if knots is not None:
+            return self._send_stop(state, knots, now)
+        if self._robot.by_action:
+            return self._take_back(state, now)
+        # A topic has no cancel: the arm stays on its certified path until a stop can be proved.
+        return []
+
+    def _proved_stop(self, state: Stopping, now: float) -> Knots | None:
+        motion, latest = state.motion, self._monitor.latest
+        if latest is None:
+            return None
+        where = self._whereabouts(motion, latest, now)
+        if state.how == ON_PATH:
+            # Without a cancel a slow stop is better than none.
+            durations = QUICK if self._robot.by_action else len(DURATIONS)
+            return stop_on_path(motion.path, where, motion.plan.peaks, durations)
+        if self._monitor.age(now) > FRESH:
+            return None
+        if state.how == BY_ITSELF:
+            where = replace(where, dq=np.zeros_like(where.dq))
+        return stop_where_measured(motion.path, where, motion.plan.peaks)
+
+    def _whereabouts(self, motion: Moving, latest: Measurement, now: float) -> Whereabouts:
+        pace = self._monitor.pace
+        if motion.watch is None:
+            # Not begun as far as is known, and perhaps as long ago as it was sent.
+            latest_time = pace * (now - motion.sent_at)
+            return Whereabouts(0.0, latest_time, True, 1.0, latest.q, latest.dq)
+        if not self._monitor.jump and latest.stamp > motion.watch.latest.stamp:
+            with suppress(UnsafeMotionError):
+                # What came since the last look says better where the controller is.
+                motion.watch.update(latest, self._robot.scaling)
+        return motion.watch.whereabouts(now, pace, latest)
+
+    def _send_stop(self, state: Stopping, knots: Knots, now: float) -> Commands:
+        self._number += 1
+        sent = StopSent(self._number, float(knots.times[-1]), now)
+        self._state = replace(state, attempt=sent)
+        return [ev.Send(self._number, knots)]
+
+    def _take_back(self, state: Stopping, now: float) -> Commands:
+        """Take back what the controller follows, which it would go on with when it is released."""
+        if self._robot.by_action:
+            self._state = replace(state, attempt=Cancelling(now + CANCEL_PERIOD))
+            return [ev.CancelGoals()]
+        knots = self._proved_stop(replace(state, how=BY_ITSELF), now)
+        self._state = state
+        return [] if knots is None else self._send_stop(state, knots, now)
+
+    def _watch_stop(self, state: Stopping, now: float) -> Commands:
+        latest, robot = self._monitor.latest, self._robot
+        rests = (
+            latest is not None and self._monitor.age(now) < STATE_TIMEOUT
+            and np.max(np.abs(latest.dq)) < REST_SPEED
+        )
+        since = (now if state.rests_since is None else state.rests_since) if rests else None
+        state = self._state = replace(state, rests_since=since)
+        attempt = state.attempt
+        rested = since is not None and now - since >= REST_TIME
+        if now > state.leaving_at:
+            return self._end(state, rested, now)
+        if isinstance(attempt, StopUndecided):
+            if now > self._latest_end(state) + REST_TIMEOUT:
+                return self._end(state, rested, now)
+            return self._attempt(state, now)
+        if isinstance(attempt, StopSent):
+            halted = robot.unable or robot.inactive
+            unanswered = not attempt.accepted and now - attempt.sent_at > ACCEPT_TIMEOUT
+            if robot.by_action and (halted or unanswered):
+                return self._take_back(state, now)
+            elapsed = now - attempt.sent_at
+            stop_time = attempt.duration / min(self._monitor.pace, 1.0)
+            if (rested and elapsed > attempt.duration / self._monitor.pace) or (
+                elapsed > stop_time + REST_TIMEOUT
+            ):
+                return self._end(state, rested, now)
+            return []
+        if (attempt.released and rested) or now - state.since > REST_TIMEOUT:
+            return self._end(state, rested, now)
+        if not attempt.released and now >= attempt.next_at:
+            return self._take_back(state, now)
+        return []
+
+    def _latest_end(self, state: Stopping) -> float:
+        """Return when a motion that could not be stopped has ended by itself [s]."""
+        if state.how == BY_ITSELF:
+            return state.since
+        pace = self._monitor.pace * max(self._robot.scaling, SLOWEST_SCALING)
+        return max(state.since, state.motion.sent_at + state.motion.path.duration / pace)
+
+    def _end(self, state: Stopping, rested: bool, now: float) -> Commands:
+        """Latch FAULT."""
+        attempt = state.attempt
+        held = not isinstance(attempt, StopSent) and not (
+            isinstance(attempt, Cancelling) and attempt.released
+        )
+        if rested and not held:
+            self._state = Fault(f'at rest after: {state.reason}')
+            return []
+        found = 'at rest' if rested else 'NOT verified at rest'
+        hint = (
+            '; the controller may still hold the motion: stop the program on the pendant before '
+            'you release the arm' if held else ''
+        )
+        cancelling = attempt if isinstance(attempt, Cancelling) and held else None
+        self._state = Fault(f'{found} after: {state.reason}{hint}', cancelling)
+        return []
+
+    def _cancel_again(self, state: Fault, cancelling: Cancelling, now: float) -> Commands:
+        if now < cancelling.next_at:
+            return []
+        self._state = replace(
+            state, cancelling=replace(cancelling, next_at=now + CANCEL_PERIOD)
+        )
+        return [ev.CancelGoals()]

@@ -1,0 +1,231 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The states of an execution, each with all that it remembers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from robot_identification.execution.events import Plan
+from robot_identification.execution.joint_state_monitor import Measurement
+from robot_identification.execution.path import SentPath
+from robot_identification.execution.watch import MotionWatch, WatchLimits
+
+APPROACHING, EXECUTING = 'APPROACHING', 'EXECUTING'
+ON_PATH, WHERE_IT_IS, BY_ITSELF = 'on the path', 'where it is', 'by itself'
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Nothing is armed."""
+
+    reason: str
+    name = 'IDLE'
+
+
+@dataclass(frozen=True)
+class Armed:
+    """
+    A person has approved a trajectory; also between two executions of one approval.
+
+    Attributes
+    ----------
+    approval : object
+        What was approved; the machine only hands it on.
+    executions : int
+        How many are left.
+    until : float
+        When this ends [s].
+    name : {'ARMED', 'DONE'}
+        DONE after an execution, whose end was reached.
+
+    """
+
+    approval: Any
+    executions: int
+    until: float
+    reason: str
+    name: str = 'ARMED'
+
+
+@dataclass(frozen=True)
+class Planning:
+    """The way to the start is being planned."""
+
+    armed: Armed
+    name = 'ARMED'
+
+    @property
+    def reason(self) -> str:
+        """Why it was armed."""
+        return self.armed.reason
+
+    @property
+    def executions(self) -> int:
+        """How many are left."""
+        return self.armed.executions
+
+
+@dataclass(frozen=True, eq=False)
+class Starting:
+    """Planned; the motion begins with the first joint state measured after that."""
+
+    armed: Armed
+    plan: Plan
+    planned_at: float
+    name = 'ARMED'
+
+    @property
+    def reason(self) -> str:
+        """Why it was armed."""
+        return self.armed.reason
+
+    @property
+    def executions(self) -> int:
+        """How many are left."""
+        return self.armed.executions
+
+
+@dataclass(frozen=True, eq=False)
+class Moving:
+    """
+    A motion was sent.
+
+    Attributes
+    ----------
+    armed : Armed
+        What is left when it has ended.
+    plan : Plan
+        The execution.
+    name : {'APPROACHING', 'EXECUTING'}
+        Which of its two motions.
+    path : SentPath
+        What was sent.
+    number : int
+        Under which number.
+    sent_at, sent_stamp : float
+        When, by our clock and by the stamps of joint states [s].
+    accepted : bool
+        Whether the controller follows it.
+    failure : str
+        Why the controller gave its goal up, as it says.
+    failed_at : float
+        When it said so [s]; its cause may be published a moment later, and is named first.
+    watch : MotionWatch, optional
+        Follows the motion, from the first joint state after it was accepted.
+    worst_error : float
+        Of the execution until now [rad].
+    kept : list of Measurement
+        Of the trajectory, a hundred a second.
+
+    """
+
+    armed: Armed
+    plan: Plan
+    name: str
+    reason: str
+    path: SentPath
+    number: int
+    sent_at: float
+    sent_stamp: float
+    accepted: bool = False
+    failure: str = ''
+    failed_at: float = np.inf
+    watch: MotionWatch | None = None
+    worst_error: float = 0.0
+    kept: list[Measurement] = field(default_factory=list)
+
+    @property
+    def executions(self) -> int:
+        """How many are left after this one."""
+        return self.armed.executions
+
+    @property
+    def limits(self) -> WatchLimits:
+        """When this motion is stopped."""
+        plan = self.plan
+        return plan.approach_limits if self.name == APPROACHING else plan.motion_limits
+
+
+@dataclass(frozen=True)
+class StopUndecided:
+    """No stop could be proved yet."""
+
+
+@dataclass(frozen=True)
+class StopSent:
+    """A proved stop was sent under a number, and takes a duration [s]."""
+
+    number: int
+    duration: float
+    sent_at: float
+    accepted: bool = False
+
+
+@dataclass(frozen=True)
+class Cancelling:
+    """Goals are cancelled, next at a time [s]; `released` once the controller has said so."""
+
+    next_at: float
+    released: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Stopping:
+    """
+    The arm is brought to rest.
+
+    Attributes
+    ----------
+    motion : Moving
+        What it followed.
+    reason : str
+        Why it is stopped.
+    how : str
+        ON_PATH: slowed down on the path that was proved. WHERE_IT_IS: from what was measured, as
+        the arm is not on its path. BY_ITSELF: nothing is sent that moves it.
+    since : float
+        When it began [s].
+    attempt : StopUndecided, StopSent or Cancelling
+        What has been done.
+    rests_since : float, optional
+        Since when the arm is seen at rest [s].
+    leaving_at : float
+        When the process ends, whatever is known then [s].
+
+    """
+
+    motion: Moving
+    reason: str
+    how: str
+    since: float
+    attempt: StopUndecided | StopSent | Cancelling
+    rests_since: float | None = None
+    leaving_at: float = np.inf
+    name = 'STOPPING'
+
+
+@dataclass(frozen=True)
+class Fault:
+    """
+    Whatever went wrong, the motion has ended; only a person who arms again goes on.
+
+    Attributes
+    ----------
+    reason : str
+        What went wrong, and whether the arm rests.
+    cancelling : Cancelling, optional
+        Goals that the controller has not released yet are cancelled until it does.
+
+    """
+
+    reason: str
+    cancelling: Cancelling | None = None
+    name = 'FAULT'
+
+
+State = Idle | Armed | Planning | Starting | Moving | Stopping | Fault

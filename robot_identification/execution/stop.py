@@ -1,0 +1,227 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Stops that are proved before they are sent.
+
+A joint-trajectory controller blends from where it is to the first point of what it is sent. Where
+it is can only be estimated, so a stop is computed from every state that the controller may be in,
+and sent only if speed and acceleration stay below the peaks of the planned motion in all of them.
+A controller that begins from the measured state instead of its own reference steps back by the
+servo's lag; how hard depends on its servo, so of that one the speed alone is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.execution.path import (
+    cubic_coefficients, evaluate_polynomials, quintic_coefficients, SentPath,
+)
+from robot_identification.simulation import Knots
+
+# Positions, velocities and accelerations.
+States = Sequence[FloatArray]
+
+# How long a stop may take [s], the quickest first; each is 20 % longer than the one before. Where
+# a goal can be cancelled instead, only the quick ones are tried.
+DURATIONS = 0.5 * 1.2 ** np.arange(12)
+QUICK = 8
+# Where a stop on the path has its points, as shares of its duration: the first leaves room to
+# blend, the others keep the arm on the path.
+POINTS = np.array([0.4, 0.6, 0.8, 1.0])
+# A stop away from the path leads half this long beyond the measured place [s].
+TRAVEL_TIME = 0.5
+# Speed and acceleration of a stop over the planned peaks; 1.1 is what a stop may never exceed.
+SHARE_OF_PEAKS = 1.05
+# A joint that hardly moves may be stopped as this share of the fastest one's peaks allows.
+LEAST_SHARE = 0.1
+# How far the blend onto the path may be from the path [rad].
+LARGEST_DEVIATION = 0.05
+# With a larger doubt about the time on the path no stop is looked for [s].
+LARGEST_DOUBT = 0.4
+# Between the places on the path that the controller may be at and from which a stop is tried [s].
+PLACE_SPACING = 0.02
+# Samples of each segment of a stop that is proved.
+SEGMENT_SAMPLES = np.linspace(0.0, 1.0, 11)[:, None, None]
+PATH_SAMPLES = 41
+
+
+@dataclass(frozen=True, eq=False)
+class Peaks:
+    """
+    Largest speed and acceleration of each joint in a planned motion.
+
+    Attributes
+    ----------
+    speed : ndarray, shape (n,)
+        [rad/s]
+    acceleration : ndarray, shape (n,)
+        [rad/s^2]
+
+    """
+
+    speed: FloatArray
+    acceleration: FloatArray
+
+    @classmethod
+    def of(cls, paths: Sequence[SentPath]) -> Peaks:
+        """Return the largest of several motions; no joint has less than a tenth of another."""
+        highest = np.max([path.peaks() for path in paths], axis=0)
+        return cls(*(np.maximum(values, LEAST_SHARE * values.max()) for values in highest))
+
+
+@dataclass(frozen=True, eq=False)
+class Whereabouts:
+    """
+    What is known of a controller that follows a path, at one instant.
+
+    Attributes
+    ----------
+    earliest, latest : float
+        Time on the path between which its reference is [s].
+    halted : bool
+        Whether it may also rest, at the earliest or where the arm was measured.
+    scaling : float
+        Present speed scaling, from 0 to 1.
+    q, dq : ndarray, shape (n,)
+        Measured position [rad] and velocity [rad/s].
+
+    """
+
+    earliest: float
+    latest: float
+    halted: bool
+    scaling: float
+    q: FloatArray
+    dq: FloatArray
+
+
+def stop_on_path(
+    path: SentPath, where: Whereabouts, peaks: Peaks, durations: int = QUICK
+) -> Knots | None:
+    """
+    Return the quickest proved stop that stays on the path, whose places have been proved.
+
+    Time on the path slows down to rest from the middle of where the controller may be.
+
+    Parameters
+    ----------
+    path : SentPath
+        What the controller follows.
+    where : Whereabouts
+        Where it is.
+    peaks : Peaks
+        That are kept to.
+    durations : int
+        How many of the `DURATIONS` are tried.
+
+    Returns
+    -------
+    Knots or None
+        None where no stop keeps to the peaks from every state that the controller may be in.
+
+    """
+    if where.latest - where.earliest > LARGEST_DOUBT:
+        return None
+    starts = _possible_states(path, where)
+    middle, rate = 0.5 * (where.earliest + where.latest), where.scaling
+    u = POINTS
+    progress = u - u**3 + 0.5 * u**4
+    share, bend = rate * (1.0 - 3.0 * u**2 + 2.0 * u**3), rate * 6.0 * (u**2 - u)
+    for duration in DURATIONS[:durations]:
+        q, dq, ddq = path.sample(middle + rate * duration * progress)
+        speed = share[:, None] * dq
+        acceleration = share[:, None] ** 2 * ddq + bend[:, None] / duration * dq
+        knots = Knots(duration * u, q, speed, acceleration)
+        places = _places_within(starts, where, knots, peaks)
+        if places is not None:
+            # A slower blend onto the path only cuts its corners more.
+            near = _is_near(path, where, places, middle + rate * duration)
+            return knots if near else None
+    return None
+
+
+def stop_where_measured(path: SentPath, where: Whereabouts, peaks: Peaks) -> Knots | None:
+    """
+    Return the quickest proved stop of an arm that is not on its path.
+
+    It ends where the arm, slowed down evenly within half a second, would come to rest.
+
+    Returns
+    -------
+    Knots or None
+        None where no stop keeps to the peaks from every state that the controller may be in.
+
+    """
+    starts = _possible_states(path, where)
+    end = (where.q + 0.5 * TRAVEL_TIME * where.dq)[None]
+    rest = np.zeros_like(end)
+    for duration in DURATIONS[:QUICK]:
+        knots = Knots(np.array([duration]), end, rest, rest)
+        if _places_within(starts, where, knots, peaks) is not None:
+            return knots
+    return None
+
+
+def _possible_states(path: SentPath, where: Whereabouts) -> States:
+    """Return every state (H, n) of its own reference from which the controller may begin."""
+    places = 3 + int((where.latest - where.earliest) / PLACE_SPACING)
+    q, dq, ddq = path.sample(np.linspace(where.earliest, where.latest, places))
+    rest = np.zeros((1, where.q.size))
+    states = [(q, dq, ddq)]
+    if where.scaling < 1.0:
+        states.append((q, where.scaling * dq, where.scaling**2 * ddq))
+    if where.halted:
+        states += [(q[:1], rest, rest), (where.q[None], rest, rest)]
+    return [np.vstack(column) for column in zip(*states, strict=True)]
+
+
+def _places_within(
+    starts: States, where: Whereabouts, knots: Knots, peaks: Peaks
+) -> FloatArray | None:
+    """Return the positions (S, H, n) of the blends, or None where they exceed the peaks."""
+    assert knots.dq is not None
+    assert knots.ddq is not None
+    points = knots.q, knots.dq, knots.ddq
+    first = [values[:1] for values in points]
+    speed, acceleration = (
+        SHARE_OF_PEAKS * values for values in (peaks.speed, peaks.acceleration)
+    )
+    blends = _sample(quintic_coefficients(starts, first, knots.times[0]), knots.times[:1])
+    between = np.diff(knots.times)
+    later = _sample(
+        quintic_coefficients(
+            [values[:-1] for values in points], [values[1:] for values in points],
+            between[:, None],
+        ),
+        between,
+    )
+    measured = _sample(
+        cubic_coefficients((where.q, where.dq), first[:2], knots.times[0]), knots.times[:1]
+    )
+    # What moves faster already, by noise or in a stop before, is not made faster.
+    speed = np.maximum(speed, np.abs(np.vstack([starts[1], where.dq])).max(axis=0))
+    if any(np.any(np.abs(one[1]) > speed) for one in (blends, later, measured)):
+        return None
+    if any(np.any(np.abs(one[2]) > acceleration) for one in (blends, later)):
+        return None
+    return blends[0]
+
+
+def _sample(coefficients: FloatArray, durations: FloatArray) -> States:
+    """Return polynomials (6, H, n) of some duration (H,) or (1,) sampled: (S, H, n) each."""
+    return evaluate_polynomials(coefficients, SEGMENT_SAMPLES * durations[:, None])
+
+
+def _is_near(path: SentPath, where: Whereabouts, places: FloatArray, end: float) -> bool:
+    """Return whether blends keep near the path from the earliest place on to their end."""
+    around = path.sample(np.linspace(where.earliest, end, PATH_SAMPLES))[0]
+    flat = places.reshape(-1, 1, places.shape[-1])
+    distance = np.abs(flat - around).max(axis=2).min(axis=1)
+    # The arm may be measured beside the path already, by as much as its servo errs.
+    allowed = LARGEST_DEVIATION + np.abs(where.q - around).max(axis=1).min()
+    return bool(distance.max() <= allowed)

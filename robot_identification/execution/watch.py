@@ -1,0 +1,259 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What is watched while an arm moves, without ROS: how far it is, and whether it follows.
+
+The reference is the path that was sent; time on it advances with the driver's speed scaling, as a
+scaled trajectory controller advances it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.execution.joint_state_monitor import Measurement
+from robot_identification.execution.path import SentPath
+from robot_identification.execution.stop import Whereabouts
+
+# How far a servo may be behind its reference [s]; what it is ahead is rounding of stamps.
+SERVO_DELAY = 0.2
+LEAD = 0.02
+DELAYS_TRIED = 12
+# What one change of the speed scaling by 100 % adds to the doubt about the time [s].
+SCALING_DOUBT = 0.1
+LARGEST_DOUBT = 1.0
+# A stop takes up to this long to its controller, which goes on meanwhile [s].
+COMMAND_TIME = 0.02
+# A measurement younger than this says where the controller is; with an older one it may have
+# halted since [s].
+FRESH = 0.05
+# Above this speed [rad/s] the measured place tells the time on the path, to this error [rad].
+TELLING_SPEED = 0.2
+PLACE_ERROR = 1e-3
+# Near a reversal the same place comes twice: the velocity has to agree as well, to this share.
+AGREEMENT = 0.3
+# An arm that is slower than this share of every speed that its path allows for has been halted.
+STANDING_SHARE = 0.5
+# Shorter bursts and gaps of effort are noise [s].
+EFFORT_TIME = 0.1
+MISSING_EFFORT_TIME = 0.2
+# Below it the arm waits for its speed slider.
+STANDSTILL_SCALING = 0.001
+REST_SPEED = 0.02
+END_TOLERANCE = 0.01
+# After the end of the reference [s].
+END_TIMEOUT = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class WatchLimits:
+    """
+    When a motion is stopped.
+
+    Attributes
+    ----------
+    tracking : float
+        Largest distance from the path [rad].
+    scaling_timeout : float
+        Longest time with a speed scaling of zero [s].
+    effort : ndarray, shape (n,)
+        Largest effort, in the driver's unit; infinite where it is not watched.
+
+    """
+
+    tracking: float
+    scaling_timeout: float
+    effort: FloatArray
+
+
+class MotionWatch:
+    """
+    Follows the execution of one motion.
+
+    Parameters
+    ----------
+    joint_names : sequence of str
+        The n joints, for messages.
+    path : SentPath
+        What was sent.
+    start : Measurement
+        The first one after the controller took it.
+    limits : WatchLimits
+        When it is stopped.
+    begun : float
+        How long before `start` the motion may have begun [s of stamps].
+    delay : float
+        How long after it the motion may have begun [s of stamps].
+
+    """
+
+    def __init__(
+        self, joint_names: tuple[str, ...], path: SentPath, start: Measurement,
+        limits: WatchLimits, *, begun: float = 0.0, delay: float = 0.0,
+    ) -> None:
+        self._joints, self._path, self._limits = joint_names, path, limits
+        self._latest, self._scaling = start, 1.0
+        self._begun, self._doubt = min(max(begun, 0.0), LARGEST_DOUBT), 0.0
+        self._delay = delay
+        self._hindered_since: float | None = None
+        self._effort_since = np.full(len(joint_names), np.nan)
+        # Only what was there can go missing.
+        self._with_effort = np.isfinite(start.effort) & np.isfinite(limits.effort)
+        self._effort_seen = np.full(len(joint_names), start.stamp)
+        self._measured_progress = 0.0
+        self.progress = 0.0
+        self.worst_error = 0.0
+
+    @property
+    def path(self) -> SentPath:
+        """What was sent."""
+        return self._path
+
+    @property
+    def latest(self) -> Measurement:
+        """The last measurement taken."""
+        return self._latest
+
+    def update(self, measurement: Measurement, scaling: float) -> None:
+        """
+        Take a measurement with the speed scaling of that time, 1 at full speed.
+
+        Raises
+        ------
+        UnsafeMotionError
+            If the motion is to be stopped, with the reason.
+
+        """
+        step = measurement.stamp - self._latest.stamp
+        changed = SCALING_DOUBT * abs(scaling - self._scaling)
+        self._doubt = min(self._doubt + changed, LARGEST_DOUBT)
+        self.progress += step * 0.5 * (scaling + self._scaling)
+        self._latest, self._scaling = measurement, scaling
+        self._check_tracking(measurement.q)
+        self._check_effort(measurement.stamp, measurement.effort)
+        self._check_scaling(measurement.stamp, scaling)
+        if self.progress > self._path.duration + END_TIMEOUT + self._widest_doubt:
+            raise UnsafeMotionError(
+                f'the end of the motion was not reached {END_TIMEOUT:g} s after its time'
+            )
+
+    def whereabouts(self, now: float, pace: float, seen: Measurement) -> Whereabouts:
+        """
+        Return where the controller may be on the path by now.
+
+        Parameters
+        ----------
+        now : float
+            Our own clock [s].
+        pace : float
+            How fast stamps go by it: 1, but in simulations.
+        seen : Measurement
+            The latest one; of another clock than that of `update` if the stamps have jumped.
+
+        """
+        since, longest = (
+            self._scaling * pace * max(now + way - taken, 0.0)
+            for taken, way in (
+                (self._latest.taken_at, 0.0), (self._latest.taken_after, COMMAND_TIME)
+            )
+        )
+        first = self.progress - self._doubt - self._delay
+        speed = float(np.max(np.abs(seen.dq)))
+        if speed > TELLING_SPEED and self._is_there(seen, speed):
+            # No arm is ahead of its reference.
+            first = max(first, self._measured_progress - PLACE_ERROR / speed)
+        last = max(self.progress + self._doubt + self._begun, first) + longest
+        slowest = self._slowest(first - SERVO_DELAY, last)
+        if now - seen.taken_at > FRESH or speed < max(REST_SPEED, STANDING_SHARE * slowest):
+            earliest = min(first, self._measured_progress)
+            return Whereabouts(earliest, last, True, self._scaling, seen.q, seen.dq)
+        return Whereabouts(first + since, last, False, self._scaling, seen.q, seen.dq)
+
+    def _is_there(self, seen: Measurement, speed: float) -> bool:
+        """Return whether the path has the measured velocity at the place that was measured."""
+        _, dq, _ = self._path.sample(np.array([self._measured_progress]))
+        return bool(np.max(np.abs(self._scaling * dq[0] - seen.dq)) < AGREEMENT * speed)
+
+    def _slowest(self, first: float, last: float) -> float:
+        """Return the least speed of the fastest joint between two times on the path [rad/s]."""
+        speeds = np.abs(self._path.sample(np.linspace(first, last, DELAYS_TRIED))[1]).max(axis=1)
+        return self._scaling * float(speeds.min())
+
+    @property
+    def _widest_doubt(self) -> float:
+        """By how much the time on the path may be another [s]."""
+        return min(self._doubt + self._begun, LARGEST_DOUBT)
+
+    def has_arrived(self, q: FloatArray, dq: FloatArray) -> bool:
+        """Return whether the arm rests at the end; `q` [rad] and `dq` [rad/s] of shape (n,)."""
+        return bool(
+            self.progress > self._path.duration
+            and np.max(np.abs(dq)) < REST_SPEED
+            and np.max(np.abs(q - self._path.end)) < END_TOLERANCE
+        )
+
+    def _check_tracking(self, q: FloatArray) -> None:
+        doubt = self._widest_doubt
+        lag = SERVO_DELAY + self._delay + doubt
+        times = self.progress + np.linspace(-lag, LEAD + doubt, DELAYS_TRIED)
+        # As good as the nearest of all instants between those tried: segments, not points.
+        error, self._measured_progress = _nearest(q, self._path.positions(times), times)
+        worst = int(np.argmax(error))
+        self.worst_error = max(self.worst_error, float(error[worst]))
+        if not error[worst] <= self._limits.tracking:
+            raise UnsafeMotionError(
+                f'tracking error of {self._joints[worst]} is {error[worst]:.3f} rad, allowed are '
+                f'{self._limits.tracking} rad'
+            )
+
+    def _check_effort(self, stamp: float, effort: FloatArray) -> None:
+        over = np.abs(effort) > self._limits.effort
+        since = np.where(np.isnan(self._effort_since), stamp, self._effort_since)
+        self._effort_since = np.where(over, since, np.nan)
+        held = over & (stamp - self._effort_since >= EFFORT_TIME)
+        if held.any():
+            joint = int(np.argmax(held))
+            raise UnsafeMotionError(
+                f'effort of {self._joints[joint]} is {effort[joint]:.3g}, expected is at most '
+                f'{self._limits.effort[joint]:.3g}: the arm pushes against something, or payload, '
+                'mounting or drive gains are others than stated'
+            )
+        self._effort_seen = np.where(np.isfinite(effort), stamp, self._effort_seen)
+        missing = self._with_effort & (stamp - self._effort_seen > MISSING_EFFORT_TIME)
+        if missing.any():
+            joint = int(np.argmax(missing))
+            raise UnsafeMotionError(
+                f'no effort of {self._joints[joint]} has come for '
+                f'{stamp - self._effort_seen[joint]:.2f} s, at most {MISSING_EFFORT_TIME:g} s are '
+                'accepted where efforts are watched: check the driver, or set watch_effort false'
+            )
+
+    def _check_scaling(self, stamp: float, scaling: float) -> None:
+        if scaling > STANDSTILL_SCALING:
+            self._hindered_since = None
+            return
+        if self._hindered_since is None:
+            self._hindered_since = stamp
+        waited = stamp - self._hindered_since
+        if waited > self._limits.scaling_timeout:
+            raise UnsafeMotionError(
+                f'the speed scaling has been zero for {waited:.1f} s, allowed are '
+                f'{self._limits.scaling_timeout:g} s: is the speed slider at zero, or the program '
+                'paused?'
+            )
+
+
+def _nearest(
+    q: FloatArray, path: FloatArray, times: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return the distance of each joint at the nearest point of a polyline, and its time."""
+    start, along = path[:-1], np.diff(path, axis=0)
+    length = np.maximum(np.sum(along**2, axis=1), np.finfo(float).tiny)
+    share = np.clip(np.sum((q - start) * along, axis=1) / length, 0.0, 1.0)
+    errors = np.abs(q - (start + share[:, None] * along))
+    at = int(np.argmin(errors.max(axis=1)))
+    return errors[at], float(times[at] + share[at] * (times[at + 1] - times[at]))

@@ -1,0 +1,9 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .arm import body_changes as body_changes, LinkChange as LinkChange
+from .controller import export_controller as export_controller
+from .mjcf import export_mjcf as export_mjcf
+from .sdf import export_sdf as export_sdf
+from .servoj import servoj_program as servoj_program
+from .urdf import export_urdf as export_urdf, make_urdf as make_urdf, UrdfExport as UrdfExport

@@ -1,0 +1,102 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .base_parameters import (
+    BaseReduction as BaseReduction, DEFAULT_PREFERENCE as DEFAULT_PREFERENCE,
+    INDEPENDENCE_TOLERANCE as INDEPENDENCE_TOLERANCE, PREFERENCES as PREFERENCES,
+    random_motion as random_motion, reduce_to_base as reduce_to_base, upper_bound as upper_bound,
+)
+from .catalogue import (
+    configuration_sha256 as configuration_sha256, find_urdf as find_urdf,
+    known_robots as known_robots, load_joint_drives as load_joint_drives, load_robot as load_robot,
+    read_description as read_description, share_directory as share_directory,
+)
+from .consistency import (
+    from_pseudo_inertia as from_pseudo_inertia, pseudo_inertia as pseudo_inertia,
+    smallest_eigenvalues as smallest_eigenvalues,
+    smallest_mass_matrix_eigenvalue as smallest_mass_matrix_eigenvalue,
+)
+from .denavit_hartenberg import joint_axes as joint_axes
+from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
+from .friction import (
+    exclude_each_other as exclude_each_other, FRICTION_LAWS as FRICTION_LAWS,
+    parse_friction as parse_friction,
+)
+from .friction.coulomb import CoulombFriction as CoulombFriction
+from .friction.coulomb_sign import CoulombSignFriction as CoulombSignFriction
+from .friction.dictionary import DictionaryFriction as DictionaryFriction
+from .friction.law import (
+    check_between as check_between, FrictionLaw as FrictionLaw, JointMotion as JointMotion,
+)
+from .friction.load import LoadFriction as LoadFriction
+from .friction.nearest import (
+    FAR as FAR, nearest_plain_friction as nearest_plain_friction, sliding_speeds as sliding_speeds,
+)
+from .friction.offset import FrictionOffset as FrictionOffset
+from .friction.power_viscous import PowerViscousFriction as PowerViscousFriction
+from .friction.stop_operator import run_stops as run_stops
+from .friction.stribeck import StribeckFriction as StribeckFriction
+from .friction.temperature_viscous import TemperatureViscousFriction as TemperatureViscousFriction
+from .friction.viscous import ViscousFriction as ViscousFriction
+from .identified_model import (
+    IdentifiedModel as IdentifiedModel, LONGEST_DELAY as LONGEST_DELAY,
+    SignalSource as SignalSource, with_payload as with_payload,
+)
+from .kinematic_calibration import (
+    calibrate as calibrate, DhCorrections as DhCorrections, read_calibration as read_calibration,
+)
+from .kinematic_filter import (
+    kinematic_filter_from_options as kinematic_filter_from_options,
+    KinematicFilter as KinematicFilter,
+)
+from .link_table import (
+    read_link_table as read_link_table, urdf_of_link_table as urdf_of_link_table,
+)
+from .masses import (
+    describe_placeholders as describe_placeholders, massless_joints as massless_joints,
+)
+from .model_file import dump_model as dump_model, load_model as load_model
+from .mounted_tool import mount_tool as mount_tool, Tool as Tool
+from .parameter_classes import (
+    CLASSES as CLASSES, linear_classes as linear_classes, physical_classes as physical_classes,
+    unidentifiable_reasons as unidentifiable_reasons,
+)
+from .parameters import (
+    FrictionTerm as FrictionTerm, INERTIAL_SYMBOLS as INERTIAL_SYMBOLS,
+    make_standard_parameters as make_standard_parameters, StandardParameters as StandardParameters,
+)
+from .payload import (
+    joint_parameters as joint_parameters, last_link as last_link, Payload as Payload,
+    payload_from_parameters as payload_from_parameters, to_frame as to_frame,
+    tool_frame as tool_frame, TOOL_FRAMES as TOOL_FRAMES, tool_placements as tool_placements,
+)
+from .plausibility import find_implausibilities as find_implausibilities
+from .published_orders import (
+    find_order as find_order, PUBLISHED_ORDERS as PUBLISHED_ORDERS,
+    published_rows as published_rows,
+)
+from .regressor import (
+    block_slices as block_slices, continue_friction as continue_friction,
+    continue_torque as continue_torque, energy_regressor as energy_regressor,
+    friction_motion as friction_motion, inertial_regressor as inertial_regressor,
+    initial_friction_states as initial_friction_states, Motion as Motion,
+    observation_matrix as observation_matrix,
+    prior_inertial_parameters as prior_inertial_parameters,
+    rigid_and_transmitted_torque as rigid_and_transmitted_torque, rigid_torque as rigid_torque,
+    RotorMotion as RotorMotion, run_friction as run_friction, standard_torque as standard_torque,
+    static_regressor as static_regressor,
+)
+from .regressor_gradient import Passage as Passage, RegressorGradient as RegressorGradient
+from .robot_model import (
+    EFFORT_UNITS as EFFORT_UNITS, gravity_of_mounting as gravity_of_mounting,
+    JointEncoders as JointEncoders, JointLimits as JointLimits,
+    make_robot_model as make_robot_model, plain_encoders as plain_encoders,
+    RobotModel as RobotModel, STANDARD_GRAVITY as STANDARD_GRAVITY, workspace as workspace,
+)
+from .symbols import (
+    find_symbols as find_symbols, SymbolicBase as SymbolicBase, to_latex as to_latex,
+    to_plain as to_plain, to_text as to_text,
+)
+from .urdf import parse_urdf as parse_urdf, read_urdf as read_urdf, Urdf as Urdf
+from .urdf_prefix import without_prefix as without_prefix
+from .urdf_variants import for_pinocchio as for_pinocchio, for_simulation as for_simulation

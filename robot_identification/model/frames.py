@@ -1,0 +1,183 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Link frames: in which frame the parameters of a link are stated.
+
+Rank and torques do not depend on it; expressions and identifiability classes do. Pinocchio's
+are the joint frames of the URDF; papers use Denavit-Hartenberg frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.model.denavit_hartenberg import DenavitHartenberg, derive_table
+from robot_identification.model.robot_model import RobotModel
+
+# What an option may say, and what it means to a reader.
+FRAMES = {
+    'joint': 'joint frames of the URDF',
+    'dh': 'standard Denavit-Hartenberg frames',
+    'mdh': 'modified Denavit-Hartenberg frames',
+}
+# A published table has its lengths and angles to six digits.
+TABLE_TOLERANCE = 1.0e-5
+
+
+@dataclass(frozen=True)
+class LinkFrames:
+    """
+    Where the parameters of every link are stated.
+
+    Attributes
+    ----------
+    name : {'joint', 'dh', 'mdh'}
+        Kind of the frames.
+    placements : tuple of pinocchio.SE3
+        Pose of each link frame in Pinocchio's joint frame, length n.
+
+    """
+
+    name: str
+    placements: tuple[pin.SE3, ...]
+
+    def to_joint_frames(self) -> FloatArray:
+        """Return T of ``theta_joint = T @ theta_link``, shape (10 n, 10 n)."""
+        n = len(self.placements)
+        T = np.zeros((10 * n, 10 * n))
+        for link, placement in enumerate(self.placements):
+            part = slice(10 * link, 10 * link + 10)
+            T[part, part] = change_of_frame(placement)
+        return T
+
+
+def change_of_frame(placement: pin.SE3) -> FloatArray:
+    """
+    Return how ten inertial parameters change with the frame they are stated in.
+
+    Parameters
+    ----------
+    placement : pinocchio.SE3
+        Pose (R, p) of frame D in frame J.
+
+    Returns
+    -------
+    ndarray, shape (10, 10)
+        T of ``theta_J = T @ theta_D``: m, R h + m p, and
+        R I R' - [p][R h] - [R h][p] - m [p][p].
+
+    """
+    R, p = placement.rotation, pin.skew(placement.translation)
+    T = np.zeros((10, 10))
+    for column, unit in enumerate(np.eye(10)):
+        m, h, inertia = unit[0], unit[1:4], _symmetric(unit[4:])
+        turned = pin.skew(R @ h)
+        T[0, column] = m
+        T[1:4, column] = R @ h + m * placement.translation
+        T[4:, column] = _six(R @ inertia @ R.T - p @ turned - turned @ p - m * p @ p)
+    return T
+
+
+def _symmetric(six: FloatArray) -> FloatArray:
+    """Return the tensor of Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
+    xx, xy, yy, xz, yz, zz = six
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _six(tensor: FloatArray) -> FloatArray:
+    return tensor[[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+
+
+def joint_frames(n: int) -> LinkFrames:
+    """Return the joint frames of the URDF themselves."""
+    return LinkFrames('joint', tuple(pin.SE3.Identity() for _ in range(n)))
+
+
+def link_frames(robot: RobotModel, name: str) -> LinkFrames:
+    """
+    Return the link frames of an arm.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    name : {'joint', 'dh', 'mdh'}
+        Denavit-Hartenberg frames are those of the table in the robot's YAML; without one they
+        are derived from the joint axes.
+
+    Raises
+    ------
+    UsageError
+        If the name is unknown.
+    DescriptionError
+        If the table does not describe the URDF.
+
+    """
+    if name not in FRAMES:
+        raise UsageError(f'unknown frames {name!r}: known are {", ".join(FRAMES)}')
+    if name == 'joint':
+        return joint_frames(robot.n)
+    table = table_of(robot)
+    return LinkFrames(name, _placements(robot, table, name, np.zeros(robot.n)))
+
+
+def table_of(robot: RobotModel) -> DenavitHartenberg:
+    """
+    Return the Denavit-Hartenberg table of an arm: its YAML's, else one derived from its axes.
+
+    Raises
+    ------
+    DescriptionError
+        If the YAML's table does not describe the URDF.
+
+    """
+    if robot.denavit_hartenberg is None:
+        return derive_table(robot.pinocchio)
+    check_table(robot, robot.denavit_hartenberg)
+    return robot.denavit_hartenberg
+
+
+def _placements(
+    robot: RobotModel, table: DenavitHartenberg, frames: str, q: FloatArray
+) -> tuple[pin.SE3, ...]:
+    """Return the table's link frames in the robot's joint frames at a position q, shape (n,)."""
+    described, links = table.build(frames)
+    ours, theirs = robot.pinocchio.createData(), described.createData()
+    pin.forwardKinematics(robot.pinocchio, ours, q)
+    pin.forwardKinematics(described, theirs, q)
+    return tuple(
+        ours.oMi[joint].actInv(theirs.oMi[joint] * link) for joint, link in enumerate(links, 1)
+    )
+
+
+def check_table(robot: RobotModel, table: DenavitHartenberg) -> None:
+    """
+    Check that a table describes the arm: its frames are fixed to the links, z on the axes.
+
+    Raises
+    ------
+    DescriptionError
+        With the joint where table and URDF part.
+
+    """
+    poses: Sequence[FloatArray] = (
+        np.zeros(robot.n), np.linspace(0.3, 0.9, robot.n), np.linspace(-0.8, 0.4, robot.n)
+    )
+    still, *moved = (_placements(robot, table, 'mdh', q) for q in poses)
+    for index, joint in enumerate(robot.joint_names):
+        error = max(
+            float(np.abs(other[index].homogeneous - still[index].homogeneous).max())
+            for other in moved
+        )
+        if error > TABLE_TOLERANCE:
+            raise DescriptionError(
+                f'{robot.name}: the Denavit-Hartenberg table in the robot YAML does not describe '
+                f'this URDF: its frame of {joint} moves against the joint by {error:.2g}; a '
+                'calibrated arm has no exact table: use --frames joint; else correct the table'
+            )

@@ -1,0 +1,375 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Whether somebody is touched: external torques against what the model cannot tell.
+
+A threshold is a factor times the standard deviation that model and noise have at this very state,
+so that it is wide where the model is unsure. The factor is found on free motion: of the largest
+ratio of each second, whose distribution is Gumbel's whatever that of the samples is, the quantile
+that leaves as many false alarms an hour as are allowed.
+
+Where a joint rests or turns round, friction is anything up to break-away, and no model knows it.
+There, and as long as the observer remembers it, a torque is added: the largest that was seen at
+rest. Break-away bounds it, so that there is no tail to extrapolate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import DataError, UsageError
+from robot_identification.model import IdentifiedModel, Motion, observation_matrix
+
+# Of which the largest ratio counts [s].
+BLOCK = 1.0
+FEWEST_BLOCKS = 20
+# A joint that is slower may stick or turn round [rad/s]: above the noise of measured velocities,
+# below what matters in motion.
+REST_SPEED = 0.02
+# Errors of the model stay below the limit in free motion, or there would be alarms. So many times
+# the smallest step is seen even where such an error is against it.
+SURE = 2.0
+# Share of a rest in what the observer remembers that does not matter any more, and from which on
+# what is observed is that of the rest.
+NEGLIGIBLE, MOSTLY = 0.05, 0.5
+SECONDS_PER_HOUR = 3600.0
+
+
+class PredictionBand:
+    """
+    Standard deviation of the model's torque at a state.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm, with its covariance and residuals.
+
+    Raises
+    ------
+    DataError
+        If the model does not say how large its residuals were.
+
+    """
+
+    def __init__(self, model: IdentifiedModel) -> None:
+        noise = np.asarray(model.quality.get('residual_standard_deviation', []), dtype=float)
+        if noise.shape != (model.robot.n,) or not np.all(np.isfinite(noise)):
+            raise DataError(
+                f'the model of {model.robot.name} does not say how large its residuals were '
+                '(quality.residual_standard_deviation): identify the arm again'
+            )
+        self._model, self._variance = model, noise**2
+
+    def at(
+        self,
+        q: FloatArray,
+        dq: FloatArray,
+        ddq: FloatArray,
+        temperature: FloatArray | None = None,
+    ) -> FloatArray:
+        """
+        Return the standard deviation at one state.
+
+        Parameters
+        ----------
+        q, dq, ddq : ndarray, shape (n,)
+            Position [rad], velocity [rad/s] and acceleration [rad/s^2].
+        temperature : ndarray, shape (n,), optional
+            Of the joints, for friction that needs it [deg C].
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            [N m], of what noise and uncertain parameters make together.
+
+        """
+        model = self._model
+        warmth = None if temperature is None else temperature[None]
+        motion = Motion(q[None], dq[None], ddq[None], warmth, starts=())
+        W = observation_matrix(model.robot, model.parameters, motion)
+        W = W[:, model.reduction.independent]
+        of_parameters = np.maximum(np.sum((W @ model.covariance) * W, axis=1), 0.0)
+        deviation: FloatArray = np.sqrt(self._variance + of_parameters)
+        return deviation
+
+
+@dataclass(frozen=True, eq=False)
+class CollisionThresholds:
+    """
+    When a joint counts as touched.
+
+    Attributes
+    ----------
+    factor : ndarray, shape (n,)
+        External torque over standard deviation.
+    hold : float
+        How long it must be exceeded [s]: shorter bursts are noise.
+    rest : ndarray, shape (n,), optional
+        Added for a joint that rests or turns round [N m], see `RestMemory`; by default nothing.
+
+    Raises
+    ------
+    UsageError
+        If one of them is out of range.
+
+    """
+
+    factor: FloatArray
+    hold: float = 0.004
+    rest: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.all(np.isfinite(self.factor)) and np.all(self.factor > 0.0)):
+            raise UsageError(f'collision: factors must be positive numbers, got {self.factor}')
+        rest = np.zeros_like(self.factor) if self.rest is None else self.rest
+        if rest.shape != self.factor.shape or not (
+            np.all(np.isfinite(rest)) and np.all(rest >= 0.0)
+        ):
+            raise UsageError(
+                f'collision: rest must be one number of 0 or more for each factor, got {rest}'
+            )
+        if not 0.0 <= self.hold <= 1.0:
+            raise UsageError(f'collision: hold must be from 0 to 1 s, got {self.hold!r}')
+
+
+class RestMemory:
+    """
+    How much of a rest is still in what the observer says.
+
+    An error of friction that is no larger than a bound while a joint rests is, in what a low-pass
+    of first order makes of it, no larger than that bound times what this returns.
+
+    Parameters
+    ----------
+    bandwidth : float
+        Of the observer [rad/s].
+    speed : float
+        Of a joint that may stick or turn round [rad/s].
+
+    Raises
+    ------
+    UsageError
+        If one of them is not positive.
+
+    """
+
+    def __init__(self, bandwidth: float, speed: float = REST_SPEED) -> None:
+        for name, value in (('bandwidth', bandwidth), ('speed', speed)):
+            if not (np.isfinite(value) and value > 0.0):
+                raise UsageError(f'rest: {name} must be a positive number, got {value!r}')
+        self._bandwidth, self._speed = bandwidth, speed
+        self._stamp, self._share = np.nan, np.zeros(0)
+
+    def step(self, stamp: float, dq: FloatArray) -> FloatArray:
+        """
+        Take a sample.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp [s].
+        dq : ndarray, shape (n,)
+            Measured velocity [rad/s].
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            From 0, which is motion for long, to 1, which is rest for long.
+
+        """
+        rests = (np.abs(dq) < self._speed).astype(float)
+        elapsed, self._stamp = stamp - self._stamp, stamp
+        # The first sample, and one of a clock that went back, have no past.
+        kept = np.exp(-self._bandwidth * elapsed) if elapsed > 0.0 else 0.0
+        before = self._share if self._share.size else rests
+        self._share = kept * before + (1.0 - kept) * rests
+        return self._share
+
+
+def calibrate_thresholds(
+    external: FloatArray, deviation: FloatArray, stamps: FloatArray, *,
+    false_alarms_per_hour: float = 0.1, hold: float = 0.004, rest_share: FloatArray | None = None,
+) -> CollisionThresholds:
+    """
+    Find thresholds on a recording of free motion.
+
+    Parameters
+    ----------
+    external : ndarray, shape (N, n)
+        Observed torques [N m]; nobody touched the arm.
+    deviation : ndarray, shape (N, n)
+        Standard deviations at the same samples [N m].
+    stamps : ndarray, shape (N,)
+        Of the samples, increasing [s].
+    false_alarms_per_hour : float
+        Allowed of all joints together.
+    hold : float
+        See `CollisionThresholds`.
+    rest_share : ndarray, shape (N, n), optional
+        What `RestMemory` returns at the same samples. Factors are then those of motion, and at
+        rest the largest torque that was observed there is added; without it, factors hold for
+        both.
+
+    Raises
+    ------
+    DataError
+        If the recording is too short, or a joint does not move or not rest for long enough.
+    UsageError
+        If no positive rate of alarms is allowed.
+
+    Notes
+    -----
+    The Gumbel distribution has the blocks' mean and standard deviation [1]_.
+
+    References
+    ----------
+    .. [1] S. Coles, An Introduction to Statistical Modeling of Extreme Values, Springer 2001, 3.1
+
+    """
+    if not (np.isfinite(false_alarms_per_hour) and false_alarms_per_hour > 0.0):
+        raise UsageError(
+            f'false_alarms_per_hour must be a positive number, got {false_alarms_per_hour!r}'
+        )
+    block = ((stamps - stamps[0]) / BLOCK).astype(int)
+    # Where each block begins; the last one may be short.
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    blocks = max(len(starts) - 1, 0)
+    if blocks < FEWEST_BLOCKS:
+        raise DataError(
+            f'{stamps[-1] - stamps[0]:.1f} s of free motion are too short to know how large '
+            f'residuals become: record at least {FEWEST_BLOCKS + 1} s'
+        )
+    allowed = false_alarms_per_hour * BLOCK / SECONDS_PER_HOUR / external.shape[1]
+    size = np.abs(external)
+    ratios = size / deviation
+    if rest_share is None:
+        everywhere = np.ones(size.shape, dtype=bool)
+        maxima = _largest_of_blocks(ratios, everywhere, starts, 'rest or move')
+        return CollisionThresholds(_rarely_exceeded(maxima, allowed), hold)
+    maxima = _largest_of_blocks(ratios, rest_share < NEGLIGIBLE, starts, 'move')
+    rests = rest_share >= MOSTLY
+    at_rest = _largest_of_blocks(
+        size / np.maximum(rest_share, MOSTLY), rests, starts, 'rest and turn round'
+    )
+    return CollisionThresholds(
+        _rarely_exceeded(maxima, allowed), hold, np.array([seen.max() for seen in at_rest])
+    )
+
+
+def _largest_of_blocks(
+    values: FloatArray, counted: BoolArray, starts: NDArray[np.int64], what: str
+) -> list[FloatArray]:
+    """
+    Return the largest values of the blocks in which some are counted, for each joint.
+
+    The last block may be short and is left out; `what` joints have to do there, in words.
+    """
+    largest = np.maximum.reduceat(
+        np.where(counted, values, -np.inf)[:starts[-1]], starts[:-1], axis=0
+    )
+    found = [maxima[np.isfinite(maxima)] for maxima in largest.T]
+    for joint, seen in enumerate(found):
+        if len(seen) < FEWEST_BLOCKS:
+            raise DataError(
+                f'joint {joint + 1} of {len(found)} is to {what} in at least {FEWEST_BLOCKS} '
+                f'seconds of free motion, and does in {len(seen)}: record more, of all joints'
+            )
+    return found
+
+
+def _rarely_exceeded(maxima: Sequence[FloatArray], allowed: float) -> FloatArray:
+    """Return what the largest value of a block exceeds with a small probability, shape (n,)."""
+    found = np.empty(len(maxima))
+    for joint, seen in enumerate(maxima):
+        scale = float(seen.std(ddof=1)) * np.sqrt(6.0) / np.pi
+        location = float(seen.mean()) - np.euler_gamma * scale
+        rare = location - scale * np.log(-np.log1p(-allowed))
+        found[joint] = max(rare, float(seen.max()))
+    return found
+
+
+def smallest_seen(
+    thresholds: CollisionThresholds, deviation: FloatArray, bandwidth: float, within: float
+) -> FloatArray:
+    """
+    Return the smallest step of an external torque on a joint in motion that is seen in time.
+
+    Parameters
+    ----------
+    thresholds : CollisionThresholds
+        When a joint counts as touched.
+    deviation : ndarray, shape (n,)
+        Standard deviation where it happens [N m].
+    bandwidth : float
+        Of the observer [rad/s].
+    within : float
+        Time from the step to the alarm [s].
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        [N m]; without noise and errors of the model, which may delay the alarm or bring it sooner:
+        half of such steps are seen in time, and `SURE` times as large ones always are.
+
+    """
+    rise = 1.0 - np.exp(-bandwidth * max(within - thresholds.hold, 0.0))
+    if rise <= 0.0:
+        return np.full(len(thresholds.factor), np.inf)
+    smallest: FloatArray = thresholds.factor * deviation / rise
+    return smallest
+
+
+class CollisionDetector:
+    """
+    Says sample by sample which joints are touched.
+
+    Parameters
+    ----------
+    thresholds : CollisionThresholds
+        When they are.
+
+    """
+
+    def __init__(self, thresholds: CollisionThresholds) -> None:
+        self._thresholds = thresholds
+        self._since = np.full(len(thresholds.factor), np.nan)
+
+    def step(
+        self,
+        stamp: float,
+        external: FloatArray,
+        deviation: FloatArray,
+        rest_share: FloatArray | None = None,
+    ) -> BoolArray:
+        """
+        Take a sample.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp [s].
+        external, deviation : ndarray, shape (n,)
+            Observed torque and its standard deviation [N m].
+        rest_share : ndarray, shape (n,), optional
+            What `RestMemory` returns there; without it, joints count as resting.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+            Joints that have been above their threshold for long enough.
+
+        """
+        thresholds = self._thresholds
+        limit = thresholds.factor * deviation
+        if thresholds.rest is not None:
+            limit = limit + thresholds.rest * (1.0 if rest_share is None else rest_share)
+        over = np.abs(external) > limit
+        began = np.where(np.isnan(self._since), stamp, self._since)
+        self._since = np.where(over, began, np.nan)
+        touched: BoolArray = over & (stamp - began >= thresholds.hold)
+        return touched

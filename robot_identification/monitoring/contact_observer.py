@@ -1,0 +1,204 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The external torque of every sample, how far it can be trusted, and whether it is a touch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import IdentifiedModel
+from robot_identification.monitoring.collision import (
+    CollisionDetector, CollisionThresholds, PredictionBand, RestMemory,
+)
+from robot_identification.monitoring.momentum_observer import DEFAULT_BANDWIDTH, MomentumObserver
+from robot_identification.prediction import GAP_PERIODS, Prediction, TorquePredictor
+
+# What uncertain parameters add to the band changes with the pose: it is found at every tenth
+# sample and kept in between.
+BAND_SAMPLES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class ExternalTorque:
+    """
+    What others exert on the joints.
+
+    Attributes
+    ----------
+    torque : ndarray, shape (n,)
+        Joint torque of others [N m].
+    deviation : ndarray, shape (n,)
+        Standard deviation of what the model cannot tell here [N m].
+    rest_share : ndarray, shape (n,)
+        How much of a rest is in it, see `RestMemory`.
+    touched : ndarray of bool, shape (n,), optional
+        Joints that are touched; None without thresholds.
+
+    """
+
+    torque: FloatArray
+    deviation: FloatArray
+    rest_share: FloatArray
+    touched: BoolArray | None
+
+
+class ContactObserver:
+    """
+    Observes external torques from predictions and the measured torques that belong to them.
+
+    Friction is taken at the velocity as measured: that of the prediction is smooth, but late, and
+    at every reversal the difference would be twice the friction for as long as it is late. The
+    noise of the velocity goes through the observer's low-pass.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    rate : float
+        Of the joint states [Hz].
+    bandwidth : float
+        Of the momentum observer [rad/s].
+    thresholds : CollisionThresholds, optional
+        When a joint counts as touched.
+
+    Raises
+    ------
+    DataError
+        If no bodies with a mass have the model's parameters, or the model does not say how large
+        its residuals were.
+    UsageError
+        If the bandwidth is not positive.
+
+    """
+
+    def __init__(
+        self,
+        model: IdentifiedModel,
+        rate: float,
+        bandwidth: float = DEFAULT_BANDWIDTH,
+        thresholds: CollisionThresholds | None = None,
+    ) -> None:
+        self._thresholds = thresholds
+        self._longest = GAP_PERIODS / rate
+        self._observer = MomentumObserver(model, bandwidth)
+        self._bandwidth = bandwidth
+        self._band = PredictionBand(model)
+        self._stamp = np.nan
+        self._restart()
+
+    def _restart(self) -> None:
+        self._observer.restart()
+        self._rest = RestMemory(self._bandwidth)
+        self._detector = None if self._thresholds is None else CollisionDetector(self._thresholds)
+        self._samples = 0
+
+    def step(
+        self, stamp: float, prediction: Prediction, torque: FloatArray
+    ) -> ExternalTorque | None:
+        """
+        Take a sample.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp [s].
+        prediction : Prediction
+            What the model expects there.
+        torque : ndarray, shape (n,)
+            What the drives were measured to exert there [N m].
+
+        Returns
+        -------
+        ExternalTorque or None
+            None while the low-pass settles after a start or a pause.
+
+        """
+        elapsed = stamp - self._stamp
+        if not 0.0 < elapsed <= self._longest:
+            self._restart()
+        self._stamp = stamp
+        q = prediction.motion.q[0]
+        external = self._observer.step(
+            elapsed, q, prediction.measured_dq, torque, prediction.measured_friction
+        )
+        rest_share = self._rest.step(stamp, prediction.measured_dq)
+        if self._samples % BAND_SAMPLES == 0:
+            motion = prediction.motion
+            warmth = None if motion.temperature is None else motion.temperature[0]
+            self._deviation = self._band.at(q, motion.dq[0], motion.ddq[0], warmth)
+        self._samples += 1
+        if external is None:
+            return None
+        touched = None
+        if self._detector is not None:
+            touched = self._detector.step(stamp, external, self._deviation, rest_share)
+        return ExternalTorque(external, self._deviation, rest_share, touched)
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedRecording:
+    """
+    What is observed along a recording; NaN where nothing is said.
+
+    Attributes
+    ----------
+    external, deviation, rest_share : ndarray, shape (N, n)
+        As in `ExternalTorque`.
+    touched : ndarray of bool, shape (N, n)
+        False without thresholds, and where nothing is said.
+
+    """
+
+    external: FloatArray
+    deviation: FloatArray
+    rest_share: FloatArray
+    touched: BoolArray
+
+
+def observe_recording(
+    model: IdentifiedModel,
+    stamps: FloatArray,
+    q: FloatArray,
+    dq: FloatArray,
+    torque: FloatArray,
+    temperature: FloatArray | None = None,
+    *,
+    bandwidth: float = DEFAULT_BANDWIDTH,
+    thresholds: CollisionThresholds | None = None,
+) -> ObservedRecording:
+    """
+    Observe a whole recording, sample by sample as a live node does.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    stamps : ndarray, shape (N,)
+        Stamps [s].
+    q, dq, torque : ndarray, shape (N, n)
+        Measured positions [rad], velocities [rad/s] and torques of the drives [N m].
+    temperature : ndarray, shape (N, n), optional
+        Of the joints [deg C].
+    bandwidth, thresholds
+        See `ContactObserver`.
+
+    """
+    predictor = TorquePredictor(model)
+    observer = ContactObserver(model, predictor.rate, bandwidth, thresholds)
+    external, deviation, rest_share = np.full((3, *q.shape), np.nan)
+    touched = np.zeros(q.shape, dtype=bool)
+    for k, stamp in enumerate(stamps):
+        warmth = None if temperature is None else temperature[k]
+        prediction = predictor.step(float(stamp), q[k], dq[k], warmth)
+        if prediction is None or not np.all(np.isfinite(torque[k])):
+            continue
+        found = observer.step(float(stamp), prediction, torque[k])
+        if found is not None:
+            external[k], deviation[k] = found.torque, found.deviation
+            rest_share[k] = found.rest_share
+            if found.touched is not None:
+                touched[k] = found.touched
+    return ObservedRecording(external, deviation, rest_share, touched)

@@ -1,0 +1,141 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Control charts that tell a lasting change from scatter, at a stated rate of false alarms.
+
+A one-sided chart is ``S <- max(0, r S + w (x - slack))`` and an alarm is S above a limit: the
+tabular CUSUM with ``r = w = 1``, an EWMA with a barrier at zero with ``w = 1 - r``. After how many
+samples false alarms come follows from one Markov chain for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UsageError
+import scipy
+
+# Bins of the Markov chain: with 120, run lengths are right to 1 %.
+BINS = 120
+# One sample fills at most this share of the way to the limit: an outlier alone is no alarm.
+LARGEST_STEP_SHARE = 0.6
+LONGEST_RUN = 1.0e9
+
+
+@dataclass(frozen=True)
+class Chart:
+    """
+    A one-sided control chart for samples of standard deviation 1.
+
+    Attributes
+    ----------
+    retention, weight : float
+        Of the sum before, and of the new sample [1].
+    slack : float
+        What a sample may be above zero without being counted [1].
+    limit : float
+        An alarm is above it [1].
+    largest_step : float
+        By which a sample may raise the sum [1].
+
+    """
+
+    retention: float
+    weight: float
+    slack: float
+    limit: float
+    largest_step: float = np.inf
+
+    def step(self, total: FloatArray, sample: FloatArray) -> FloatArray:
+        """
+        Return the sums after a sample.
+
+        Parameters
+        ----------
+        total, sample : ndarray, any shape
+            Sums before it, zeros at first; samples in standard deviations.
+
+        """
+        rise = np.minimum(self.weight * (sample - self.slack), self.largest_step)
+        raised: FloatArray = np.maximum(0.0, self.retention * total + rise)
+        return raised
+
+
+def average_run_length(chart: Chart) -> float:
+    """
+    Return after how many samples of a standard normal distribution a chart alarms in the mean.
+
+    Notes
+    -----
+    The sum is a Markov chain; its values are cut into bins [1]_, with one more state for the sum
+    that is zero. The general form of the sum is that of [2]_.
+
+    References
+    ----------
+    .. [1] D. Brook, D. A. Evans, An approach to the probability distribution of CUSUM run length,
+       Biometrika 59, 1972
+    .. [2] C. W. Champ, W. H. Woodall, H. A. Mohsen, A generalized quality control procedure,
+       Statistics and Probability Letters 11, 1991
+
+    """
+    edges = np.linspace(0.0, chart.limit, BINS + 1)
+    states = np.append(0.0, 0.5 * (edges[1:] + edges[:-1]))
+    rise = edges - chart.retention * states[:, None]
+    below = scipy.special.ndtr(rise / chart.weight + chart.slack)
+    below = np.where(rise >= chart.largest_step, 1.0, below)
+    stays = np.diff(below, axis=1, prepend=0.0)
+    length = np.linalg.solve(np.eye(BINS + 1) - stays, np.ones(BINS + 1))
+    # Rounding hides alarms that are rarer than anybody asks for.
+    if not 0.0 < length[0] < LONGEST_RUN:
+        return LONGEST_RUN
+    return float(length[0])
+
+
+@lru_cache(maxsize=256)
+def design_chart(retention: float, weight: float, slack: float, run_length: float) -> Chart:
+    """
+    Return the chart with a mean number of samples from its start to a false alarm.
+
+    Parameters
+    ----------
+    retention, weight, slack : float
+        See `Chart`.
+    run_length : float
+        From 10 to 1e8 samples.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+
+    """
+    if not (0.0 < retention <= 1.0 and 0.0 < weight <= 1.0 and 0.0 <= slack <= 5.0):
+        raise UsageError(
+            f'control chart: retention {retention:g}, weight {weight:g} and slack {slack:g} must '
+            'be above 0 and up to 1, above 0 and up to 1, and from 0 to 5'
+        )
+    if retention == 1.0 and slack < 0.1:
+        raise UsageError(f'control chart: a CUSUM needs a slack of at least 0.1, got {slack:g}')
+    if not 10.0 <= run_length <= 1.0e8:
+        raise UsageError(
+            f'control chart: a false alarm in {run_length:g} samples is asked for: possible are '
+            '10 to 1e8'
+        )
+
+    def with_limit(limit: float) -> Chart:
+        return Chart(retention, weight, slack, limit, LARGEST_STEP_SHARE * limit)
+
+    def excess(limit: float) -> float:
+        return float(np.log(average_run_length(with_limit(limit)) / run_length))
+
+    high = weight
+    while excess(high) < 0.0:
+        high *= 2.0
+    low = high
+    while excess(low) > 0.0:
+        low *= 0.5
+    return with_limit(float(scipy.optimize.brentq(excess, low, high, xtol=1e-6 * high)))

@@ -1,0 +1,377 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What the friction of an arm is like when nothing is wrong, as a file that is kept for weeks.
+
+Format: docs/friction_health.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DescriptionError
+from robot_identification.files import (
+    canonical_sha256, check_keys, check_schema_version, dump_yaml, HAND_WRITTEN, read_yaml,
+    to_plain, write_results,
+)
+from robot_identification.model import IdentifiedModel
+from robot_identification.monitoring.friction_change import FrictionChange, POSSIBLE_TEMPERATURES
+import scipy
+
+SCHEMA_VERSION = 1
+# Of the model's friction, that a torque may have for the model to be of use [1].
+LARGEST_SHARE = 100.0
+# Windows that are more alike drift: that is no scatter, which a factor could stand for.
+MOST_LIKE = 0.8
+# Scatter is taken at the upper end of what a reference of few windows leaves open.
+CONFIDENCE = 0.9
+# In learning, windows whose residuals are explained that much worse than usual do not count.
+STRIKING = 3.0
+# Without any noise there would be none [1].
+SMALLEST_SCATTER = 1.0e-3
+
+
+@dataclass(frozen=True)
+class JointReference:
+    """
+    Friction of one joint over that of the model, as it was learned.
+
+    Attributes
+    ----------
+    windows : int
+        From how many windows.
+    change : float
+        Mean of measured friction over that of the model, minus 1.
+    scatter : float
+        Standard deviation of windows about it.
+    repeat : float
+        Correlation of one window with the next.
+    temperature, coldest, warmest : float or None
+        Mean, lowest and highest [deg C]; None without temperatures.
+    slope, slope_error : float or None
+        Change per temperature, beyond the model's, and its standard error [1/K]; None where
+        temperatures did not vary enough.
+    unexplained, load : float
+        Medians of what `FrictionChange` has.
+
+    Raises
+    ------
+    DescriptionError
+        If a number is out of range.
+
+    """
+
+    windows: int
+    change: float
+    scatter: float
+    repeat: float
+    temperature: float | None
+    coldest: float | None
+    warmest: float | None
+    slope: float | None
+    slope_error: float | None
+    unexplained: float
+    load: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.windows, bool) or not isinstance(self.windows, int):
+            raise DescriptionError(f'windows is {self.windows!r}, it must be a whole number')
+        for name, (low, high) in _BOUNDS.items():
+            value = getattr(self, name)
+            if value is None and name in _MAY_LACK:
+                continue
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                raise DescriptionError(f'{name} is {value!r}, it must be a number')
+            if not low <= value <= high:
+                raise DescriptionError(f'{name} is {value!r}, it must be from {low:g} to {high:g}')
+        warmth = [self.coldest, self.temperature, self.warmest]
+        known = [value for value in warmth if value is not None]
+        if len(known) not in (0, 3) or known != sorted(known):
+            raise DescriptionError(
+                f'coldest, temperature and warmest are {warmth}: they must be numbers that '
+                'ascend, or all null'
+            )
+        if (self.slope is None) != (self.slope_error is None) or (self.slope and not known):
+            raise DescriptionError(
+                'slope and slope_error must be given together, and with temperatures'
+            )
+
+    @property
+    def long_scatter(self) -> float:
+        """
+        Standard deviation that independent windows would need for sums to scatter as they do.
+
+        The upper end of a one-sided interval: charts with limits for it keep the stated rate for
+        nine in ten references, and not only in the mean over references (Gandy and Kvaloy 2013).
+        """
+        follow = min(max(self.repeat, 0.0), MOST_LIKE)
+        free = max((self.windows - 2) * (1.0 - follow) / (1.0 + follow), 2.0)
+        doubt = np.sqrt(free / scipy.special.chdtri(free, CONFIDENCE))
+        longer = np.sqrt((1.0 + follow) / (1.0 - follow))
+        return float(max(self.scatter, SMALLEST_SCATTER) * longer * doubt)
+
+    @property
+    def mean_error(self) -> float:
+        """Standard error of `change`."""
+        return self.long_scatter / float(np.sqrt(self.windows))
+
+    def expected(self, temperature: float) -> float:
+        """Return the change that friction at a temperature [deg C] has if nothing is wrong."""
+        if self.slope is None or self.temperature is None or not np.isfinite(temperature):
+            return self.change
+        return self.change + self.slope * (temperature - self.temperature)
+
+
+_BOUNDS = {
+    'windows': (5, 100_000),
+    'change': (-LARGEST_SHARE, LARGEST_SHARE),
+    'scatter': (0.0, 2.0 * LARGEST_SHARE),
+    'repeat': (-1.0, 1.0),
+    'temperature': POSSIBLE_TEMPERATURES,
+    'coldest': POSSIBLE_TEMPERATURES,
+    'warmest': POSSIBLE_TEMPERATURES,
+    'slope': (-2.0 * LARGEST_SHARE, 2.0 * LARGEST_SHARE),
+    'slope_error': (0.0, 10.0 * LARGEST_SHARE),
+    'unexplained': (0.0, LARGEST_SHARE),
+    'load': (0.0, LARGEST_SHARE),
+}
+_MAY_LACK = ('temperature', 'coldest', 'warmest', 'slope', 'slope_error')
+
+
+def learn_reference(
+    windows: Sequence[FrictionChange], smallest_span: float, *, with_slope: bool
+) -> JointReference:
+    """
+    Return what windows in a row have in common.
+
+    Parameters
+    ----------
+    windows : sequence of FrictionChange
+        Of one joint, at least 10, in their order.
+    smallest_span : float
+        Between which temperatures have to vary for a slope [K].
+    with_slope : bool
+        Whether a slope is wanted at all: not where the model has one.
+
+    """
+    usual = np.median([window.unexplained for window in windows])
+    good = [window for window in windows if window.unexplained <= STRIKING * usual]
+    k = np.array([window.change for window in good])
+    T = np.array([window.temperature for window in good])
+    known = bool(np.all(np.isfinite(T)))
+    columns = [np.ones(k.size)]
+    if with_slope and known and np.ptp(T) >= smallest_span:
+        columns.append(T - T.mean())
+    left, coefficients, error = _fit_line(np.column_stack(columns), k)
+    scatter = float(np.sqrt(left @ left / (k.size - len(columns))))
+    repeat = _repeat(left)
+    follow = min(max(repeat, 0.0), MOST_LIKE)
+    longer = float(np.sqrt((1.0 + follow) / (1.0 - follow)))
+    return JointReference(
+        windows=int(k.size),
+        change=float(coefficients[0]),
+        scatter=scatter,
+        repeat=repeat,
+        # The mean of equal numbers may be beyond them, by rounding.
+        temperature=float(np.clip(T.mean(), T.min(), T.max())) if known else None,
+        coldest=float(T.min()) if known else None,
+        warmest=float(T.max()) if known else None,
+        slope=float(coefficients[1]) if len(columns) == 2 else None,
+        slope_error=float(scatter * longer * error) if len(columns) == 2 else None,
+        unexplained=float(usual),
+        load=float(np.median([window.load for window in good])),
+    )
+
+
+def _fit_line(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
+    """Return what is left of y, coefficients, and the last one's error for a scatter of 1."""
+    Q, R = np.linalg.qr(X)
+    coefficients: FloatArray = scipy.linalg.solve_triangular(R, Q.T @ y)
+    return y - X @ coefficients, coefficients, float(1.0 / abs(R[-1, -1]))
+
+
+def _repeat(left: FloatArray) -> float:
+    """
+    Return the correlation of values with the next ones.
+
+    That of short series is too small by ``(1 + 3 r) / N`` in the mean (Kendall 1954).
+    """
+    power = float(left @ left)
+    if power == 0.0:
+        return 0.0
+    r = float(left[1:] @ left[:-1]) / power
+    return float(np.clip(r + (1.0 + 3.0 * r) / left.size, -1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class HealthReference:
+    """
+    What an arm is like when nothing is wrong.
+
+    Attributes
+    ----------
+    model_sha256 : str
+        Of the model's friction, see `friction_sha256`.
+    joint_names : tuple of str
+        Kinematic order.
+    sliding_time, slow_velocity : float
+        With which windows were made, see `HealthOptions`.
+    joints : tuple of JointReference or None
+        None for a joint that has not moved enough.
+
+    """
+
+    model_sha256: str
+    joint_names: tuple[str, ...]
+    sliding_time: float
+    slow_velocity: float
+    joints: tuple[JointReference | None, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the content of its file."""
+        return {
+            'schema_version': SCHEMA_VERSION,
+            'model_sha256': self.model_sha256,
+            'sliding_time': self.sliding_time,
+            'slow_velocity': self.slow_velocity,
+            'joints': {
+                name: None if joint is None else asdict(joint)
+                for name, joint in zip(self.joint_names, self.joints, strict=True)
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], source: str) -> HealthReference:
+        """
+        Return the reference of a file's content.
+
+        Parameters
+        ----------
+        content : mapping
+            As `to_dict` writes it.
+        source : str
+            Names the file in errors.
+
+        Raises
+        ------
+        DescriptionError
+            If a key is missing or unknown, or a value is of another kind or out of range.
+
+        """
+        check_schema_version(content, source, SCHEMA_VERSION)
+        check_keys(content, source, {
+            'schema_version', 'model_sha256', 'sliding_time', 'slow_velocity', 'joints',
+        }, set())
+        for name in ('sliding_time', 'slow_velocity'):
+            value = content[name]
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not (
+                0.0 < value <= 3600.0
+            ):
+                raise DescriptionError(
+                    f'{source}: {name} is {value!r}, it must be a number above 0 and up to 3600'
+                )
+        joints, sha256 = content['joints'], content['model_sha256']
+        if not isinstance(sha256, str) or not isinstance(joints, dict) or not joints:
+            raise DescriptionError(
+                f'{source}: model_sha256 must be a text, joints a mapping of their names'
+            )
+        return cls(
+            sha256, tuple(str(name) for name in joints), float(content['sliding_time']),
+            float(content['slow_velocity']),
+            tuple(_joint_of(entry, f'{source}: {name}') for name, entry in joints.items()),
+        )
+
+
+def _joint_of(entry: Any, source: str) -> JointReference | None:
+    if entry is None:
+        return None
+    if not isinstance(entry, dict):
+        raise DescriptionError(f'{source} is {entry!r:.60}, it must be a mapping or null')
+    check_keys(entry, source, {item.name for item in fields(JointReference)}, set())
+    try:
+        return JointReference(**entry)
+    except DescriptionError as error:
+        raise DescriptionError(f'{source}: {error}') from error
+
+
+def friction_sha256(model: IdentifiedModel) -> str:
+    """
+    Return what tells the friction of one model from that of another.
+
+    Laws, their constants and coefficients, drive gains, joints and the description count; bodies
+    do not, so that a model keeps its reference when a payload is added to it.
+    """
+    theta = model.theta_lifted
+    gains = [gain if np.isfinite(gain) else None for gain in model.robot.drives.drive_gain]
+    return canonical_sha256(to_plain({
+        'joints': model.robot.joint_names,
+        'urdf': model.robot.urdf_sha256,
+        'effort': [model.effort_unit, gains],
+        'friction': [
+            [term.joint, term.law.name, term.law.constants(), theta[columns]]
+            for term, columns in zip(
+                model.parameters.friction, model.parameters.friction_slices, strict=True
+            )
+        ],
+    }))
+
+
+def write_reference(path: Path, reference: HealthReference, force: bool = False) -> None:
+    """
+    Write the file of a reference.
+
+    Raises
+    ------
+    UsageError
+        If there is one already and `force` is not set.
+
+    """
+    write_results(path.parent, {path.name: dump_yaml(to_plain(reference.to_dict()))}, force)
+
+
+def read_reference(path: Path, model: IdentifiedModel) -> HealthReference:
+    """
+    Read the file of a reference.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If it is no reference, or that of another model.
+
+    """
+    reference = HealthReference.from_dict(read_yaml(path, HAND_WRITTEN), str(path))
+    check_model(reference, model, str(path))
+    return reference
+
+
+def check_model(reference: HealthReference, model: IdentifiedModel, source: str) -> None:
+    """
+    Refuse the reference of another model.
+
+    Raises
+    ------
+    DescriptionError
+        With what to do.
+
+    """
+    names = model.robot.joint_names
+    if reference.joint_names != names:
+        raise DescriptionError(
+            f'{source}: joints are {", ".join(reference.joint_names)}, those of the model are '
+            f'{", ".join(names)}: use the model of this reference, or learn a new one'
+        )
+    if reference.model_sha256 != friction_sha256(model):
+        raise DescriptionError(
+            f'{source} was learned with another model of friction than that of '
+            f'{model.robot.name}: changes would be those of the model; use the model of the time '
+            'it was learned, or learn a new reference'
+        )

@@ -1,0 +1,122 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+How much residuals of a live estimate vary, and how long they hold on.
+
+Errors of friction and gears last for parts of a second, so that neighbouring samples are no
+independent evidence. What counts for errors of an estimate is the long-run variance: the variance
+times ``1 + 2 sum of correlations`` (Newey and West, Econometrica 55(3), 1987).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import UsageError
+from robot_identification.model import IdentifiedModel
+
+# Correlations are watched over this time [s].
+LONGEST_CORRELATION = 1.0
+# Until residuals have been seen: unit variance, correlated over this time [s], with the weight of
+# so many seconds of samples.
+ASSUMED_CORRELATION, ASSUMED_SECONDS = 0.1, 5.0
+# Smallest variance, as a part of that of the model's residual: less is a simulation.
+LEAST_VARIANCE = 1.0e-4
+
+
+def residual_noise(model: IdentifiedModel, given: tuple[float, ...] | None = None) -> FloatArray:
+    """
+    Return the standard deviation of each joint's residual [N m], shape (n,).
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Which tells it, if it was identified from a recording.
+    given : tuple of float, optional
+        Instead of what the model tells.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or one that is not positive.
+
+    """
+    n = model.robot.n
+    stated = model.quality.get('residual_standard_deviation') if given is None else given
+    noise = np.asarray([] if stated is None else stated, dtype=float)
+    if noise.shape != (n,) or not np.all(np.isfinite(noise) & (noise > 0.0)):
+        raise UsageError(
+            f'the residual of the {n} joints is {noise.tolist()} N m, {n} positive numbers are '
+            'needed: identify the arm again, which writes quality.residual_standard_deviation, '
+            'or state the noise'
+        )
+    return noise
+
+
+class ResidualNoise:
+    """
+    Tracks variance and correlation of whitened residuals of n joints.
+
+    Parameters
+    ----------
+    n : int
+        Joints.
+    rate : float
+        Samples per second [Hz].
+    memory : float
+        How many seconds of samples count.
+
+    """
+
+    def __init__(self, n: int, rate: float, memory: float) -> None:
+        lags = max(round(LONGEST_CORRELATION * rate), 1)
+        self._kept = 1.0 - 1.0 / max(memory * rate, 2.0)
+        count = ASSUMED_SECONDS * rate
+        self._counts = np.full((lags + 1, n), count)
+        assumed = np.exp(-np.arange(lags + 1) / (ASSUMED_CORRELATION * rate))
+        self._sums = count * np.tile(assumed[:, None], n)
+        self._bartlett = 1.0 - np.arange(lags + 1) / (lags + 1.0)
+        self._past = np.full((lags + 1, n), np.nan)
+
+    def interrupt(self) -> None:
+        """Note that what comes does not follow what was."""
+        self._past[:] = np.nan
+
+    def step(self, residual: FloatArray, taken: BoolArray) -> None:
+        """
+        Take a sample.
+
+        Parameters
+        ----------
+        residual : ndarray, shape (n,)
+            In units of the expected noise.
+        taken : ndarray of bool, shape (n,)
+            Whose residuals count.
+
+        """
+        self._past[1:] = self._past[:-1]
+        self._past[0] = np.where(taken, residual, np.nan)
+        products = self._past * self._past[0]
+        there = np.isfinite(products)
+        self._sums = np.where(there, self._kept * self._sums + products, self._sums)
+        self._counts = np.where(there, self._kept * self._counts + 1.0, self._counts)
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of each joint's whitened residual, shape (n,)."""
+        found: FloatArray = np.maximum(self._sums[0] / self._counts[0], LEAST_VARIANCE)
+        return found
+
+    @property
+    def inflation(self) -> FloatArray:
+        """How many samples are worth one that is independent, shape (n,), at least 1."""
+        correlations = self._sums / self._counts / self.variance
+        total = 2.0 * (self._bartlett[1:] @ correlations[1:])
+        found: FloatArray = 1.0 + np.maximum(total, 0.0)
+        return found
+
+    @property
+    def level(self) -> FloatArray:
+        """Long-run variance of each joint's whitened residual, shape (n,)."""
+        return self.variance * self.inflation

@@ -1,0 +1,661 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The payload of an arm at work, sample by sample.
+
+What the joints need beyond the model of the bare arm is linear in ten parameters of the last link
+and in what may differ from the model in every joint. Both are estimated by recursive least squares
+on triangular factors, with forgetting along the directions that the motion excites only.
+
+A payload that is taken or dropped is found by a generalised likelihood ratio: do the last samples
+fit better if mass and first moments may have changed since? [1]_
+
+References
+----------
+.. [1] F. Gustafsson, "Adaptive Filtering and Change Detection", Wiley, 2000, chapter 9.
+.. [2] D. Kubus, T. Kroeger, F. Wahl, "On-line estimation of inertial parameters using a recursive
+   total least-squares approach", IROS 2008.
+
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+import math
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.errors import InconsistentModelError, UsageError
+from robot_identification.estimation import (
+    check_not_negative, check_positive, RecursiveState, triangle_of,
+)
+from robot_identification.model import (
+    IdentifiedModel, Motion, observation_matrix, Payload, payload_from_parameters, to_frame,
+    tool_frame,
+)
+from robot_identification.monitoring.online_noise import residual_noise, ResidualNoise
+from robot_identification.studies.payload import (
+    BODY_LENGTH, CHANGES, fit_consistent_body, PayloadErrors,
+)
+import scipy
+
+NOT_YET, NONE, PAYLOAD, IMPOSSIBLE = 'not enough yet', 'none', 'payload', 'impossible'
+OBSERVED, NOT_EXCITED = 'observed', 'not excited'
+QUANTITIES = (
+    'mass', 'center x', 'center y', 'center z', 'Ixx', 'Ixy', 'Iyy', 'Ixz', 'Iyz', 'Izz'
+)
+# What differs in a joint is expected to be of the size of so many of its residuals.
+USUAL_CHANGE = 5.0
+# Size of the heaviest payload, for the weak prior [m].
+LARGEST = 0.3
+# Samples that are put into the state at once, and after how many a change is looked for.
+BLOCK, CHECK = 10, 5
+# A change is one if so many checks in a row see it.
+CONFIRMATIONS = 2
+# Accelerations this many times above their noise are seen.
+SEEN = 3.0
+# An estimate is different from nothing at so many standard errors: a model also errs in ways that
+# its covariance does not know.
+SIGNIFICANT = 4.0
+# Probability below which ten numbers are of no body.
+IMPROBABLE = 1.0e-3
+# A number is observed if its standard error is below this part of it, or below these.
+SHARE = 0.25
+LEAST_MASS, LEAST_CENTER, LEAST_INERTIA = 0.1, 0.02, 0.01
+# Samples that the errors of the model are propagated with.
+MOST_KEPT = 128
+# They are propagated again when there are so many times as many samples.
+RENEWED = 1.1
+# Longer pauses of the stamps end a run of samples that follow each other, in sample periods.
+GAP_SAMPLES = 5.0
+# Variance by the state's errors, next to the noise, below which a residual tells of the noise.
+MOST_UNKNOWN = 0.5
+# Changes that are remembered.
+MOST_CHANGES = 100
+# Relative size of a direction in which the last samples say nothing.
+UNSEEN = 1.0e-6
+# For derivatives by differences, relative to the size of a number.
+DIFFERENCE = 1.0e-6
+ROUNDING = 1.0e-9
+
+
+@dataclass(frozen=True)
+class RecursivePayloadOptions:
+    """
+    How a payload is estimated at work.
+
+    Attributes
+    ----------
+    rate : float
+        Samples per second that are used, at most [Hz].
+    memory : float
+        For how long a sample counts where the motion excites [s]; `math.inf`: for ever.
+    slowest : float
+        Samples of a joint that is slower than this are left out: static friction is in them, of
+        which a model knows the size at most [rad/s].
+    changes : {'none', 'offset', 'friction'}
+        What of every joint may differ from the model; see `estimate_payload`.
+    noise : tuple of float, optional
+        Standard deviation of each joint's residual [N m]; by default that of the model.
+    acceleration_noise : float
+        Standard deviation of the accelerations' noise [rad/s^2]. Where none rises above three
+        times this, inertia is not estimated, and accelerations are taken as zero.
+    window : float
+        How long the samples are that are compared with those before [s].
+    false_alarms : float
+        Changes per hour of motion that may be reported where there are none.
+    heaviest : float
+        A mass that no payload reaches, for a weak prior [kg].
+
+    """
+
+    rate: float = 25.0
+    memory: float = 60.0
+    slowest: float = 0.05
+    changes: str = 'friction'
+    noise: tuple[float, ...] | None = None
+    acceleration_noise: float = 0.1
+    window: float = 1.2
+    false_alarms: float = 0.1
+    heaviest: float = 200.0
+
+    def __post_init__(self) -> None:
+        if self.changes not in CHANGES:
+            raise UsageError(
+                f'what may change is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
+            )
+        for name in ('rate', 'memory', 'window', 'false_alarms', 'heaviest'):
+            check_positive(getattr(self, name), f'{name} of a live payload')
+        check_not_negative(self.slowest, 'slowest of a live payload')
+        check_not_negative(self.acceleration_noise, 'acceleration_noise of a live payload')
+        if self.memory * self.rate < 2.0 * self.window * self.rate:
+            raise UsageError(
+                f'the memory of a live payload is {self.memory:g} s, it must be at least twice '
+                f'the window of {self.window:g} s'
+            )
+
+    @property
+    def forgetting(self) -> float:
+        """What a sample counts for one sample later."""
+        return 1.0 - 1.0 / (self.memory * self.rate) if math.isfinite(self.memory) else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadChange:
+    """
+    A payload that was taken or dropped.
+
+    Attributes
+    ----------
+    stamp : float
+        When it was found [s].
+    earliest : float
+        It happened after this [s].
+    before : float
+        Mass until then [kg].
+    step : float
+        By how much the mass changed, by the samples of the window alone [kg].
+    statistic, limit : float
+        Of the test; the statistic is chi-square distributed where nothing changed.
+
+    """
+
+    stamp: float
+    earliest: float
+    before: float
+    step: float
+    statistic: float
+    limit: float
+
+
+@dataclass(frozen=True, eq=False)
+class LivePayload:
+    """
+    What is known of the payload now.
+
+    Attributes
+    ----------
+    stamp, since : float
+        Of the newest and of the first sample behind it [s]; NaN before there are any.
+    verdict : str
+        'not enough yet', 'none' (no payload but for the errors), 'payload', or 'impossible': the
+        numbers are of no body, so that something else acts on the arm, or the model is not that of
+        the bare arm.
+    payload : Payload, optional
+        With the verdict 'payload' alone: a body that can be; its inertia is zero where that is
+        not observed.
+    frame : str
+        Link of the URDF in whose frame `parameters`, errors and payload are.
+    parameters : ndarray, shape (10,)
+        Without any condition, Pinocchio's order.
+    covariance : ndarray, shape (10, 10)
+        Of their errors, correlation of the residuals and the model's own errors included.
+    errors : PayloadErrors
+        Standard errors of mass, centre and inertia about it.
+    status : mapping of str to str
+        'observed' or 'not excited' for each of QUANTITIES.
+    changes : ndarray, shape (n, k)
+        What differs from the model in every joint: offset [N m], Coulomb [N m] and viscous
+        friction [N m s/rad].
+    inflation : float
+        How many samples are worth an independent one.
+    samples : int
+        Behind it.
+    reason : str
+        The verdict in words.
+
+    """
+
+    stamp: float
+    since: float
+    verdict: str
+    payload: Payload | None
+    frame: str
+    parameters: FloatArray
+    covariance: FloatArray
+    errors: PayloadErrors
+    status: Mapping[str, str]
+    changes: FloatArray
+    inflation: float
+    samples: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Whitened rows of the joints of one sample that count, and whether it follows another."""
+
+    stamp: float
+    joints: IntArray
+    matrix: FloatArray
+    torque: FloatArray
+    follows: bool
+
+
+class RecursivePayload:
+    """
+    Estimates the payload from residuals of the bare arm's model, one sample after the other.
+
+    Rows are divided by the standard deviation of the model's residual. Samples at rest are not
+    used, so that standing still for an hour changes nothing, errors included. The last samples,
+    as many as the window has, wait: what a change has spoiled never gets into the state.
+
+    Standard errors hold for residuals that are correlated in time: the covariance is multiplied by
+    the long-run variance of the whitened residuals, see `ResidualNoise`. The errors of the model's
+    own parameters are added, propagated along the motion.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of the bare arm.
+    link : str, optional
+        Link of the URDF, fixed to the last one, in whose frame the payload is stated; by default
+        the tool's.
+    options : RecursivePayloadOptions, optional
+        How.
+
+    Raises
+    ------
+    UsageError
+        If the link is not fixed to the last one, the residual of the model is not known, or its
+        scale is relative.
+
+    """
+
+    def __init__(
+        self, model: IdentifiedModel, link: str | None = None,
+        options: RecursivePayloadOptions | None = None,
+    ) -> None:
+        if model.relative_scale:
+            raise UsageError(
+                f'the model of {model.robot.name} has a relative scale: a payload in kg cannot be '
+                'found with it; identify with --drive-gains'
+            )
+        self.options = RecursivePayloadOptions() if options is None else options
+        self._model = model
+        self._n = model.robot.n
+        self._noise = residual_noise(model, self.options.noise)
+        self.frame = tool_frame(model.robot, link)
+        self._to_frame = to_frame(model.robot, self.frame)
+        self._each = CHANGES[self.options.changes]
+        self._data = model.robot.pinocchio.createData()
+        self._period = 1.0 / self.options.rate
+        self._width = max(round(self.options.window * self.options.rate), 2)
+        self._alarm = min(
+            self.options.false_alarms * CHECK / (3600.0 * self.options.rate), 0.5
+        )
+        self.changes: tuple[PayloadChange, ...] = ()
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the payload; reported changes stay."""
+        self._state = RecursiveState.known(
+            np.zeros(len(self._prior)), np.diag(self._prior**2), self.options.forgetting
+        )
+        self._theta = np.zeros(len(self._prior))
+        # Whether the samples before the window show the mass, so that `torque` means something.
+        self.is_known = False
+        self._window: deque[_Rows] = deque()
+        self._block: list[_Rows] = []
+        self._noise_tracker = ResidualNoise(
+            self._n, self.options.rate, min(self.options.memory, 600.0)
+        )
+        self._kept: list[tuple[FloatArray, FloatArray, FloatArray, BoolArray]] = []
+        self._stride, self._samples = 1, 0
+        self._stamp = self._used = self._since = math.nan
+        self._squares = np.full(self._n, np.nan)
+        self._suspicions, self._follows = 0, False
+        # What the errors of the model make of those of the payload, and by how many samples.
+        self._of_model, self._of_model_at = np.zeros((10, 10)), 0
+        self._estimate: LivePayload | None = None
+
+    @property
+    def _prior(self) -> FloatArray:
+        """Standard deviations of the unknowns before any sample: wide for those of the payload."""
+        heaviest, sizes = self.options.heaviest, LARGEST ** np.array([0, 1, 1, 1, *[2] * 6])
+        changes = USUAL_CHANGE * np.repeat(self._noise, self._each)
+        found: FloatArray = np.concatenate([heaviest * sizes, changes])
+        return found
+
+    def step(
+        self, stamp: float, q: FloatArray, dq: FloatArray, ddq: FloatArray, residual: FloatArray
+    ) -> None:
+        """
+        Take a sample; those that come faster than the rate of the options are left out.
+
+        Parameters
+        ----------
+        stamp : float
+            Of the sample [s].
+        q, dq, ddq : ndarray, shape (n,)
+            Position [rad], velocity [rad/s], acceleration [rad/s^2].
+        residual : ndarray, shape (n,)
+            Measured joint torque less that of the bare arm's model [N m].
+
+        """
+        if not (math.isfinite(stamp) and np.all(np.isfinite([q, dq, ddq, residual]))):
+            return
+        elapsed = stamp - self._stamp
+        if 0.0 <= elapsed < 0.99 * self._period:
+            return
+        follows = 0.0 < elapsed < GAP_SAMPLES * self._period
+        self._stamp = stamp
+        taken = np.abs(dq) > self.options.slowest
+        first = np.isnan(self._squares)
+        self._squares = np.where(
+            first, ddq**2, self._squares + (ddq**2 - self._squares) * self._period
+        )
+        if not np.any(taken):
+            self._follows = False
+            return
+        self._follows = self._follows and follows
+        static = bool(np.all(self._squares < (SEEN * self.options.acceleration_noise) ** 2))
+        self._take(
+            stamp, q, dq, np.zeros(self._n) if static else ddq, residual, taken, static
+        )
+
+    def _take(
+        self, stamp: float, q: FloatArray, dq: FloatArray, ddq: FloatArray, residual: FloatArray,
+        taken: BoolArray, static: bool,
+    ) -> None:
+        matrix = self._matrix(q, dq, ddq)
+        if static:
+            matrix[:, 4:10] = 0.0
+        joints = np.flatnonzero(taken)
+        rows = _Rows(
+            stamp, joints, matrix[joints] / self._noise[joints, None],
+            residual[joints] / self._noise[joints], self._follows,
+        )
+        self._follows = True
+        self._window.append(rows)
+        self._used = stamp
+        self._estimate = None
+        if math.isnan(self._since):
+            self._since = stamp
+        self._keep(q, dq, ddq, taken)
+        self._samples += 1
+        if len(self._window) > self._width:
+            self._settle(self._window.popleft())
+            if self._samples % CHECK == 0:
+                self._look_for_change(stamp)
+
+    def _matrix(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Return the rows of all joints, shape (n, 10 + k n)."""
+        n, each = self._n, self._each
+        matrix = np.zeros((n, 10 + each * n))
+        matrix[:, :10] = self.regressor(q, dq, ddq)
+        for joint in range(n):
+            own = (1.0, math.copysign(1.0, dq[joint]), dq[joint])[:each]
+            matrix[joint, 10 + joint * each: 10 + (joint + 1) * each] = own
+        return matrix
+
+    def regressor(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Return the torque per parameter of the payload in the last joint's frame, (n, 10)."""
+        columns: FloatArray = pin.computeJointTorqueRegressor(
+            self._model.robot.pinocchio, self._data, q, dq, ddq
+        )[:, -10:]
+        return columns
+
+    def torque(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
+        """Return what the payload needs [N m], shape (n,), by the samples before the window."""
+        found: FloatArray = self.regressor(q, dq, ddq) @ self._theta[:10]
+        return found
+
+    def _keep(self, q: FloatArray, dq: FloatArray, ddq: FloatArray, taken: BoolArray) -> None:
+        """Keep samples that are spread evenly over all since the start."""
+        if self._samples % self._stride:
+            return
+        self._kept.append((q.copy(), dq.copy(), ddq.copy(), taken))
+        if len(self._kept) > MOST_KEPT:
+            self._kept, self._stride = self._kept[::2], 2 * self._stride
+
+    def _settle(self, rows: _Rows) -> None:
+        """Put a sample into the state: nothing has changed until then."""
+        residual, taken = np.zeros(self._n), np.zeros(self._n, dtype=bool)
+        k = self._state.size
+        reach = scipy.linalg.solve_triangular(
+            self._state.triangle[:k, :k], rows.matrix.T, trans='T'
+        )
+        unknown = np.sum(reach**2, axis=0)
+        residual[rows.joints] = (rows.torque - rows.matrix @ self._theta) / np.sqrt(1.0 + unknown)
+        # While the state says little, residuals tell of it and not of the noise.
+        taken[rows.joints] = unknown < MOST_UNKNOWN
+        if not rows.follows:
+            self._noise_tracker.interrupt()
+        self._noise_tracker.step(residual, taken)
+        self._block.append(rows)
+        if len(self._block) >= BLOCK:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._block:
+            self._state = _updated(self._state, self._block)
+            self._block.clear()
+            self._theta = self._state.estimate
+            variance = _pooled(self._noise_tracker.level) * self._state.covariance[0, 0]
+            self.is_known = bool(
+                math.sqrt(variance) <= max(SHARE * abs(self._theta[0]), LEAST_MASS)
+            )
+
+    def _look_for_change(self, stamp: float) -> None:
+        found = self._compare()
+        if found is None or not found[0] > found[1]:
+            self._suspicions = 0
+            return
+        self._suspicions += 1
+        if self._suspicions < CONFIRMATIONS:
+            return
+        statistic, limit, step = found
+        change = PayloadChange(
+            stamp, self._window[0].stamp, float(self._theta[0]), step, statistic, limit
+        )
+        self.changes = (*self.changes[1 - MOST_CHANGES:], change)
+        tracker = self._noise_tracker
+        self.restart()
+        # Friction and gears make the same errors with another payload.
+        tracker.interrupt()
+        self._noise_tracker, self._stamp = tracker, stamp
+
+    def _compare(self) -> tuple[float, float, float] | None:
+        """Return statistic, limit and step of the mass; None where the window says nothing."""
+        k = self._state.size
+        level = self._noise_tracker.level
+        rows = [*self._block, *self._window]
+        scale = np.concatenate([1.0 / np.sqrt(level[one.joints]) for one in rows])
+        matrix = np.vstack([one.matrix for one in rows]) * scale[:, None]
+        torque = np.concatenate([one.torque for one in rows]) * scale
+        fresh = np.concatenate([
+            np.full(len(one.joints), number >= len(self._block))
+            for number, one in enumerate(rows)
+        ])
+        table = np.zeros((k + len(torque), k + 5))
+        table[:k, :k] = self._state.triangle[:k, :k] / math.sqrt(_pooled(level))
+        table[:k, -1] = self._state.triangle[:k, -1] / math.sqrt(_pooled(level))
+        table[k:, :k], table[k:, -1] = matrix, torque
+        table[k:, k: k + 4] = matrix[:, :4] * fresh[:, None]
+        triangle = triangle_of(np.asfortranarray(table))
+        corner, side = triangle[k: k + 4, k: k + 4], triangle[k: k + 4, -1]
+        units = LARGEST ** -np.array([0.0, 1.0, 1.0, 1.0])
+        left, size, right = np.linalg.svd(corner / units)
+        seen = size > UNSEEN * max(float(np.linalg.norm(corner)), ROUNDING)
+        if not np.any(seen):
+            return None
+        parts = left.T @ side
+        statistic = float(np.sum(parts[seen] ** 2))
+        step = (right[seen].T @ (parts[seen] / size[seen])) / units
+        limit = float(scipy.stats.chi2.isf(self._alarm, int(np.count_nonzero(seen))))
+        return statistic, limit, float(step[0])
+
+    @property
+    def estimate(self) -> LivePayload:
+        """What all samples so far say, those of the window included."""
+        if self._estimate is None:
+            self._estimate = self._describe()
+        return self._estimate
+
+    def _describe(self) -> LivePayload:
+        state = _updated(self._state, [*self._block, *self._window])
+        theta, level = state.estimate, self._noise_tracker.level
+        if self._samples > RENEWED * self._of_model_at:
+            self._of_model, self._of_model_at = self._model_errors(), self._samples
+        covariance = _pooled(level) * state.covariance[:10, :10] + self._of_model
+        T = self._to_frame
+        parameters, covariance = T @ theta[:10], T @ covariance @ T.T
+        errors = _errors(parameters, covariance)
+        status = _status(parameters, errors)
+        verdict, payload, reason = _judge(parameters, covariance, status, self.frame)
+        return LivePayload(
+            stamp=self._used, since=self._since, verdict=verdict, payload=payload,
+            frame=self.frame, parameters=parameters, covariance=covariance, errors=errors,
+            status=status, changes=theta[10:].reshape(self._n, self._each),
+            inflation=float(np.mean(self._noise_tracker.inflation)), samples=self._samples,
+            reason=reason,
+        )
+
+    def _model_errors(self) -> FloatArray:
+        """Return what the errors of the model's parameters make of the payload's, (10, 10)."""
+        model = self._model
+        q, dq, ddq, taken = (np.array(part) for part in zip(*self._kept, strict=True))
+        warmth = model.temperature
+        motion = Motion(
+            q, dq, ddq, None if warmth is None else np.tile(warmth, (len(q), 1)), starts=()
+        )
+        base = observation_matrix(model.robot, model.parameters, motion)
+        base = base.reshape(*q.shape, -1)[:, :, model.reduction.independent]
+        own = np.array([self._matrix(*one) for one in zip(q, dq, ddq, strict=True)])
+        weight = taken / self._noise
+        rows = (own * weight[:, :, None]).reshape(-1, own.shape[-1])
+        sides = (base * weight[:, :, None]).reshape(-1, base.shape[-1])
+        # The prior counts as it does beside all samples.
+        prior = np.diag(math.sqrt(len(q) / max(self._samples, 1)) / self._prior)
+        orthogonal, upper = np.linalg.qr(np.vstack([rows, prior]))
+        reach = scipy.linalg.solve_triangular(upper, orthogonal[: len(rows)].T @ sides)[:10]
+        found: FloatArray = reach @ model.covariance @ reach.T
+        return found
+
+
+def _pooled(level: FloatArray) -> float:
+    return float(np.mean(level))
+
+
+def _updated(state: RecursiveState, rows: list[_Rows]) -> RecursiveState:
+    """Return a state after the rows of some samples."""
+    if not rows:
+        return state
+    return state.update(
+        np.vstack([one.matrix for one in rows]),
+        np.concatenate([one.torque for one in rows]),
+        np.repeat(np.arange(len(rows)), [len(one.joints) for one in rows]),
+    )
+
+
+def _errors(parameters: FloatArray, covariance: FloatArray) -> PayloadErrors:
+    """Return standard errors of mass, centre and inertia about it, by their derivatives."""
+    mass_error = math.sqrt(max(float(covariance[0, 0]), 0.0))
+    if not parameters[0] > 0.0:
+        return PayloadErrors(mass_error, np.full(3, np.inf), np.full((3, 3), np.inf))
+    steps = DIFFERENCE * np.maximum(np.abs(parameters), parameters[0] * BODY_LENGTH**2)
+    derivative = np.column_stack([
+        (_figures(parameters + change) - _figures(parameters - change)) / (2.0 * step)
+        for change, step in zip(np.diag(steps), steps, strict=True)
+    ])
+    spread = np.sqrt(np.maximum(np.diag(derivative @ covariance @ derivative.T), 0.0))
+    return PayloadErrors(mass_error, spread[:3], spread[3:].reshape(3, 3))
+
+
+def _figures(parameters: FloatArray) -> FloatArray:
+    body = payload_from_parameters(parameters, '')
+    return np.concatenate([body.center_of_mass, body.inertia.ravel()])
+
+
+def _status(parameters: FloatArray, errors: PayloadErrors) -> dict[str, str]:
+    """Return which quantities are observed."""
+    mass = float(parameters[0])
+    good = [errors.mass <= max(SHARE * abs(mass), LEAST_MASS)]
+    good += [bool(error <= LEAST_CENTER) for error in errors.center_of_mass]
+    size = 0.0
+    if mass > 0.0:
+        inertia = payload_from_parameters(parameters, '').inertia
+        size = max(float(np.linalg.eigvalsh(inertia)[-1]), 0.0)
+    least = max(SHARE * size, LEAST_INERTIA)
+    place = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+    good += [bool(errors.inertia[i, j] <= least) for i, j in place]
+    return {
+        name: OBSERVED if one else NOT_EXCITED
+        for name, one in zip(QUANTITIES, good, strict=True)
+    }
+
+
+def _judge(
+    parameters: FloatArray, covariance: FloatArray, status: Mapping[str, str], frame: str
+) -> tuple[str, Payload | None, str]:
+    """Return verdict, payload and words."""
+    mass, error = float(parameters[0]), math.sqrt(max(float(covariance[0, 0]), 0.0))
+    said = f'{mass:.3f} +- {error:.3f} kg'
+    if status['mass'] != OBSERVED:
+        return NOT_YET, None, 'the motion does not show the mass yet: turn the wrist, or lift'
+    if mass < -SIGNIFICANT * error:
+        return IMPOSSIBLE, None, (
+            f'the mass found is negative, {said}: something else acts on the arm, or the model '
+            'is not that of the bare arm'
+        )
+    if mass <= SIGNIFICANT * error:
+        return NONE, None, f'no payload within the errors: {said}'
+    body = payload_from_parameters(parameters, frame)
+    if any(status[name] != OBSERVED for name in QUANTITIES[4:]):
+        hidden = ', '.join(name for name in QUANTITIES if status[name] != OBSERVED)
+        return PAYLOAD, Payload(mass, body.center_of_mass, np.zeros((3, 3)), frame), (
+            f'{said}; not excited: {hidden}'
+        )
+    if body.is_possible:
+        return PAYLOAD, body, said
+    R, z = _whitened(parameters, covariance)
+    try:
+        near = fit_consistent_body(R, z, BODY_LENGTH)
+    except InconsistentModelError as error_of_fit:
+        return IMPOSSIBLE, None, f'{said}: no body is near the numbers found ({error_of_fit})'
+    if near.cost > scipy.stats.chi2.isf(IMPROBABLE, len(parameters)):
+        return IMPOSSIBLE, None, (
+            f'{said}: the ten numbers found belong to no body, the nearest one is '
+            f'{math.sqrt(near.cost):.1f} standard errors away'
+        )
+    return PAYLOAD, payload_from_parameters(near.parameters, frame), (
+        f'{said}; the nearest body that can be is stated'
+    )
+
+
+def _whitened(parameters: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return matrix and side whose squares are the distance from an estimate in its errors."""
+    errors = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+    scaled = covariance / errors / errors[:, None] + ROUNDING * np.eye(len(parameters))
+    lower = np.linalg.cholesky(scaled)
+    R = scipy.linalg.solve_triangular(lower, np.eye(len(parameters)), lower=True) / errors
+    return R, R @ parameters
+
+
+def in_words(estimate: LivePayload) -> dict[str, Any]:
+    """Return an estimate as plain numbers and texts, for JSON; numbers that are none are null."""
+    errors = estimate.errors
+    return {
+        'verdict': estimate.verdict, 'reason': estimate.reason, 'frame': estimate.frame,
+        'stamp': _plain(estimate.stamp), 'since': _plain(estimate.since),
+        'samples': estimate.samples, 'parameters': estimate.parameters.tolist(),
+        'mass': float(estimate.parameters[0]),
+        'center_of_mass': (
+            None if estimate.payload is None else estimate.payload.center_of_mass.tolist()
+        ),
+        'standard_errors': {
+            'mass': errors.mass, 'center_of_mass': [_plain(one) for one in errors.center_of_mass],
+            'inertia': [[_plain(one) for one in row] for row in errors.inertia],
+        },
+        'status': dict(estimate.status), 'inflation': estimate.inflation,
+    }
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,224 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Residuals of a live arm, thinned out for estimation.
+
+Positions, velocities and torques go through one causal low-pass, which makes all of them late by
+the same time: what lags behind alike still belongs together. Accelerations are central
+differences of the filtered velocities, stated a few samples late. A live estimate may be late, a
+live prediction may not, so that this is not the predictor's filter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UsageError
+from robot_identification.estimation import check_positive
+from robot_identification.model import (
+    continue_torque, IdentifiedModel, initial_friction_states, Motion,
+)
+from robot_identification.processing import uses_rotors
+import scipy
+
+ORDER = 2
+# Part of half the sampling rate that a cut-off can be.
+HIGHEST_CUTOFF = 0.8
+# After a pause of more periods, or a clock that goes back, the filter starts anew; what is lost in
+# a shorter one is interpolated.
+GAP_PERIODS = 5.5
+# After a start, the filter is as good as settled in this many of 1 / cut-off.
+SETTLING = 3.0
+# Accelerations are differences over this time each way [s].
+HALF_DIFFERENCE = 0.004
+
+
+@dataclass(frozen=True)
+class ThinningOptions:
+    """
+    How joint states become samples for estimation.
+
+    Attributes
+    ----------
+    cutoff : float
+        Of the low-pass [Hz].
+    rate : float
+        Samples per second that are estimated from [Hz], at most.
+
+    """
+
+    cutoff: float = 10.0
+    rate: float = 25.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.cutoff, 'cutoff of the live low-pass')
+        check_positive(self.rate, 'rate of the live estimation')
+
+
+@dataclass(frozen=True, eq=False)
+class LiveSample:
+    """
+    One sample for estimation.
+
+    Attributes
+    ----------
+    stamp : float
+        Of the joint state [s].
+    q, dq, ddq : ndarray, shape (n,)
+        Filtered position [rad], velocity [rad/s] and acceleration [rad/s^2].
+    residual : ndarray, shape (n,)
+        Measured torque less that of the model [N m].
+
+    """
+
+    stamp: float
+    q: FloatArray
+    dq: FloatArray
+    ddq: FloatArray
+    residual: FloatArray
+
+
+class LiveResiduals:
+    """
+    Turns joint states into few samples with residuals.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of the bare arm.
+    rate : float, optional
+        Of the joint states [Hz]; by default the one the model was identified at.
+    options : ThinningOptions, optional
+        How.
+
+    Raises
+    ------
+    UsageError
+        If the rate is not known.
+
+    """
+
+    def __init__(
+        self, model: IdentifiedModel, rate: float | None = None,
+        options: ThinningOptions | None = None,
+    ) -> None:
+        options = ThinningOptions() if options is None else options
+        self._model = model
+        self.rate = model.robot.sampling_rate if rate is None else rate
+        if not 0.0 < self.rate < math.inf:
+            raise UsageError(
+                f'the rate of the joint states is {self.rate:g} Hz, a positive number is needed'
+            )
+        self._every = max(math.ceil(self.rate / options.rate - 1e-9), 1)
+        cutoff = min(options.cutoff, HIGHEST_CUTOFF * self.rate / 2.0)
+        self._sections = scipy.signal.butter(ORDER, cutoff, fs=self.rate, output='sos')
+        self._half = max(round(HALF_DIFFERENCE * self.rate), 1)
+        # Rows behind the newest one that a sample may need.
+        self._reach = 2 * self._half + 2 + math.ceil(max(model.source.delay, 0.0) * self.rate)
+        self._settling = SETTLING / cutoff
+        self._temperature = model.temperature
+        self.restarts = -1
+        self._last_stamp = math.nan
+
+    @property
+    def sample_rate(self) -> float:
+        """Samples per second that come out [Hz]."""
+        return self.rate / self._every
+
+    def set_temperature(self, temperature: FloatArray) -> None:
+        """Take joint temperatures (n,) [deg C], which laws of friction may need, from now on."""
+        self._temperature = temperature
+
+    def step(
+        self, stamp: float, q: FloatArray, dq: FloatArray, torque: FloatArray
+    ) -> LiveSample | None:
+        """
+        Take a joint state.
+
+        Parameters
+        ----------
+        stamp : float
+            Its stamp [s].
+        q, dq, torque : ndarray, shape (n,)
+            Measured position [rad], velocity [rad/s] and joint torque [N m].
+
+        Returns
+        -------
+        LiveSample or None
+            None for most joint states: for those between two samples, and until the filter has
+            settled. What is not finite, or repeats a stamp, is left out.
+
+        """
+        row = np.concatenate([q, dq, torque])
+        # A sum is finite where all are, and quicker to look at.
+        if not math.isfinite(stamp + float(row.sum())):
+            return None
+        elapsed = stamp - self._last_stamp
+        if elapsed == 0.0:
+            return None
+        if not 0.0 < elapsed <= GAP_PERIODS / self.rate:
+            self._start(stamp, row)
+        else:
+            self._bridge(stamp, row, round(elapsed * self.rate))
+        self._last_stamp, self._last_row = stamp, row
+        self._waiting.append((stamp, row))
+        if len(self._waiting) < self._every:
+            return None
+        self._filter()
+        if len(self._stamps) < self._reach or stamp - self._since < self._settling:
+            return None
+        return self._sample()
+
+    def _start(self, stamp: float, row: FloatArray) -> None:
+        settled: FloatArray = scipy.signal.sosfilt_zi(self._sections)
+        self._state = settled[:, :, None] * row
+        self._waiting: list[tuple[float, FloatArray]] = []
+        self._stamps = np.zeros(0)
+        self._rows = np.zeros((0, len(row)))
+        self._friction_states = initial_friction_states(self._model.parameters)
+        self._since = stamp
+        self.restarts += 1
+
+    def _bridge(self, stamp: float, row: FloatArray, steps: int) -> None:
+        """Put samples on a line where some were lost."""
+        for step in range(1, steps):
+            share = step / steps
+            self._waiting.append((
+                self._last_stamp + share * (stamp - self._last_stamp),
+                self._last_row + share * (row - self._last_row),
+            ))
+
+    def _filter(self) -> None:
+        stamps, rows = zip(*self._waiting, strict=True)
+        self._waiting.clear()
+        smooth, self._state = scipy.signal.sosfilt(
+            self._sections, np.array(rows), axis=0, zi=self._state
+        )
+        self._stamps = np.concatenate([self._stamps, stamps])[-self._reach:]
+        self._rows = np.concatenate([self._rows, smooth])[-self._reach:]
+
+    def _sample(self) -> LiveSample:
+        model, n, h = self._model, self._model.robot.n, self._half
+        middle = len(self._stamps) - 1 - h
+        stamp = float(self._stamps[middle])
+        before = stamp - max(model.source.delay, 0.0)
+        at = np.array([before - h / self.rate, before, before + h / self.rate])
+        kinematics = np.array([
+            np.interp(at, self._stamps, column) for column in self._rows[:, : 2 * n].T
+        ]).T
+        q, dq = kinematics[1, :n], kinematics[1, n:]
+        ddq = (kinematics[2, n:] - kinematics[0, n:]) * self.rate / (2.0 * h)
+        warmth = self._temperature
+        motion = Motion(
+            q[None], dq[None], ddq[None], None if warmth is None else warmth[None], starts=()
+        )
+        if uses_rotors(model):
+            motion = motion.with_stiff_joints()
+        expected = continue_torque(
+            model.robot, model.parameters, model.theta_lifted, motion, self._friction_states
+        )[0]
+        return LiveSample(stamp, q, dq, ddq, self._rows[middle, 2 * n:] - expected)

@@ -1,0 +1,326 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+How long an arm has still to warm up, from temperatures or from friction while it moves.
+
+A joint that is heated evenly approaches its end value exponentially (see `simulation.thermal`):
+``value(t) = end + distance exp(-t / T)``. For every time constant T end and distance are linear;
+those T that fit hardly worse than the best one give the interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+import math
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError, UsageError
+from robot_identification.estimation import check_positive
+from robot_identification.studies.temperature import (
+    FRICTION, judge_settling, RunFigures, SettlingOptions, TEMPERATURE,
+)
+import scipy
+
+SETTLED, HEATING, NOT_YET = 'settled', 'still heating', 'not enough yet'
+# More values are averaged down to so many.
+MOST_VALUES = 240
+FEWEST_VALUES = 12
+# Time constants that are tried, in the longest of them, and how many.
+SHORTEST_SHARE, TIME_CONSTANTS = 0.03, 32
+# How often the search is narrowed to those that fit.
+ROUNDS = 4
+# Two-sided probability of the interval.
+CONFIDENCE = 0.95
+# The curve does not tell yet where the interval is wider than this part of the wait, and than
+# this [min].
+WIDEST_SHARE, WIDEST = 1.0, 5.0
+# Values of which no more than this part are different have been rounded.
+REPEATED = 0.5
+# Correlation of residuals from value to value, at most, that errors are widened for.
+STRONGEST_CORRELATION = 0.95
+
+
+@dataclass(frozen=True)
+class WaitOptions:
+    """
+    When an arm counts as warm, and what is believed of a curve.
+
+    Attributes
+    ----------
+    settling : SettlingOptions
+        Its `rise` [K], or its `change` as a share of the friction, is how near to the end value
+        every joint must be.
+    chunk : float
+        Time over which values are averaged for the rule of `judge_settling` [min].
+    longest : float
+        Longest time constant of an arm [min].
+
+    """
+
+    settling: SettlingOptions = field(default_factory=SettlingOptions)
+    chunk: float = 1.0
+    longest: float = 90.0
+
+    def __post_init__(self) -> None:
+        check_positive(self.chunk, 'chunk of the advice to wait')
+        check_positive(self.longest, 'longest of the advice to wait')
+
+
+@dataclass(frozen=True)
+class WaitAdvice:
+    """
+    Whether to wait.
+
+    Attributes
+    ----------
+    state : {'settled', 'still heating', 'not enough yet'}
+        Also 'still heating' where it cools down.
+    minutes : float
+        Until every joint is within the tolerance of its end value; zero where it is, NaN where the
+        curve does not tell yet.
+    interval : tuple of float
+        Of the minutes, at 95 %; the end may be infinite.
+    joint : str
+        The one that takes longest; empty where there is none.
+    tolerance : float
+        Of its value.
+    text : str
+        For a reader.
+
+    """
+
+    state: str
+    minutes: float
+    interval: tuple[float, float]
+    joint: str
+    tolerance: float
+    text: str
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """Minutes of one joint."""
+
+    joint: int
+    minutes: float
+    low: float
+    high: float
+
+
+def advise_wait(
+    times: FloatArray,
+    values: FloatArray,
+    names: Sequence[str],
+    *,
+    by: str = TEMPERATURE,
+    level: FloatArray | None = None,
+    options: WaitOptions | None = None,
+) -> WaitAdvice:
+    """
+    Say for how long an arm that goes on as it did should still be waited for.
+
+    Parameters
+    ----------
+    times : ndarray, shape (N,)
+        Ascending [s].
+    values : ndarray, shape (N, n)
+        Temperature [deg C], or viscous friction or a change of it [N m s/rad], of each joint; NaN
+        where it is not known.
+    names : sequence of str, length n
+        Of the joints.
+    by : {'temperature', 'friction'}
+        What the values are.
+    level : ndarray, shape (n,), optional
+        Friction that the tolerance is a share of, needed for friction [N m s/rad].
+    options : WaitOptions, optional
+        When the arm counts as warm.
+
+    Raises
+    ------
+    DataError
+        If the arrays do not fit, or times do not ascend.
+    UsageError
+        If values are of another kind, or friction has no level.
+
+    """
+    options = WaitOptions() if options is None else options
+    tolerances = _tolerances(by, level, len(names), options)
+    if values.shape != (len(times), len(names)):
+        raise DataError(
+            f'{values.shape} values at {times.shape} times for {len(names)} joints: '
+            f'(N, {len(names)}) and (N,) are needed'
+        )
+    if not np.all(np.isfinite(times)) or np.any(np.diff(times) <= 0.0):
+        raise DataError('the times of the values to judge the warm-up by do not ascend')
+    waits = []
+    for joint in range(len(names)):
+        wait = _wait_of(joint, times, values[:, joint], float(tolerances[joint]), options)
+        if wait is not None:
+            waits.append(wait)
+    if not waits:
+        return WaitAdvice(NOT_YET, math.nan, (0.0, math.inf), '', math.nan, (
+            f'{NOT_YET}: at least {FEWEST_VALUES} values over {2.0 * options.chunk:g} minutes are '
+            'needed of a joint'
+        ))
+    # Who may take longest decides.
+    last = max(waits, key=lambda wait: (wait.high, wait.minutes))
+    state, text = _decide(waits, last, times, values, names, by, options)
+    return WaitAdvice(
+        state, math.nan if state == NOT_YET else max(wait.minutes for wait in waits),
+        (max(wait.low for wait in waits), last.high), names[last.joint],
+        float(tolerances[last.joint]), text,
+    )
+
+
+def _tolerances(
+    by: str, level: FloatArray | None, n: int, options: WaitOptions
+) -> FloatArray:
+    """Return how near to its end value each joint must be, shape (n,)."""
+    if by == TEMPERATURE:
+        return np.full(n, options.settling.rise)
+    if by != FRICTION:
+        raise UsageError(f'a warm-up is judged by {TEMPERATURE} or {FRICTION}, not by {by!r}')
+    if level is None or np.shape(level) != (n,) or not np.all(np.isfinite(level)):
+        raise UsageError(
+            f'a warm-up by friction needs the viscous friction of the {n} joints, of which '
+            f'{options.settling.change:.1%} is the tolerance'
+        )
+    tolerances: FloatArray = options.settling.change * np.abs(level)
+    return tolerances
+
+
+def _wait_of(
+    joint: int, times: FloatArray, values: FloatArray, tolerance: float, options: WaitOptions
+) -> _Wait | None:
+    """Return the minutes of one joint; None where it has too few values."""
+    known = np.isfinite(values)
+    t, x = _thinned(times[known] / 60.0, values[known])
+    if len(t) < FEWEST_VALUES or t[-1] - t[0] < 2.0 * options.chunk or not tolerance > 0.0:
+        return None
+    # Rounded values are off by a part of their step, whatever the residuals say.
+    least = _rounding(values[known], tolerance) ** 2 * len(t) / int(known.sum())
+    freedom = len(t) - 3
+    z = float(scipy.stats.t.isf(0.5 * (1.0 - CONFIDENCE), freedom))
+    shortest = SHORTEST_SHARE * (t[-1] - t[0])
+    longest = max(options.longest, 2.0 * shortest)
+    ends = shortest, longest
+    for _ in range(ROUNDS):
+        constants = np.geomspace(*ends, TIME_CONSTANTS)
+        fits = [_fit(t - t[-1], x, float(constant)) for constant in constants]
+        distance, spread, squares = np.array([fit[:3] for fit in fits]).T
+        best = int(np.argmin(squares))
+        variance = max(squares[best] / freedom, least) * _inflation(fits[best][3])
+        accepted = squares <= squares[best] + z**2 * variance
+        first, last = np.flatnonzero(accepted)[[0, -1]]
+        ends = constants[max(first - 1, 0)], constants[min(last + 1, TIME_CONSTANTS - 1)]
+    off = np.abs(distance)
+    error = z * spread * math.sqrt(variance)
+    low = _minutes(constants, np.maximum(off - error, 0.0), tolerance)[accepted].min()
+    high = _minutes(constants, off + error, tolerance)[accepted].max()
+    minutes = _minutes(constants, off, tolerance)[best]
+    if high > 0.0 and ends[1] >= longest:
+        # A line fits as well: there is no end in sight.
+        high = math.inf
+    return _Wait(joint, float(minutes), float(low), float(high))
+
+
+def _rounding(values: FloatArray, tolerance: float) -> float:
+    """Return the standard deviation of rounding; zero where values do not repeat."""
+    different = np.unique(values)
+    if len(different) > REPEATED * len(values) or len(different) < 2:
+        return 0.0
+    return min(float(np.diff(different).min()), tolerance) / math.sqrt(12.0)
+
+
+def _thinned(t: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return means of neighbouring values, where there are many."""
+    each = math.ceil(len(t) / MOST_VALUES)
+    count = len(t) // each if each else 0
+    # The newest values are the most important ones.
+    rows = slice(len(t) - count * each, None)
+    return (
+        t[rows].reshape(count, -1).mean(axis=1) if count else t,
+        x[rows].reshape(count, -1).mean(axis=1) if count else x,
+    )
+
+
+def _fit(
+    ago: FloatArray, x: FloatArray, constant: float
+) -> tuple[float, float, float, FloatArray]:
+    """
+    Return present distance from the end value, its spread for unit noise, squares, residuals.
+
+    The basis is one at its largest, so that short time constants do not overflow.
+    """
+    basis = np.exp(-(ago - ago[0]) / constant)
+    matrix = np.column_stack([np.ones_like(ago), basis])
+    orthogonal, upper = np.linalg.qr(matrix)
+    solution = scipy.linalg.solve_triangular(upper, orthogonal.T @ x)
+    residual = x - matrix @ solution
+    now = float(basis[-1])
+    spread = abs(now / float(upper[1, 1]))
+    return float(solution[1]) * now, spread, float(residual @ residual), residual
+
+
+def _inflation(residual: FloatArray) -> float:
+    """Return by how much correlation from value to value widens a variance."""
+    squares = float(residual @ residual)
+    if squares <= 0.0:
+        return 1.0
+    correlation = float(residual[1:] @ residual[:-1]) / squares
+    correlation = min(max(correlation, 0.0), STRONGEST_CORRELATION)
+    return (1.0 + correlation) / (1.0 - correlation)
+
+
+def _minutes(constants: FloatArray, distance: FloatArray, tolerance: float) -> FloatArray:
+    """Return when exponentials come within a tolerance."""
+    minutes: FloatArray = constants * np.log(np.maximum(distance / tolerance, 1.0))
+    return minutes
+
+
+def _decide(
+    waits: Sequence[_Wait], last: _Wait, times: FloatArray, values: FloatArray,
+    names: Sequence[str], by: str, options: WaitOptions,
+) -> tuple[str, str]:
+    """Return state and words."""
+    known = {wait.joint for wait in waits}
+    silent = [name for joint, name in enumerate(names) if joint not in known]
+    more = f'; not judged: {", ".join(silent)}' if silent else ''
+    minutes, low = (max(getattr(wait, name) for wait in waits) for name in ('minutes', 'low'))
+    joint = names[last.joint]
+    if last.high == 0.0:
+        steady = _is_steady(times, values[:, sorted(known)], [names[k] for k in sorted(known)],
+                            by, options)
+        if steady:
+            return SETTLED, f'settled by {by}: every joint is within the tolerance{more}'
+        return HEATING, f'nearly settled by {by}, but not steady yet: wait about a minute{more}'
+    if last.high - low > max(WIDEST_SHARE * minutes, WIDEST):
+        long = f'to {last.high:.0f} minutes' if math.isfinite(last.high) else 'minutes or far more'
+        return NOT_YET, f'{NOT_YET}: {joint} may take {low:.0f} {long} by {by}, go on{more}'
+    unit = 'minute' if math.ceil(minutes) <= 1 else 'minutes'
+    return HEATING, (
+        f'still heating, wait about {max(math.ceil(minutes), 1)} {unit} ({low:.0f} to '
+        f'{math.ceil(last.high)}, {joint}, by {by}){more}'
+    )
+
+
+def _is_steady(
+    times: FloatArray, values: FloatArray, names: Sequence[str], by: str, options: WaitOptions
+) -> bool:
+    """Return what `judge_settling` says of means over chunks of time, as of runs of a motion."""
+    count = options.settling.runs + 1
+    ago = (times[-1] - times) / (60.0 * options.chunk)
+    means = []
+    for chunk in reversed(range(count)):
+        rows = values[(ago >= chunk) & (ago < chunk + 1)]
+        if not len(rows) or np.any(np.all(np.isnan(rows), axis=0)):
+            return False
+        means.append(np.nanmean(rows, axis=0))
+    if by == TEMPERATURE:
+        runs = [RunFigures(temperature=mean) for mean in means]
+    else:
+        runs = [RunFigures(viscous=mean, error=np.zeros(len(names))) for mean in means]
+    return judge_settling(runs, names, options.settling).settled

@@ -1,0 +1,64 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""Subscriptions that leave out what is too large to be meant, before Python has to build it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
+
+# A joint takes 24 bytes of numbers and its name: several hundred joints [bytes].
+LARGEST_JOINT_STATE = 65_536
+WARNED_EVERY = 5.0
+
+
+def create_bounded_subscription(
+    node: Node,
+    kind: Any,
+    topic: str,
+    callback: Callable[[Any], None],
+    qos: QoSProfile,
+    *,
+    largest: int = LARGEST_JOINT_STATE,
+) -> Subscription:
+    """
+    Subscribe to a topic; messages of more than `largest` bytes are left out with a warning.
+
+    A million names in a message are a million Python objects, and the node does nothing else
+    until they are made. Here it is asked first how long the serialised message is; what is left
+    is the copy that the middleware makes.
+
+    Parameters
+    ----------
+    node : Node
+        That listens.
+    kind : type
+        Of the messages.
+    topic : str
+        Its name.
+    callback : callable
+        Takes a message.
+    qos : QoSProfile
+        Of the subscription.
+    largest : int
+        Size of a serialised message [bytes].
+
+    """
+    def receive(data: bytes) -> None:
+        if len(data) > largest:
+            node.get_logger().warning(
+                f'a message on {node.resolve_topic_name(topic)} has {len(data)} bytes, at most '
+                f'{largest} are accepted: it is left out; find out who publishes it',
+                throttle_duration_sec=WARNED_EVERY,
+            )
+            return
+        callback(deserialize_message(data, kind))
+
+    return node.create_subscription(kind, topic, receive, qos, raw=True)

@@ -1,0 +1,124 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The constraints of a controller, read from its parameter services without waiting for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import time
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters, ListParameters
+from rclpy.node import Node
+from rclpy.parameter import parameter_value_to_python
+from rclpy.task import Future
+from robot_identification.errors import DataError
+from robot_identification.execution import (
+    constraint_names, constraints_from_parameters, ControllerConstraints, PREFIX,
+)
+
+# An answer that did not come within it is asked for again [s].
+ANSWER_TIMEOUT = 2.0
+# Tolerances may be set while the controller runs [s].
+READ_EVERY = 5.0
+
+
+class ControllerParameters:
+    """
+    Keeps what a controller's parameters say about aborting.
+
+    Parameters
+    ----------
+    node : Node
+        Whose executor takes the answers.
+    joints : sequence of str
+        The joints, as the driver names them.
+
+    Attributes
+    ----------
+    constraints : ControllerConstraints or None
+        As they were read last; None where they could not be read.
+    problem : str
+        Why an answer could not be used; empty without one.
+
+    """
+
+    def __init__(self, node: Node, joints: Sequence[str]) -> None:
+        self._node, self._joints = node, list(joints)
+        self._controller = ''
+        self._clients: list[Any] = []
+        self._asked_at = self._read_at = float('-inf')
+        self.constraints: ControllerConstraints | None = None
+        self.problem = ''
+
+    def refresh(self, controller: str) -> None:
+        """
+        Ask for the parameters where that is due; to be called regularly, returns at once.
+
+        Parameters
+        ----------
+        controller : str
+            Its name, relative to the node; empty: there is none.
+
+        """
+        if controller != self._controller:
+            self._connect(controller)
+        now = time.monotonic()
+        if (
+            not self._clients or now - self._asked_at < ANSWER_TIMEOUT
+            or now - self._read_at < READ_EVERY
+            or not all(client.service_is_ready() for client in self._clients)
+        ):
+            return
+        self._asked_at = now
+        # Listed first: one name that is not declared would leave the answer of rclcpp empty.
+        self._clients[0].call_async(
+            ListParameters.Request(prefixes=[PREFIX], depth=ListParameters.Request.DEPTH_RECURSIVE)
+        ).add_done_callback(lambda future: self._on_names(controller, future))
+
+    def close(self) -> None:
+        """Ask no more, and forget what was read."""
+        self._connect('')
+
+    def _connect(self, controller: str) -> None:
+        for client in self._clients:
+            self._node.destroy_client(client)
+        self._controller, self._clients = controller, []
+        self._asked_at = self._read_at = float('-inf')
+        self.constraints, self.problem = None, ''
+        if controller:
+            self._clients = [
+                self._node.create_client(ListParameters, f'{controller}/list_parameters'),
+                self._node.create_client(GetParameters, f'{controller}/get_parameters'),
+            ]
+
+    def _on_names(self, controller: str, future: Future) -> None:
+        answer = future.result()
+        if controller != self._controller or answer is None:
+            return
+        names = sorted(set(constraint_names(self._joints)) & set(answer.result.names))
+        self._clients[1].call_async(GetParameters.Request(names=names)).add_done_callback(
+            lambda future: self._on_values(controller, names, future)
+        )
+
+    def _on_values(self, controller: str, names: list[str], future: Future) -> None:
+        answer = future.result()
+        if controller != self._controller or answer is None:
+            return
+        self._read_at = time.monotonic()
+        try:
+            if len(answer.values) != len(names):
+                raise DataError(
+                    f'{controller} answers with {len(answer.values)} values to {len(names)} names'
+                )
+            values = {
+                name: value for name, value in zip(
+                    names, map(parameter_value_to_python, answer.values), strict=True
+                ) if value is not None
+            }
+            self.constraints = constraints_from_parameters(values, self._joints)
+            self.problem = ''
+        except DataError as error:
+            self.constraints, self.problem = None, str(error)

@@ -1,0 +1,16 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .comparison import (
+    compare_effort as compare_effort, EffortComparison as EffortComparison, Measured as Measured,
+    read_measured as read_measured,
+)
+from .feed_forward import (
+    FeedForward as FeedForward, FeedForwardOptions as FeedForwardOptions, RELEASE as RELEASE,
+)
+from .friction_table import FrictionTable as FrictionTable, tabulate_friction as tabulate_friction
+from .torque_predictor import (
+    DEFAULT_CUTOFF as DEFAULT_CUTOFF, GAP_PERIODS as GAP_PERIODS,
+    lacks_temperature as lacks_temperature, Prediction as Prediction,
+    TorquePredictor as TorquePredictor,
+)

@@ -1,0 +1,18 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .dataset import Dataset as Dataset, MOVING_SPEED as MOVING_SPEED
+from .filters import HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass
+from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries
+from .loading import (
+    check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,
+    load_for_model as load_for_model, uses_rotors as uses_rotors,
+)
+from .plausibility import find_idle as find_idle
+from .processing import describe_damage as describe_damage, process as process
+from .robot_state import temperatures_so_far as temperatures_so_far
+from .rows import (
+    decimation_step as decimation_step, fast_enough as fast_enough,
+    parallel_decimate as parallel_decimate, with_smooth_effort as with_smooth_effort,
+)
+from .tracking import track as track, Tracking as Tracking

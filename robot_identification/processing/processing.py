@@ -1,0 +1,466 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+From a recording to a dataset, in the order of docs/processing.md.
+
+Only kinematics are filtered: the effort stays as it was recorded, and errors are taken on the
+recorded samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from robot_identification.arrays import allocate, BoolArray, FloatArray, IntegerArray, release
+from robot_identification.errors import DataError
+from robot_identification.model import KinematicFilter, LONGEST_DELAY, Motion, RobotModel
+from robot_identification.processing.blocks import block_of, row_blocks, Rows, take_rows
+from robot_identification.processing.dataset import Dataset, Gap
+from robot_identification.processing.delay import find_delay
+from robot_identification.processing.effort_plausibility import check_effort, find_stale_effort
+from robot_identification.processing.periodic import follow_period
+from robot_identification.processing.plausibility import (
+    check_positions, check_velocities, compare_rates, find_idle, SMALLEST_MOTION,
+)
+from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
+from robot_identification.processing.rotor_side import follow_rotors, RotorSide
+from robot_identification.processing.smoothing import (
+    Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples, smooth_kinematics,
+)
+from robot_identification.processing.time_repair import (
+    find_duplicates, find_segments, GAP_PERIODS, longest_bridged, order_by_time, sampling_period,
+)
+from robot_identification.recording import Recording
+
+MINIMUM_SAMPLES = 50
+MAXIMUM_NAN_SHARE = 0.01
+# No position, velocity, current or torque of a joint is larger [SI]: it is a damaged value, and
+# products of such ones are beyond a double.
+LARGEST_VALUE = 1.0e11
+# Gaps that are named one by one.
+MOST_NAMED_GAPS = 10
+
+
+def describe_damage(recording: Recording) -> tuple[str, ...]:
+    """Return what a reader should know of a bag that could not be read whole."""
+    damage = recording.completeness
+    text = damage.describe()
+    return (f'{recording.source}: {text} ({damage.cause})',) if text else ()
+
+
+def process(
+    recording: Recording,
+    kinematic_filter: KinematicFilter,
+    effort_unit: str,
+    *,
+    start: float | None = None,
+    stop: float | None = None,
+    robot: RobotModel | None = None,
+    delay: float = 0.0,
+    keep_slowed: bool = False,
+    rotor_side: bool = True,
+) -> Dataset:
+    """
+    Make a dataset of a recording.
+
+    Parameters
+    ----------
+    recording : Recording
+        Raw joint states; its arrays may be files (numpy.memmap).
+    kinematic_filter : KinematicFilter
+        Smoothing of velocity and acceleration.
+    effort_unit : {'A', 'Nm'}
+        Unit of the recorded effort.
+    start, stop : float, optional
+        Window in seconds after the first joint state. Kinematics before `start` run through the
+        filter, effort there is not read; nothing after `stop` is.
+    robot : RobotModel, optional
+        The arm; with it positions and effort are compared with what it can do, and the delay of
+        the effort is found.
+    delay : float
+        Time by which effort lags behind position [s]: kinematics are taken that much before the
+        stamp. The effort itself is never shifted.
+    keep_slowed : bool
+        Keep what was executed at reduced speed scaling.
+    rotor_side : bool
+        Use the positions of the rotors where a second encoder recorded them.
+
+    Raises
+    ------
+    DataError
+        If the effort is absent or zero, more than 1 % of the samples is not finite, too few
+        samples remain, or units, signs or names of the kinematics are certainly wrong.
+
+    """
+    if not abs(delay) <= LONGEST_DELAY:
+        raise DataError(f'a delay of {delay:g} s is not plausible: at most {LONGEST_DELAY:g} s')
+    found = _Findings([*describe_damage(recording), *recording.notes])
+    table = _read_table(recording, start, stop, found)
+    duplicate = find_duplicates(
+        table.stamps, table.branch,
+        (table.q, *(() if table.dq is None else (table.dq,)), table.effort), table.in_window,
+    )
+    samples, gaps = _find_structure(recording, table, duplicate, found)
+    is_series = kinematic_filter.kind == 'fourier'
+    kinematics = smooth_kinematics(
+        samples, KinematicFilter() if is_series else kinematic_filter, delay
+    )
+    _count_short_parts(samples, kinematics, recording, found)
+    _check_kinematics(recording, table, kinematics, robot, found)
+    excluded = np.zeros(len(table.stamps), dtype=bool)
+    for exclusion in find_exclusions(recording.channels, table.stamps):
+        if keep_slowed and exclusion.is_slowed:
+            continue
+        rows = exclusion.rows & kinematics.usable & table.in_window & ~excluded
+        excluded |= rows
+        if rows.any():
+            found.excluded[exclusion.reason] = int(np.count_nonzero(rows))
+            found.notes.append(exclusion.note)
+    scored = kinematics.usable & table.in_window & ~excluded
+    fitted = scored & ~duplicate & _between(kinematics.moving)
+    _check_remaining(recording, scored, found)
+    resting = int(np.count_nonzero(scored & ~duplicate & ~fitted))
+    if resting:
+        found.excluded['at rest before or after all motion (scored, not fitted)'] = resting
+    noise: Mapping[str, FloatArray] = {}
+    if is_series:
+        periodic = follow_period(
+            samples, table.effort, kinematics, fitted, kinematic_filter, delay
+        )
+        noise = periodic.noise
+        found.notes += periodic.notes
+    rotors = RotorSide(None, scored)
+    if rotor_side:
+        rotors = follow_rotors(
+            recording, samples, kinematics, table.effort, fitted, kinematic_filter, delay,
+            clock_was_set=bool(table.branch[-1]),
+        )
+        found.notes += rotors.notes
+    without = int(np.count_nonzero(fitted & ~rotors.known))
+    if without:
+        found.excluded['without a rotor position (scored, not fitted)'] = without
+        fitted &= rotors.known
+    found_delay = None
+    if robot is not None:
+        found_delay = find_delay(robot, samples, table.effort, fitted, delay)
+        if found_delay is not None and found_delay.is_significant:
+            found.notes.append(found_delay.describe(delay))
+    temperature, note = joint_temperatures(recording.channels, table.stamps, table.q.shape[1])
+    found.notes += [note] if note else []
+    dataset = Dataset(
+        source=recording.source,
+        joint_names=recording.joint_names,
+        stamps=table.stamps,
+        motion=Motion(
+            kinematics.q, kinematics.dq, kinematics.ddq, temperature,
+            rotor=rotors.motion,
+            starts=tuple(segment.start for segment in samples.segments),
+        ),
+        effort=table.effort_in_window(),
+        effort_unit=effort_unit,
+        scored=scored,
+        fitted=fitted,
+        segments=kinematics.kept,
+        excluded=found.excluded,
+        rate=1.0 / samples.period,
+        notes=tuple(found.notes),
+        gaps=gaps,
+        delay=delay,
+        found_delay=found_delay,
+        noise=noise,
+    )
+    doubts = find_stale_effort(dataset)
+    if robot is not None:
+        doubts += check_effort(dataset, robot)
+    return replace(dataset, notes=(*dataset.notes, *doubts))
+
+
+@dataclass
+class _Findings:
+    """What is said about the data, as it is found."""
+
+    notes: list[str]
+    excluded: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Usable rows in the order of time; `dq` is None where all of it is derived."""
+
+    stamps: FloatArray
+    branch: IntegerArray
+    q: FloatArray
+    dq: FloatArray | None
+    derived: BoolArray
+    effort: FloatArray
+    in_window: BoolArray
+    travel: tuple[FloatArray, FloatArray]
+
+    def effort_in_window(self) -> FloatArray:
+        """Return the effort, NaN before the window; itself where all is in the window."""
+        before = int(np.count_nonzero(~self.in_window))
+        if not before:
+            return self.effort
+        effort = allocate(self.effort.shape)
+        effort[:before] = np.nan
+        for block in row_blocks(len(effort) - before):
+            rows = slice(before + block.start, before + block.stop)
+            effort[rows] = self.effort[rows]
+            release(self.effort)
+            release(effort)
+        return effort
+
+
+def _read_table(
+    recording: Recording, start: float | None, stop: float | None, found: _Findings
+) -> _Table:
+    """Order, cut and check the rows of a recording."""
+    if recording.stamps_from == 'log':
+        found.notes.append(
+            'header stamps are absent or broken: the time of recording was used instead'
+        )
+    timeline = order_by_time(recording.stamps)
+    found.notes += timeline.notes()
+    count = len(timeline.stamps) if stop is None else int(np.searchsorted(timeline.stamps, stop))
+    stamps = timeline.stamps[:count]
+    in_window = stamps >= (-np.inf if start is None else start)
+    window = f'between {start or 0.0:g} s and {"the end" if stop is None else f"{stop:g} s"}'
+    if not in_window.any():
+        raise DataError(
+            f'{recording.source} has no joint state on {recording.topic} {window}: change '
+            '--start/--stop'
+        )
+    order: slice | IntegerArray = slice(0, count)
+    if timeline.order is not None:
+        order = timeline.order[:count]
+    contents = _survey_contents(recording, order, in_window)
+    contents.check_effort(recording)
+    derived = contents.derived_velocities(recording, found)
+    finite = contents.finite_q & np.all(contents.finite_dq | derived, axis=1)
+    finite &= contents.finite_effort | ~in_window
+    _check_finite(recording, finite, found)
+    if np.count_nonzero(finite & in_window) < MINIMUM_SAMPLES:
+        raise DataError(
+            f'{recording.source}: {np.count_nonzero(finite & in_window)} usable joint states on '
+            f'{recording.topic} {window}, at least {MINIMUM_SAMPLES} are needed: record longer, '
+            'or widen --start/--stop'
+        )
+    rows: Rows = order
+    if not finite.all():
+        rows = np.flatnonzero(finite) if isinstance(order, slice) else order[finite]
+        stamps, in_window = stamps[finite], in_window[finite]
+    return _Table(
+        stamps=stamps,
+        branch=timeline.branch[:count][finite],
+        q=take_rows(recording.q, rows),
+        dq=None if derived.all() else take_rows(recording.dq, rows),
+        derived=derived,
+        effort=take_rows(recording.effort, rows),
+        in_window=in_window,
+        travel=(contents.lowest, contents.highest),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Contents:
+    """What the columns of a recording hold, by row or by joint."""
+
+    finite_q: BoolArray
+    finite_dq: BoolArray
+    finite_effort: BoolArray
+    has_effort: bool
+    has_nonzero_effort: bool
+    lowest: FloatArray
+    highest: FloatArray
+    slowest: FloatArray
+    fastest: FloatArray
+
+    def check_effort(self, recording: Recording) -> None:
+        where = f'{recording.source}: effort on {recording.topic}'
+        if not self.has_effort:
+            raise DataError(
+                f'{where} is absent (not one value): record a driver that fills it, or name '
+                'another topic with --topic'
+            )
+        if not self.has_nonzero_effort:
+            raise DataError(
+                f'{where} is zero throughout: mock hardware and older Gazebo bridges publish '
+                'that; there is nothing to identify from'
+            )
+
+    def derived_velocities(self, recording: Recording, found: _Findings) -> BoolArray:
+        """Return the joints whose velocity cannot be used."""
+        absent = ~self.finite_dq.any(axis=0)
+        constant = (self.slowest == self.fastest) & (
+            self.highest - self.lowest > SMALLEST_MOTION
+        )
+        names = np.array(recording.joint_names)
+        if absent.all():
+            found.notes.append(
+                'velocity was not recorded: it is differentiated from position'
+            )
+        elif absent.any():
+            found.notes.append(
+                f'velocity of {", ".join(names[absent])} was not recorded: it is differentiated '
+                'from position'
+            )
+        for joint in np.flatnonzero(constant & ~absent):
+            found.notes.append(
+                f'velocity of {names[joint]} is {self.fastest[joint] + 0.0:g} throughout, '
+                f'although the joint moves by {self.highest[joint] - self.lowest[joint]:.3g} rad: '
+                'it is differentiated from position'
+            )
+        derived: BoolArray = absent | constant
+        return derived
+
+
+def _are_finite(values: FloatArray) -> BoolArray:
+    """Return which numbers are finite, and not so large that they cannot be measured."""
+    finite: BoolArray = np.abs(values) < LARGEST_VALUE
+    return finite
+
+
+def _survey_contents(recording: Recording, order: Rows, in_window: BoolArray) -> _Contents:
+    """Look at every column once, block by block."""
+    n, N = recording.q.shape[1], len(in_window)
+    finite_q, finite_effort = np.empty(N, dtype=bool), np.empty(N, dtype=bool)
+    finite_dq = np.empty((N, n), dtype=bool)
+    lowest, highest = np.full(n, np.inf), np.full(n, -np.inf)
+    slowest, fastest = np.full(n, np.inf), np.full(n, -np.inf)
+    has_effort = has_nonzero = False
+    for block in row_blocks(N):
+        q, dq, effort = (
+            block_of(values, order, block)
+            for values in (recording.q, recording.dq, recording.effort)
+        )
+        finite_q[block] = np.all(_are_finite(q), axis=1)
+        finite_dq[block] = _are_finite(dq)
+        finite_effort[block] = np.all(_are_finite(effort), axis=1)
+        for values, low, high in ((q, lowest, highest), (dq, slowest, fastest)):
+            known = _are_finite(values)
+            np.minimum(low, np.where(known, values, np.inf).min(axis=0), out=low)
+            np.maximum(high, np.where(known, values, -np.inf).max(axis=0), out=high)
+        read = effort[in_window[block]]
+        has_effort |= bool(_are_finite(read).any())
+        has_nonzero |= bool(np.nan_to_num(read).any())
+        for values in (recording.q, recording.dq, recording.effort):
+            release(values)
+    return _Contents(
+        finite_q, finite_dq, finite_effort, has_effort, has_nonzero, lowest, highest, slowest,
+        fastest,
+    )
+
+
+def _check_finite(recording: Recording, finite: BoolArray, found: _Findings) -> None:
+    unusable = int(np.count_nonzero(~finite))
+    share = unusable / max(len(finite), 1)
+    if share > MAXIMUM_NAN_SHARE:
+        raise DataError(
+            f'{recording.source}: {share:.1%} of the joint states on {recording.topic} are not '
+            f'finite, more than the {MAXIMUM_NAN_SHARE:.0%} accepted (values beyond '
+            f'{LARGEST_VALUE:.0e} are counted as such): find out what the driver published, or '
+            'cut the part out with --start/--stop'
+        )
+    if unusable:
+        found.excluded['not finite'] = unusable
+
+
+def _find_structure(
+    recording: Recording, table: _Table, duplicate: BoolArray, found: _Findings
+) -> tuple[Samples, tuple[Gap, ...]]:
+    """Find out what is new, at which rate, and where the gaps are."""
+    if duplicate.any():
+        found.excluded['duplicate (scored, not fitted)'] = int(
+            np.count_nonzero(duplicate & table.in_window)
+        )
+    fresh = np.flatnonzero(~duplicate)
+    if len(fresh) < MINIMUM_SEGMENT_SAMPLES:
+        raise DataError(
+            f'{recording.source}: {len(fresh)} of {len(table.stamps)} joint states on '
+            f'{recording.topic} are new, all others repeat a stamp or all values: the driver or '
+            'its clock stood still'
+        )
+    times = table.stamps[fresh]
+    period = sampling_period(times)
+    longest = longest_bridged(times, period)
+    segments, gaps = find_segments(table.stamps, table.branch, fresh, longest)
+    lost = float(np.mean(np.diff(times) > 1.5 * period))
+    if longest > GAP_PERIODS * period:
+        found.notes.append(
+            f'{lost:.1%} of the joint states are followed by missing ones, at random: pauses of '
+            f'up to {longest * 1e3:.0f} ms were interpolated'
+        )
+    if gaps:
+        found.notes.append(_describe_gaps(gaps, longest))
+    samples = Samples(
+        table.stamps, table.q, table.dq, table.derived, fresh, segments, period
+    )
+    return samples, gaps
+
+
+def _describe_gaps(gaps: tuple[Gap, ...], longest: float) -> str:
+    """Return a table of the gaps in words, the longest ones first where they are many."""
+    named = sorted(sorted(gaps, key=lambda gap: -gap.duration)[:MOST_NAMED_GAPS],
+                   key=lambda gap: gap.start)
+    listed = ', '.join(f'{gap.duration:.3f} s after {gap.start:.3f} s' for gap in named)
+    more = len(gaps) - len(named)
+    return (
+        f'{len(gaps)} gap{"s" if len(gaps) > 1 else ""} of more than {longest * 1e3:.0f} ms, '
+        f'across which nothing is filtered: {listed}'
+        + (f', and {more} shorter ones' if more else '')
+    )
+
+
+def _count_short_parts(
+    samples: Samples, kinematics: Kinematics, recording: Recording, found: _Findings
+) -> None:
+    short = int(np.count_nonzero(~kinematics.usable))
+    if short:
+        found.excluded['in a part between gaps too short to filter'] = short
+    if not kinematics.kept:
+        raise DataError(
+            f'{recording.source}: none of the {len(samples.segments)} parts between gaps on '
+            f'{recording.topic} has {MINIMUM_SEGMENT_SAMPLES} joint states: too many are lost, '
+            'record again'
+        )
+
+
+def _check_kinematics(
+    recording: Recording,
+    table: _Table,
+    kinematics: Kinematics,
+    robot: RobotModel | None,
+    found: _Findings,
+) -> None:
+    """Refuse wrong units, signs and names; note what is doubtful."""
+    where = f'{recording.source}, {recording.topic}'
+    lowest, highest = table.travel
+    moved = highest - lowest > SMALLEST_MOTION
+    agreement = compare_rates(kinematics.position_rate, kinematics.velocity)
+    found.notes += check_velocities(
+        where, recording.joint_names, agreement, moved & ~table.derived
+    )
+    if robot is not None:
+        found.notes += check_positions(where, robot, lowest, highest)
+    found.notes += find_idle(recording.joint_names, highest - lowest)
+
+
+def _check_remaining(recording: Recording, scored: BoolArray, found: _Findings) -> None:
+    if not scored.any():
+        reasons = '; '.join(f'{count} {reason}' for reason, count in found.excluded.items())
+        raise DataError(
+            f'{recording.source}: no joint state on {recording.topic} is left ({reasons}): '
+            'record again at full speed, or change --start/--stop'
+        )
+
+
+def _between(moving: BoolArray) -> BoolArray:
+    """Return the samples between the first and the last one at which any joint moves."""
+    rows = np.flatnonzero(moving)
+    between = np.zeros(len(moving), dtype=bool)
+    if rows.size:
+        between[rows[0]: rows[-1] + 1] = True
+    return between

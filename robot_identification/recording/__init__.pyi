@@ -1,0 +1,18 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .bag import (
+    find_joint_names as find_joint_names, LARGEST_DISORDER as LARGEST_DISORDER,
+    read_recording as read_recording,
+)
+from .bag_files import data_hashes as data_hashes
+from .bag_metadata import METADATA_FILE as METADATA_FILE, read_metadata as read_metadata
+from .bag_writer import BagWriter as BagWriter, new_bag as new_bag, OfferedQos as OfferedQos
+from .joint_states import JOINT_STATE as JOINT_STATE
+from .raw_bag import Damage as Damage
+from .recording import Channel as Channel, Recording as Recording, ROTOR_CHANNEL as ROTOR_CHANNEL
+from .rosbags_backend import rosbags_library as rosbags_library
+from .simulated_run import (
+    simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,
+    write_simulated_bag as write_simulated_bag,
+)

@@ -1,0 +1,313 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Read bags: rosbag2 files, whole or damaged, and tables.
+
+Nothing but our own errors comes out of here. What can be read of a damaged bag is read, and its
+recording says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import BagError, UsageError
+from robot_identification.model import JointEncoders, plain_encoders
+from robot_identification.recording.bag_files import FileBackend
+from robot_identification.recording.bag_writer import BagWriter, write_joint_states
+from robot_identification.recording.cdr import group_by_layout
+from robot_identification.recording.channels import make_channel_tables
+from robot_identification.recording.joint_states import (
+    DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, JointColumns, JointTable,
+    quantities_of,
+)
+from robot_identification.recording.raw_bag import BagBackend, Damage, OpenBag
+from robot_identification.recording.recording import (
+    Channel, Completeness, Recording, ROTOR_CHANNEL,
+)
+from robot_identification.recording.rosbags_backend import JointStateMessage, RosbagsBackend
+from robot_identification.recording.tables import is_table, read_table, table_joint_names
+
+__all__ = [
+    'JOINT_STATE',
+    'BagBackend',
+    'BagWriter',
+    'FileBackend',
+    'JointStateMessage',
+    'RosbagsBackend',
+    'find_joint_names',
+    'find_joint_state_topic',
+    'read_recording',
+    'write_joint_states',
+]
+
+# Messages of one publisher may overtake each other by this much [ns]; a clock jumps by more.
+LARGEST_DISORDER = 1_000_000_000
+
+IntegerTimes = NDArray[np.int64]
+
+
+def find_joint_state_topic(
+    path: Path, topic: str | None, backend: BagBackend | None = None
+) -> str:
+    """
+    Return the joint-state topic of a bag.
+
+    Parameters
+    ----------
+    path : Path
+        The bag.
+    topic : str, optional
+        The topic asked for; by default /joint_states, or the only joint-state topic there is, or
+        the only one of type DynamicJointState.
+    backend : BagBackend, optional
+        By default our own, which reads damaged bags, too.
+
+    Raises
+    ------
+    UsageError
+        If there is no such bag.
+    BagError
+        If the bag is empty or has no such topic of joint states.
+
+    """
+    with (backend or FileBackend()).open_bag(path) as bag:
+        return _choose_topic(bag, path, topic)
+
+
+def find_joint_names(path: Path, *, topic: str | None = None) -> tuple[str, ...]:
+    """
+    Return the names of all joints in the first joint state of a bag or table.
+
+    Parameters
+    ----------
+    path, topic
+        As for `read_recording`.
+
+    Raises
+    ------
+    UsageError
+        If there is no such bag.
+    BagError
+        If it cannot be read or has no joint states.
+
+    """
+    if is_table(path):
+        return table_joint_names(path)
+    with FileBackend().open_bag(path) as bag:
+        chosen = _choose_topic(bag, path, topic)
+        walk, damage = JOINT_STATE_WALKS[bag.topics[chosen].kind], None
+        with suppress(Damage):
+            for block in bag.blocks([chosen]):
+                groups, damage = group_by_layout(block.payloads[:1], walk)
+                if groups:
+                    return groups[0].fields.names
+                break
+        raise BagError(f'{path}: no message on {chosen} can be read: {damage or _cause(bag)}')
+
+
+def _choose_topic(bag: OpenBag, path: Path, topic: str | None) -> str:
+    topics = bag.topics
+    if not any(found.count for found in topics.values()):
+        raise BagError(f'{path} holds no message: the recording is empty{_cause(bag)}')
+    candidates = [
+        name for name, found in topics.items()
+        if found.kind == JOINT_STATE and (name == topic or not is_of_rotors(name))
+    ]
+    others = [name for name, found in topics.items() if found.kind == DYNAMIC_JOINT_STATE]
+    chosen = topic or ('/joint_states' if '/joint_states' in candidates else None)
+    if chosen is None and len(candidates or others) == 1:
+        chosen = (candidates or others)[0]
+    if chosen not in (*candidates, *others):
+        listing = ', '.join(f'{name} ({found.kind})' for name, found in sorted(topics.items()))
+        wanted = f'no topic {chosen} of joint states' if chosen else 'no topic of joint states'
+        raise BagError(
+            f'{path} has {wanted}; it has {listing}: name one with --topic{_cause(bag)}'
+        )
+    if not topics[chosen].count:
+        raise BagError(f'{path}: the topic {chosen} holds no message{_cause(bag)}')
+    return chosen
+
+
+def _cause(bag: OpenBag) -> str:
+    """Return in words what is wrong with a bag, to put at the end of an error."""
+    try:
+        for _ in bag.blocks(()):
+            pass
+    except Damage as damage:
+        return f' (it is damaged: {damage})'
+    return ''
+
+
+def read_recording(
+    path: Path,
+    joint_names: Sequence[str],
+    *,
+    topic: str | None = None,
+    names: Mapping[str, str] | None = None,
+    encoders: JointEncoders | None = None,
+    backend: BagBackend | None = None,
+    csv_mapping: Path | None = None,
+) -> Recording:
+    """
+    Read the joint states of a bag, every message by joint name, and what was recorded besides.
+
+    Of a damaged bag the part before the damage is read.
+
+    Parameters
+    ----------
+    path : Path
+        A rosbag2 folder, its .mcap or .db3 file, or a table ending in .csv.
+    joint_names : sequence of str
+        Model names of the n joints, kinematic order.
+    topic : str, optional
+        By default /joint_states, or the only joint-state topic there is.
+    names : mapping, optional
+        Model name by bag name, where they differ. A prefix that all of the bag's names have in
+        common is found without.
+    encoders : JointEncoders, optional
+        How the driver's readings relate to the model; by default they are the model's.
+    backend : BagBackend, optional
+        By default our own.
+    csv_mapping : Path, optional
+        What the columns of a table are, see `robot_identification.recording.tables`; by default
+        the file beside it, `<table>.yaml`.
+
+    Raises
+    ------
+    UsageError
+        If there is no such bag, or a mapping is given for a bag that is no table.
+    BagError
+        If it cannot be read or has no joint states.
+    DataError
+        If joints are missing from it.
+
+    """
+    encoders = plain_encoders(len(joint_names)) if encoders is None else encoders
+    if is_table(path):
+        return read_table(path, joint_names, names or {}, encoders, csv_mapping)
+    if csv_mapping is not None:
+        raise UsageError(f'{csv_mapping} is for tables, and {path} does not end in .csv')
+    with (backend or FileBackend()).open_bag(path) as bag:
+        return _Reading(bag, path, joint_names, topic, names or {}, encoders).run()
+
+
+class _Reading:
+    """One pass over a bag: blocks in, recording out."""
+
+    def __init__(
+        self,
+        bag: OpenBag,
+        path: Path,
+        joint_names: Sequence[str],
+        topic: str | None,
+        names: Mapping[str, str],
+        encoders: JointEncoders,
+    ) -> None:
+        self._bag = bag
+        self._path = path
+        self._joint_names = tuple(joint_names)
+        self._topic = _choose_topic(bag, path, topic)
+        self._columns = JointColumns(str(path), joint_names, names)
+        kind = bag.topics[self._topic].kind
+        self._joints = JointTable(kind, self._columns, encoders, quantities_of(kind))
+        self._channels, self._notes = make_channel_tables(
+            bag.topics, self._topic, JointColumns(str(path), joint_names, names), encoders
+        )
+
+    def run(self) -> Recording:
+        damage = self._read_blocks()
+        log_times, stamps, values = self._joints.finish()
+        if not len(stamps):
+            if damage is not None:
+                raise BagError(
+                    f'{self._path}: no message on {self._topic} can be read: {damage}'
+                )
+            self._columns.check_found()
+        times, stamps_from = (log_times, 'log') if _are_broken(stamps) else (stamps, 'header')
+        recording = Recording(
+            source=str(self._path),
+            topic=self._topic,
+            joint_names=self._joint_names,
+            stamps=(times - times[0]) * 1e-9,
+            q=values['position'],
+            dq=values['velocity'],
+            effort=values['effort'],
+            start=int(times[0]),
+            stamps_from=stamps_from,
+            metadata=self._bag.metadata,
+            channels=self._make_channels(log_times, times, stamps_from, values),
+            notes=self._make_notes(),
+        )
+        expected, duration = self._bag.expected, recording.duration
+        return replace(recording, completeness=(
+            Completeness('complete', duration, expected)
+            if damage is None
+            else Completeness('recovered', duration, expected, str(damage))
+        ))
+
+    def _read_blocks(self) -> Damage | None:
+        try:
+            for block in self._bag.blocks({self._topic, *self._channels}):
+                if block.topic == self._topic:
+                    self._joints.add(block)
+                else:
+                    self._channels[block.topic].add(block)
+        except Damage as damage:
+            return damage
+        return None
+
+    def _make_channels(
+        self,
+        log_times: IntegerTimes,
+        times: IntegerTimes,
+        stamps_from: str,
+        values: Mapping[str, FloatArray],
+    ) -> dict[str, Channel]:
+        """
+        Return the channels in the time base of the rows.
+
+        Where that is the header stamps, messages without get the usual difference between both.
+        """
+        offsets = times - log_times
+        offset = int(np.partition(offsets, len(offsets) // 2)[len(offsets) // 2])
+        has_stamps = stamps_from == 'header'
+        channels = {}
+        for table in self._channels.values():
+            for channel, found in table.finish().items():
+                when = (
+                    found.stamps
+                    if has_stamps and found.stamps is not None and not _are_broken(found.stamps)
+                    else found.log_times + offset
+                )
+                if len(when):
+                    channels[channel] = Channel((when - times[0]) * 1e-9, found.values)
+        for channel in ('temperature', ROTOR_CHANNEL):
+            if channel in self._joints.seen:
+                channels[channel] = Channel((times - times[0]) * 1e-9, values[channel])
+        return channels
+
+    def _make_notes(self) -> tuple[str, ...]:
+        tables = self._channels.values()
+        return (*self._columns.notes, *self._notes, *(n for table in tables for n in table.notes))
+
+
+def _are_broken(stamps: IntegerTimes) -> bool:
+    """
+    Return whether header stamps, shape (N,) [ns], cannot serve as the time base.
+
+    A stamp of zero means that nobody set it, but a simulated clock may start there. Neighbours
+    may come out of order; a clock that was set back by more than that, or stands still, is broken.
+    """
+    absent = np.count_nonzero(stamps == 0) > 1
+    steps = np.diff(stamps)
+    still = steps.size > 0 and np.count_nonzero(steps == 0) > 0.5 * steps.size
+    set_back = steps.size > 0 and steps.min() < -LARGEST_DISORDER
+    return bool(absent or still or set_back)

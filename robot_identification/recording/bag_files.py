@@ -1,0 +1,262 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Bags on the disk: a folder with metadata.yaml or without, split or not, or a single file.
+
+What a file is, its first bytes say: neither its name nor metadata.yaml is needed for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, ExitStack
+from pathlib import Path
+import re
+import tempfile
+
+from robot_identification.arrays import folder as storage_folder
+from robot_identification.errors import BagError, UsageError
+from robot_identification.files import file_sha256
+from robot_identification.recording.bag_metadata import BagMetadata, METADATA_FILE, read_metadata
+from robot_identification.recording.compression import unpack_file, ZSTD_MAGIC
+from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC, McapFile
+from robot_identification.recording.raw_bag import Damage, RawBlock, Topic
+from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC, SqliteFile
+
+SUFFIXES = ('.mcap', '.db3', '.mcap.zstd', '.db3.zstd')
+
+BagFile = McapFile | SqliteFile
+
+
+class FileBackend:
+    """Bags read from their files by this package, whole ones and damaged ones alike."""
+
+    @contextmanager
+    def open_bag(self, path: Path) -> Iterator[BagFiles]:
+        """
+        Open a bag to be read.
+
+        Raises
+        ------
+        UsageError
+            If there is no such bag.
+        BagError
+            If nothing in it can be read.
+
+        """
+        with ExitStack() as stack:
+            try:
+                files = BagFiles(path, stack)
+            except OSError as error:
+                raise BagError(f'{path} cannot be read: {error.strerror}') from error
+            yield files
+
+
+class BagFiles:
+    """
+    The files of a folder in natural order, or a single one.
+
+    Parameters
+    ----------
+    path : Path
+        Folder or file.
+    stack : ExitStack
+        Removes temporary files.
+
+    Attributes
+    ----------
+    topics : dict of str to Topic
+        What is in all files together.
+
+    Raises
+    ------
+    UsageError
+        If there is no such bag.
+    BagError
+        If nothing in it can be read.
+
+    """
+
+    def __init__(self, path: Path, stack: ExitStack) -> None:
+        if not path.exists():
+            raise UsageError(f'no such bag: {path}')
+        self._path = path
+        self._problems: list[str] = []
+        self._metadata = self._read_metadata()
+        self._paths = self._find_files()
+        self._files: list[BagFile] = []
+        # What is wrong with the first file that cannot be opened.
+        self._damage: Damage | None = None
+        for file in self._paths:
+            try:
+                self._files.append(_open_file(file, stack))
+            except Damage as damage:
+                self._damage = damage
+                break
+        if not self._files:
+            raise BagError(
+                f'{path} cannot be read as a rosbag2 bag: {self._describe(0, self._damage)}'
+            )
+        self.topics: dict[str, Topic] = {}
+        for opened in self._files:
+            for name, topic in opened.topics.items():
+                known = self.topics.get(name, Topic(topic.kind, 0))
+                self.topics[name] = Topic(known.kind, known.count + topic.count)
+        self._check_storage()
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What the recorder noted; metadata.yaml wins over the copies in the files."""
+        found: dict[str, str] = {}
+        for opened in self._files:
+            found |= opened.custom_data
+        return found | dict(self._metadata.custom_data if self._metadata else {})
+
+    @property
+    def expected(self) -> float | None:
+        """How long it is by metadata.yaml or by the statistics of every file [s]."""
+        if self._metadata is not None:
+            return self._metadata.duration
+        spans = [span for opened in self._files if (span := opened.span) is not None]
+        if len(spans) < len(self._paths):
+            return None
+        return 1e-9 * (max(end for _, end in spans) - min(start for start, _ in spans))
+
+    def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
+        """
+        Yield the messages of some topics in the order of the files.
+
+        Raises
+        ------
+        Damage
+            After the last block that is good, if anything is wrong with the bag.
+
+        """
+        counts = dict.fromkeys(topics, 0)
+        number, damage = len(self._files), self._damage
+        for index, opened in enumerate(self._files):
+            try:
+                for block in opened.blocks(topics):
+                    counts[block.topic] += len(block)
+                    yield block
+            except Damage as caught:
+                number, damage = index, caught
+                break
+        problems = list(self._problems)
+        if damage is not None:
+            problems.append(self._describe(number, damage))
+        elif self._metadata is not None:
+            expected = self._metadata.counts
+            problems += [
+                f'{METADATA_FILE} counts {expected.get(topic, 0)} messages on {topic}, and there '
+                f'are {count}'
+                for topic, count in counts.items() if count != expected.get(topic, 0)
+            ]
+        if problems:
+            raise Damage('; '.join(problems))
+
+    def _describe(self, number: int, damage: Damage | None) -> str:
+        """Return in words what is wrong with one of the files, and what that means for others."""
+        file, left = self._paths[number], len(self._paths) - number - 1
+        name = f'{file.name}: ' if file != self._path else ''
+        after = f'; not read after it: {left} more, name them by themselves' if left else ''
+        return f'{name}{damage}{after}'
+
+    def _read_metadata(self) -> BagMetadata | None:
+        if not (self._path.is_dir() and (self._path / METADATA_FILE).is_file()):
+            return None
+        try:
+            return read_metadata(self._path / METADATA_FILE)
+        except Damage as damage:
+            self._problems.append(str(damage))
+            return None
+
+    def _find_files(self) -> list[Path]:
+        """Return the files that metadata.yaml names, else all that are there in natural order."""
+        path = self._path
+        if not path.is_dir():
+            if not path.is_file():
+                raise BagError(f'{path} is neither a folder nor a regular file: name a bag')
+            return [path]
+        present = sorted(
+            (file for file in path.iterdir()
+             if file.name.endswith(SUFFIXES) and not file.name.startswith('.')),
+            key=_natural_order,
+        )
+        irregular = [file for file in present if not file.is_file()]
+        if irregular:
+            raise BagError(f'{irregular[0]} is not a regular file: move it away')
+        if not present:
+            raise BagError(
+                f'{path} is not a rosbag2 bag: no {METADATA_FILE} and no file ending in '
+                f'{", ".join(SUFFIXES)} in it'
+            )
+        if self._metadata is None:
+            if not self._problems:
+                self._problems.append(f'no {METADATA_FILE}: the recorder was killed')
+            return present
+        listed = [path / name for name in self._metadata.files]
+        missing = [file.name for file in listed if file not in present]
+        if not missing and listed:
+            return listed
+        self._problems.append(
+            f'{METADATA_FILE} names {", ".join(missing) or "no file"}, and there is '
+            f'{", ".join(file.name for file in present)}'
+        )
+        return present
+
+    def _check_storage(self) -> None:
+        stored = {opened.storage for opened in self._files}
+        if self._metadata is not None and stored != {self._metadata.storage}:
+            self._problems.append(
+                f'{METADATA_FILE} says {self._metadata.storage!r:.40}, and the files are '
+                f'{" and ".join(sorted(stored))}'
+            )
+
+
+def data_hashes(path: Path) -> tuple[str, ...]:
+    """
+    Return the SHA-256 of each file that holds messages of a bag, sorted.
+
+    Names of files and folders, and what metadata.yaml says of them, make no difference. A folder
+    without such a file, and a table, count with all that they are.
+    """
+    if not path.is_dir():
+        return (file_sha256(path),)
+    files = [file for file in path.iterdir() if file.is_file() and file.name.endswith(SUFFIXES)]
+    return tuple(sorted(map(file_sha256, files))) or (file_sha256(path),)
+
+
+def _natural_order(path: Path) -> list[tuple[int, str]]:
+    """Return a key that puts bag_2 before bag_10."""
+    return [
+        (int(part), '') if part.isdecimal() else (0, part)
+        for part in re.split(r'([0-9]+)', path.name)
+    ]
+
+
+def _open_file(path: Path, stack: ExitStack) -> BagFile:
+    """Open a file as what it begins as."""
+    with path.open('rb') as stream:
+        magic = stream.read(len(SQLITE_MAGIC))
+    if not magic:
+        raise Damage('it is an empty file: the recording was never written')
+    if magic.startswith(ZSTD_MAGIC):
+        return _open_packed(path, stack)
+    if magic == SQLITE_MAGIC:
+        return SqliteFile(path, stack)
+    if magic.startswith(MCAP_MAGIC):
+        return McapFile(path)
+    raise Damage('it begins neither as an MCAP nor as a sqlite3 file does')
+
+
+def _open_packed(path: Path, stack: ExitStack) -> BagFile:
+    """Open a file that was compressed as a whole."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(dir=storage_folder()))
+    unpacked = Path(folder) / path.stem
+    with path.open('rb') as source, unpacked.open('wb') as target:
+        problem = unpack_file(source, target)
+    if unpacked.stat().st_size == 0 or (problem and unpacked.suffix == '.zstd'):
+        raise Damage(problem or 'it is empty')
+    return _open_file(unpacked, stack)

@@ -1,0 +1,550 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Write rosbag2 bags in MCAP, message by message or samples as joint states.
+
+Chunks are whole records in the file as soon as they are written, and the custom data stand at its
+front, so that a file whose writer was killed is good up to its last chunk.
+
+Format: https://mcap.dev/spec, and the metadata.yaml of rosbag2, version 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+import os
+from pathlib import Path
+import shutil
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import BagError, MissingDependencyError, UsageError
+from robot_identification.recording.bag_metadata import METADATA_FILE
+from robot_identification.recording.joint_states import JOINT_STATE
+from robot_identification.recording.rosbags_backend import rosbags_library
+import yaml
+
+# Of a bag that is not read before it is whole [bytes].
+CHUNK_SIZE = 1 << 20
+_VERSION = 9
+# rosbag2's time of the first message where there is none [ns].
+_NO_TIME = (1 << 63) - 1
+
+
+@cache
+def mcap_library() -> Any:
+    """
+    Return what we use of the mcap library.
+
+    Raises
+    ------
+    MissingDependencyError
+        If it is not installed: on a robot machine it does not come with ROS.
+
+    """
+    try:
+        from mcap import writer
+    except ImportError:
+        raise MissingDependencyError('mcap', 'writing bags', 'pip install mcap') from None
+    return SimpleNamespace(Writer=writer.Writer, none=writer.CompressionType.NONE)
+
+
+@dataclass(frozen=True)
+class OfferedQos:
+    """
+    Quality of service that a publisher offers, in rosbag2's words.
+
+    Attributes
+    ----------
+    reliability, durability, history, liveliness : str
+        As ROS names them, in small letters.
+    depth : int
+        Length of the publisher's queue, 0 where it is not known.
+    deadline, lifespan, lease : int
+        Durations [ns].
+
+    """
+
+    reliability: str = 'reliable'
+    durability: str = 'volatile'
+    history: str = 'unknown'
+    depth: int = 0
+    liveliness: str = 'automatic'
+    deadline: int = _NO_TIME
+    lifespan: int = _NO_TIME
+    lease: int = _NO_TIME
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as metadata.yaml of version 9 holds it, every key and words for enums."""
+        return {
+            'history': self.history,
+            'depth': self.depth,
+            'reliability': self.reliability,
+            'durability': self.durability,
+            'deadline': _duration(self.deadline),
+            'lifespan': _duration(self.lifespan),
+            'liveliness': self.liveliness,
+            'liveliness_lease_duration': _duration(self.lease),
+            'avoid_ros_namespace_conventions': False,
+        }
+
+
+def _duration(nanoseconds: int) -> dict[str, int]:
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    return {'sec': seconds, 'nsec': rest}
+
+
+@dataclass
+class _Topic:
+    name: str
+    kind: str
+    type_hash: str
+    qos: tuple[OfferedQos, ...]
+    channel: int
+    count: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            'topic_metadata': {
+                'name': self.name,
+                'type': self.kind,
+                'serialization_format': 'cdr',
+                'offered_qos_profiles': [qos.as_dict() for qos in self.qos],
+                'type_description_hash': self.type_hash,
+            },
+            'message_count': self.count,
+        }
+
+
+class _RecordFile:
+    """
+    A new file of whole records: one that does not fit on the disk is taken back.
+
+    The mcap library hands over whole records, and nothing is buffered here, so what is written
+    outlives the process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._stream = path.open('xb', buffering=0)
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        """Write records, all of them or none."""
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[self._stream.write(view):]
+        except OSError:
+            with suppress(OSError):
+                self._stream.truncate(self.size)
+            raise
+        self.size += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        """Return the position behind the last record."""
+        return self.size
+
+    def flush(self) -> None:
+        """Do nothing: there is no buffer."""
+
+    def close(self, sync: bool) -> None:
+        """Close it, with `sync` when the disk has it."""
+        if sync:
+            os.fsync(self._stream.fileno())
+        self._stream.close()
+
+
+class BagWriter:
+    """
+    A rosbag2 MCAP bag being written, message by message, as serialised bytes.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the bag; it must not exist.
+    metadata : mapping of str to str
+        Custom data of the bag (robot, effort unit, ...).
+    chunk_size : int
+        Bytes of messages that are collected before they are written; what is collected is lost
+        when the process is killed.
+    sync : bool
+        Whether `close` waits until the disk has everything.
+
+    Attributes
+    ----------
+    path : Path
+        Folder of the bag.
+    file : Path
+        With the messages.
+    message_count : int
+        Messages taken.
+    custom_data : dict of str to str
+        What `close` notes in the bag; may be added to until then.
+    failed : bool
+        Whether the disk refused something; nothing is written any more.
+
+    Raises
+    ------
+    UsageError
+        If `path` exists.
+    BagError
+        If it cannot be created.
+
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        metadata: Mapping[str, str],
+        *,
+        chunk_size: int = CHUNK_SIZE,
+        sync: bool = False,
+    ) -> None:
+        if path.exists():
+            raise UsageError(f'{path} exists already: name another bag')
+        rosbags_library()
+        mcap = mcap_library()
+        self.path = path
+        self.file = path / f'{path.name}.mcap'
+        self.message_count = 0
+        self.custom_data = dict(metadata)
+        self._topics: dict[str, _Topic] = {}
+        self._schemas: dict[str, int] = {}
+        self._first, self._last = _NO_TIME, 0
+        self._sync = sync
+        self.failed = False
+        try:
+            path.mkdir(parents=True)
+            self._file = _RecordFile(self.file)
+        except OSError as error:
+            raise BagError(f'{path} cannot be written: {error}') from error
+        self._writer = mcap.Writer(self._file, chunk_size=chunk_size, compression=mcap.none)
+        try:
+            self._writer.start(profile='ros2', library='robot_identification')
+            self._note_metadata()
+        except OSError as error:
+            self.discard()
+            raise BagError(f'{path} cannot be written: {error}') from error
+        self._empty = self._file.size
+
+    @property
+    def byte_count(self) -> int:
+        """Bytes in the file."""
+        return self._file.size
+
+    def add_topic(
+        self,
+        topic: str,
+        msgtype: str,
+        *,
+        definitions: Mapping[str, str] | None = None,
+        qos: Sequence[OfferedQos] = (),
+    ) -> None:
+        """
+        Declare a topic before its first message.
+
+        Parameters
+        ----------
+        topic, msgtype : str
+            Its name and its type.
+        definitions : mapping of str to str, optional
+            Text of the .msg files by type, of those that are no standard messages of ROS 2.
+        qos : sequence of OfferedQos
+            What its publishers offer.
+
+        Raises
+        ------
+        BagError
+            If the definition of its type is not known.
+
+        """
+        definition, type_hash = _definition_of(topic, msgtype, definitions or {})
+        if msgtype not in self._schemas:
+            self._schemas[msgtype] = self._writer.register_schema(
+                msgtype, 'ros2msg', definition.encode()
+            )
+        profiles = _dump([offer.as_dict() for offer in qos])
+        channel = self._writer.register_channel(
+            topic, 'cdr', self._schemas[msgtype],
+            {'offered_qos_profiles': profiles, 'topic_type_hash': type_hash},
+        )
+        self._topics[topic] = _Topic(topic, msgtype, type_hash, tuple(qos), channel)
+
+    def write(self, topic: str, log_time: int, data: bytes) -> None:
+        """
+        Write one serialised message; `log_time` in ns.
+
+        Raises
+        ------
+        BagError
+            If the disk does not take it; nothing can be written any more.
+
+        """
+        entry = self._topics[topic]
+        with self._whole_records():
+            self._writer.add_message(entry.channel, log_time, data, log_time)
+        entry.count += 1
+        self.message_count += 1
+        self._first, self._last = min(self._first, log_time), max(self._last, log_time)
+
+    def flush(self) -> None:
+        """
+        Write what is collected.
+
+        Raises
+        ------
+        BagError
+            If the disk does not take it; nothing can be written any more.
+
+        """
+        with self._whole_records():
+            self._writer.flush()
+
+    def abandon(self) -> None:
+        """Close the file and touch nothing else: what is at its place may be another program's."""
+        self._file.close(sync=False)
+
+    def discard(self) -> None:
+        """Close the file and remove the bag."""
+        self._file.close(sync=False)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def close(self) -> None:
+        """
+        Write the bag's index and metadata.yaml.
+
+        After an error of the disk the file stays as it is, good up to its last chunk; a bag
+        without any is removed.
+
+        Raises
+        ------
+        BagError
+            If the disk does not take them.
+
+        """
+        try:
+            if not self.failed:
+                self._finish()
+        finally:
+            self._file.close(sync=False)
+            if self.failed and self._file.size == self._empty:
+                self.discard()
+
+    def _finish(self) -> None:
+        with self._whole_records():
+            self._writer.flush()
+            self._note_metadata()
+            self._writer.finish()
+            self._file.close(self._sync)
+            text = _dump({'rosbag2_bagfile_information': self._information()})
+            _write_text(self.path / METADATA_FILE, text, self._sync)
+
+    @contextmanager
+    def _whole_records(self) -> Iterator[None]:
+        if self.failed:
+            raise BagError(f'{self.path} could not be written on: it ends before this')
+        try:
+            yield
+        except OSError as error:
+            self.failed = True
+            raise BagError(
+                f'{self.path} cannot be written on: {error}; what it holds up to then can be '
+                'read: make room on the disk'
+            ) from error
+
+    def _note_metadata(self) -> None:
+        """Put a copy of metadata.yaml into the file, as rosbag2 does."""
+        self._writer.add_metadata(
+            'rosbag2', {'serialized_metadata': _dump(self._information()).strip()}
+        )
+
+    def _information(self) -> dict[str, Any]:
+        name = f'{self.path.name}.mcap'
+        start = {'nanoseconds_since_epoch': self._first}
+        duration = {'nanoseconds': max(self._last - self._first, 0)}
+        return {
+            'version': _VERSION,
+            'storage_identifier': 'mcap',
+            'duration': duration,
+            'starting_time': start,
+            'message_count': self.message_count,
+            'topics_with_message_count': [topic.as_dict() for topic in self._topics.values()],
+            'compression_format': '',
+            'compression_mode': '',
+            'relative_file_paths': [name],
+            'files': [{
+                'path': name,
+                'starting_time': start,
+                'duration': duration,
+                'message_count': self.message_count,
+            }],
+            'custom_data': {
+                key: _Text(value) for key, value in self.custom_data.items()
+            } or None,
+            'ros_distro': os.environ.get('ROS_DISTRO', 'robot_identification'),
+        }
+
+
+class _Text(str):
+    """A text that looks like one to every YAML reader, a hash such as 12e34 included."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Nothing is written as a reference to what stands before it."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Dumper.add_representer(
+    _Text,
+    lambda dumper, text: dumper.represent_scalar('tag:yaml.org,2002:str', str(text), style="'"),
+)
+
+
+def _dump(content: Any) -> str:
+    return str(yaml.dump(content, Dumper=_Dumper, sort_keys=False, default_flow_style=False))
+
+
+def _write_text(path: Path, text: str, sync: bool) -> None:
+    """Write a file so that it is there whole or not at all."""
+    temporary = path.with_name(f'.{path.name}.partial')
+    try:
+        with temporary.open('x', encoding='utf-8') as stream:
+            stream.write(text)
+            stream.flush()
+            if sync:
+                os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _definition_of(topic: str, msgtype: str, definitions: Mapping[str, str]) -> tuple[str, str]:
+    """Return the definition of a type with all that it needs, and its RIHS01 hash."""
+    library = rosbags_library()
+    try:
+        types = library.types
+        if definitions:
+            types = _types_with(definitions)
+        return types.generate_msgdef(msgtype, ros_version=2)[0], types.hash_rihs01(msgtype)
+    except library.type_errors as error:
+        raise BagError(
+            f'{topic} cannot be recorded: its type {msgtype} is neither a standard message of '
+            'ROS 2 nor defined here: install the package that defines it, or leave the topic out'
+        ) from error
+
+
+def _types_with(definitions: Mapping[str, str]) -> Any:
+    """Return the standard types of ROS 2 Jazzy and others."""
+    from rosbags import typesys
+
+    types = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    for name, text in definitions.items():
+        types.register({
+            key: value for key, value in typesys.get_types_from_msg(text, name).items()
+            if key not in types.fielddefs
+        })
+    return types
+
+
+@contextmanager
+def new_bag(path: Path, metadata: Mapping[str, str]) -> Iterator[BagWriter]:
+    """
+    Write a bag whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the bag; it must not exist.
+    metadata : mapping of str to str
+        Custom data of the bag.
+
+    Raises
+    ------
+    UsageError
+        If `path` exists.
+    OSError
+        If the disk is full.
+
+    """
+    if path.exists():
+        raise UsageError(f'{path} exists already: name another bag')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f'.{path.name}.partial')
+    shutil.rmtree(partial, ignore_errors=True)
+    # The folder is renamed at the end, the file in it keeps the name it was written under.
+    writer = BagWriter(partial / path.name, metadata)
+    try:
+        try:
+            yield writer
+        finally:
+            # On a full disk, closing fails as well.
+            writer.close()
+        writer.path.replace(path)
+    except BagError as error:
+        # Nothing is left that could be read, so it is the disk's error, as of any other file.
+        if writer.failed and isinstance(error.__cause__, OSError):
+            raise error.__cause__ from None
+        raise
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def write_joint_states(
+    path: Path,
+    joint_names: Sequence[str],
+    stamps: FloatArray,
+    samples: Mapping[str, tuple[FloatArray, FloatArray, FloatArray]],
+    metadata: Mapping[str, str],
+) -> None:
+    """
+    Write a bag of joint states, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the bag; it must not exist.
+    joint_names : sequence of str
+        Names in the messages.
+    stamps : ndarray, shape (N,)
+        Header stamps [s].
+    samples : mapping
+        Position [rad], velocity [rad/s] and effort, each of shape (N, n), by topic.
+    metadata : mapping of str to str
+        Custom data of the bag.
+
+    Raises
+    ------
+    UsageError
+        If `path` exists.
+
+    """
+    types = rosbags_library().types
+    header = types.types['std_msgs/msg/Header']
+    time = types.types['builtin_interfaces/msg/Time']
+    joint_state = types.types[JOINT_STATE]
+    with new_bag(path, metadata) as writer:
+        for topic in samples:
+            writer.add_topic(topic, JOINT_STATE)
+        # The serialiser wants rows that lie in one piece.
+        rows = {
+            topic: tuple(np.ascontiguousarray(values, dtype=float) for values in arrays)
+            for topic, arrays in samples.items()
+        }
+        nanoseconds = np.round(np.asarray(stamps) * 1e9).astype(np.int64)
+        for k, stamp in enumerate(nanoseconds.tolist()):
+            seconds, rest = divmod(stamp, 1_000_000_000)
+            for topic, (q, dq, effort) in rows.items():
+                message = joint_state(
+                    header(time(seconds, rest), ''), list(joint_names), q[k], dq[k], effort[k]
+                )
+                data = types.serialize_cdr(message, JOINT_STATE)
+                writer.write(topic, stamp, bytes(data))

@@ -1,0 +1,338 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a bag holds beside the joint states: temperatures, targets of the drives, robot state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray, GrowingArray, IndexArray
+from robot_identification.errors import DataError
+from robot_identification.model import JointEncoders
+from robot_identification.recording.cdr import group_by_layout, Walker
+from robot_identification.recording.joint_states import (
+    DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JointColumns, JointTable,
+)
+from robot_identification.recording.raw_bag import RawBlock, Topic
+from robot_identification.recording.recording import ROTOR_CHANNEL
+
+# NumPy's name of the number in messages that hold nothing else, by type.
+_SCALARS = {
+    **{
+        f'{package}/msg/{name}': kind
+        for package in ('std_msgs', 'example_interfaces')
+        for name, kind in {
+            'Bool': 'u1', 'Int8': 'i1', 'UInt8': 'u1', 'Int16': 'i2', 'UInt16': 'u2',
+            'Int32': 'i4', 'UInt32': 'u4', 'Int64': 'i8', 'UInt64': 'u8', 'Float64': 'f8',
+            'Float32': 'f4',
+        }.items()
+    },
+    'ur_dashboard_msgs/msg/RobotMode': 'i1',
+    'ur_dashboard_msgs/msg/SafetyMode': 'u1',
+}
+_ARRAYS = ('std_msgs/msg/Float64MultiArray', 'example_interfaces/msg/Float64MultiArray')
+
+
+@dataclass(frozen=True)
+class Source:
+    """
+    A topic that a channel may come from.
+
+    Attributes
+    ----------
+    channel : str
+        Name of the channel.
+    ending : str
+        How the topic's name ends, after any namespace.
+    per_joint : bool
+        Whether a message holds one number for each joint, in kinematic order.
+    scale : float
+        What to multiply with.
+    signed : bool
+        Whether the sign follows the direction that the driver counts a joint in.
+
+    """
+
+    channel: str
+    ending: str
+    per_joint: bool = False
+    scale: float = 1.0
+    signed: bool = False
+
+    def fits(self, topic: str, kind: str) -> bool:
+        """Return whether a topic is one of these."""
+        kinds = _ARRAYS if self.per_joint else _SCALARS
+        return kind in kinds and f'/{topic}'.endswith(f'/{self.ending}')
+
+
+# Of several that fit, the first. The UR driver names its topics so, and so does the simulated
+# robot; the RTDE publisher and the RTDE reader name theirs after the keys of the protocol.
+SOURCES = (
+    Source('temperature', 'joint_temperatures', per_joint=True),
+    Source('target_current', 'target_current', per_joint=True, signed=True),
+    Source('target_torque', 'target_moment', per_joint=True, signed=True),
+    Source('actual_current', 'actual_current', per_joint=True, signed=True),
+    # In percent, against its documentation.
+    Source('speed_scaling', 'speed_scaling_state_broadcaster/speed_scaling', scale=0.01),
+    Source('speed_scaling', 'rtde/speed_scaling'),
+    Source('safety_mode', 'safety_mode'),
+    Source('robot_mode', 'robot_mode'),
+    Source('program_running', 'robot_program_running'),
+)
+
+
+def _common_namespace(one: str, other: str) -> int:
+    """Return how many parts two names of topics have in common from the front."""
+    pairs = zip(one.strip('/').split('/')[:-1], other.strip('/').split('/')[:-1], strict=False)
+    count = 0
+    for first, second in pairs:
+        if first != second:
+            break
+        count += 1
+    return count
+
+
+def _walk_array(walker: Walker) -> IndexArray:
+    """Walk through a Float64MultiArray, whose dimensions nobody needs."""
+    for _ in range(walker.count(12)):
+        walker.text()
+        walker.length()
+        walker.length()
+    walker.length()
+    return walker.numbers()
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """
+    What was read of a channel.
+
+    Attributes
+    ----------
+    log_times : ndarray of int, shape (M,)
+        When the messages were recorded [ns].
+    stamps : ndarray of int, shape (M,), optional
+        Header stamps [ns]; None of messages without.
+    values : ndarray, shape (M, k)
+        One column for each joint, or a single one.
+
+    """
+
+    log_times: NDArray[np.int64]
+    stamps: NDArray[np.int64] | None
+    values: FloatArray
+
+
+class ChannelTable:
+    """
+    Rows of one channel, added block by block.
+
+    Parameters
+    ----------
+    topic : str
+        Where it comes from, for notes.
+    kind : str
+        Type of its messages.
+    source : Source
+        What it is.
+    sign : ndarray, shape (n,)
+        1, or -1 where the driver counts against the model's axis.
+
+    """
+
+    def __init__(self, topic: str, kind: str, source: Source, sign: FloatArray) -> None:
+        self.channel = source.channel
+        self._topic = topic
+        self._kind = kind
+        self._source = source
+        width = len(sign) if source.per_joint else 1
+        self._factor = source.scale * (sign if source.signed else np.ones(width))
+        self._times: list[NDArray[np.int64]] = []
+        self._rows = GrowingArray(width)
+        self._other_length = 0
+        self._damage = ''
+
+    def add(self, block: RawBlock) -> None:
+        """Add the messages of a block; behind a damaged one nothing is added any more."""
+        if self._damage:
+            return
+        groups, damage = group_by_layout(block.payloads, self._walk)
+        self._damage = str(damage or '')
+        count, width = len(block), self._rows.width
+        used = np.zeros(count, dtype=bool)
+        values = np.empty((count, width))
+        kind = _SCALARS.get(self._kind, 'f8')
+        for group in groups:
+            if len(group.fields) != width:
+                self._other_length += len(group.rows)
+                continue
+            used[group.rows] = True
+            values[group.rows] = group.numbers(group.fields, kind)
+        self._times.append(np.array(block.log_times, dtype=np.int64)[used])
+        self._rows.append(self._factor * values[used])
+
+    def _walk(self, walker: Walker) -> IndexArray:
+        if self._source.per_joint:
+            return _walk_array(walker)
+        return np.array([walker.number(np.dtype(_SCALARS[self._kind]).itemsize)])
+
+    def finish(self) -> dict[str, Readings]:
+        """Return what was read, by the name of the channel."""
+        times = np.concatenate(self._times) if self._times else np.empty(0, dtype=np.int64)
+        return {self.channel: Readings(times, None, self._rows.finish())}
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be used."""
+        found = []
+        if self._other_length:
+            found.append(
+                f'{self._source.channel}: {self._other_length} messages on {self._topic} are left '
+                f'out, they have not one value for each of the {self._rows.width} joints'
+            )
+        if self._damage:
+            found.append(f'{self._source.channel}: {self._topic} is read up to {self._damage}')
+        return found
+
+
+class StateTable:
+    """
+    Rows of channels from joint states other than those that are read, as far as these hold any.
+
+    What is wrong with them does not harm the rest: it is said, and they are left out.
+
+    Parameters
+    ----------
+    topic : str
+        Where they come from, for notes.
+    kind : str
+        Type of the messages.
+    channels : mapping of str to str
+        Name of the channel by the quantity of the joint states.
+    columns : JointColumns
+        Where the joints are in them.
+    encoders : JointEncoders
+        How readings relate to the model.
+
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        kind: str,
+        channels: Mapping[str, str],
+        columns: JointColumns,
+        encoders: JointEncoders,
+    ) -> None:
+        self.channels = channels
+        self._topic, self._kind = topic, kind
+        self._table = JointTable(kind, columns, encoders, list(channels))
+        self._done = False
+        self._problem = ''
+
+    def add(self, block: RawBlock) -> None:
+        """Add the messages of a block; most robots have none, as the first block shows."""
+        if self._done:
+            return
+        try:
+            self._table.add(block)
+        except DataError as error:
+            self._done, self._problem = True, str(error)
+        self._done |= self._kind == DYNAMIC_JOINT_STATE and not self._table.seen
+
+    def finish(self) -> dict[str, Readings]:
+        """Return what was read, by the name of the channel."""
+        log_times, stamps, values = self._table.finish()
+        return {
+            self.channels[quantity]: Readings(log_times, stamps, values[quantity])
+            for quantity in self._table.seen
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be used."""
+        if not is_of_rotors(self._topic):
+            # Where it matters, the joint states say so.
+            return []
+        if self._problem:
+            return [f'{ROTOR_CHANNEL}: {self._topic} is read no further: {self._problem}']
+        if not self._table.seen:
+            return [f'{ROTOR_CHANNEL}: {self._topic} has no position of the joints: left out']
+        return []
+
+
+def make_channel_tables(
+    topics: Mapping[str, Topic],
+    joint_state_topic: str,
+    columns: JointColumns,
+    encoders: JointEncoders,
+) -> tuple[dict[str, ChannelTable | StateTable], list[str]]:
+    """
+    Find the topics of a bag that channels come from, and make a table for each.
+
+    Of several arms in one bag, the topics that share most of their namespace with the joint
+    states are taken.
+
+    Parameters
+    ----------
+    topics : mapping of str to Topic
+        All of the bag.
+    joint_state_topic : str
+        The one that is read.
+    columns : JointColumns
+        Where the joints are in messages that name them.
+    encoders : JointEncoders
+        How readings relate to the model.
+
+    Returns
+    -------
+    tables : dict of str to table
+        By topic, one for each channel.
+    notes : list of str
+        Where several topics would have fitted.
+
+    """
+    tables: dict[str, ChannelTable | StateTable] = {}
+    notes = []
+    wanted = {'temperature', ROTOR_CHANNEL}
+    for channel in dict.fromkeys(source.channel for source in SOURCES):
+        found = sorted(
+            (-_common_namespace(name, joint_state_topic), rank, name)
+            for rank, source in enumerate(SOURCES) if source.channel == channel
+            for name, topic in topics.items() if topic.count and source.fits(name, topic.kind)
+        )
+        if found:
+            _, rank, chosen = found[0]
+            tables[chosen] = ChannelTable(
+                chosen, topics[chosen].kind, SOURCES[rank], encoders.sign
+            )
+            wanted.discard(channel)
+        if len(found) > 1:
+            others = ', '.join(name for _, _, name in found[1:])
+            notes.append(f'{channel} is read from {chosen}, not from {others}')
+
+    def nearest(of_rotors: bool, kind: str) -> str:
+        """Return the other topic of joint states nearest to those that are read, if any."""
+        found = sorted(
+            (-_common_namespace(name, joint_state_topic), name)
+            for name, topic in topics.items()
+            if topic.kind == kind and topic.count and name != joint_state_topic
+            and is_of_rotors(name) == of_rotors
+        )
+        return found[0][1] if found else ''
+
+    if chosen := nearest(True, JOINT_STATE):
+        tables[chosen] = StateTable(
+            chosen, JOINT_STATE, {'position': ROTOR_CHANNEL}, columns.anew(), encoders
+        )
+        wanted.discard(ROTOR_CHANNEL)
+    beside = nearest(False, DYNAMIC_JOINT_STATE)
+    if beside and wanted:
+        tables[beside] = StateTable(
+            beside, DYNAMIC_JOINT_STATE, {name: name for name in sorted(wanted)}, columns, encoders
+        )
+    return tables, notes

@@ -1,0 +1,312 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Joint states of a bag, found by name in every message, in one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import FloatArray, GrowingArray, IndexArray
+from robot_identification.errors import DataError
+from robot_identification.model import JointEncoders
+from robot_identification.recording.cdr import group_by_layout, Walker
+from robot_identification.recording.raw_bag import RawBlock
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+DYNAMIC_JOINT_STATE = 'control_msgs/msg/DynamicJointState'
+QUANTITIES = ('position', 'velocity', 'effort', 'temperature', 'rotor_position')
+# How the name of a topic ends whose positions are those of rotors.
+ROTOR_TOPIC = 'rotor_states'
+
+
+@dataclass(frozen=True, eq=False)
+class JointFields:
+    """
+    Where a message has its joints.
+
+    Attributes
+    ----------
+    stamp : int
+        Offset of the header's stamp.
+    names : tuple of str
+        The m joints.
+    offsets : mapping of str to ndarray, shape (m,)
+        Of their positions, velocities, .., by quantity; -1 where one is not there.
+    nameless : int
+        How many positions there are in a message without names.
+
+    """
+
+    stamp: int
+    names: tuple[str, ...]
+    offsets: Mapping[str, IndexArray]
+    nameless: int = 0
+
+
+def _walk_header(walker: Walker) -> int:
+    stamp = walker.number(4)
+    walker.number(4)
+    walker.skip_text()
+    return stamp
+
+
+def walk_joint_state(walker: Walker) -> JointFields:
+    """Walk through a sensor_msgs/msg/JointState; a list of another length was not recorded."""
+    stamp, names = _walk_header(walker), walker.texts()
+    found = {quantity: walker.numbers() for quantity in QUANTITIES[:3]}
+    return JointFields(
+        stamp,
+        names,
+        {
+            quantity: offsets if len(offsets) == len(names) else np.full(len(names), -1)
+            for quantity, offsets in found.items()
+        },
+        0 if names else len(found['position']),
+    )
+
+
+def walk_dynamic_joint_state(walker: Walker) -> JointFields:
+    """Walk through a control_msgs/msg/DynamicJointState: named interfaces of every joint."""
+    stamp, names = _walk_header(walker), walker.texts()
+    offsets = {quantity: np.full(len(names), -1) for quantity in QUANTITIES}
+    for joint in range(walker.count(8)):
+        interfaces, found = walker.texts(), walker.numbers()
+        if joint < len(names) and len(interfaces) == len(found):
+            for quantity in set(QUANTITIES) & set(interfaces):
+                offsets[quantity][joint] = found[interfaces.index(quantity)]
+    return JointFields(stamp, names, offsets)
+
+
+JOINT_STATE_WALKS: Mapping[str, Callable[[Walker], JointFields]] = {
+    JOINT_STATE: walk_joint_state,
+    DYNAMIC_JOINT_STATE: walk_dynamic_joint_state,
+}
+
+
+def is_of_rotors(topic: str) -> bool:
+    """Return whether the joint states of a topic are those of rotors, by its name."""
+    return topic.endswith(ROTOR_TOPIC)
+
+
+def quantities_of(kind: str) -> tuple[str, ...]:
+    """Return what messages of a type can hold."""
+    return QUANTITIES if kind == DYNAMIC_JOINT_STATE else QUANTITIES[:3]
+
+
+class JointColumns:
+    """
+    Finds the joints of the model among the names of a message.
+
+    Parameters
+    ----------
+    source : str
+        The bag, for messages.
+    joint_names : sequence of str
+        Model names of the n joints, kinematic order.
+    names : mapping of str to str
+        Model name by bag name, where they differ.
+
+    Attributes
+    ----------
+    prefix : str
+        What all joints' names begin with in the bag, such as a driver's `tf_prefix`.
+
+    """
+
+    def __init__(
+        self, source: str, joint_names: Sequence[str], names: Mapping[str, str]
+    ) -> None:
+        self._source = source
+        self._joint_names = tuple(joint_names)
+        self._names = names
+        self._found: dict[tuple[str, ...], IndexArray | None] = {}
+        self.prefix = ''
+
+    @property
+    def any_found(self) -> bool:
+        """Whether a message named the joints."""
+        return any(columns is not None for columns in self._found.values())
+
+    def columns(self, fields: JointFields) -> IndexArray | None:
+        """
+        Return the places of the joints in a message; None if it is of other joints.
+
+        Raises
+        ------
+        DataError
+            If it has a part of the joints, or values without names.
+
+        """
+        if fields.nameless:
+            raise DataError(
+                f'{self._source}: a message has {fields.nameless} positions and no names, and '
+                f'which of them are {", ".join(self._joint_names)} cannot be known: let the '
+                'driver send names, and record again'
+            )
+        if fields.names not in self._found:
+            self._found[fields.names] = self._find(fields.names)
+        return self._found[fields.names]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the names."""
+        if not self.prefix:
+            return ()
+        return (
+            f'{self._source}: the names of all joints begin with {self.prefix!r}, which the '
+            'model does not have',
+        )
+
+    def anew(self) -> JointColumns:
+        """Return one for another topic, which has its own prefix."""
+        return JointColumns(self._source, self._joint_names, self._names)
+
+    def check_found(self) -> None:
+        """
+        Check that a message named the joints.
+
+        Raises
+        ------
+        DataError
+            If all were of other joints.
+
+        """
+        if not self._any_found:
+            raise self._missing(next(iter(self._found), ()), set())
+
+    @property
+    def _any_found(self) -> bool:
+        return any(columns is not None for columns in self._found.values())
+
+    def _find(self, names: tuple[str, ...]) -> IndexArray | None:
+        renamed = [self._names.get(name, name) for name in names]
+        wanted = set(self._joint_names)
+        prefixes = {''} if wanted & set(renamed) else self._prefixes(renamed)
+        plain_so_far = self._any_found and not self.prefix
+        if not prefixes or (plain_so_far and '' not in prefixes):
+            # A gripper that publishes on the same topic, or another arm.
+            return None
+        if self._any_found:
+            prefixes.add(self.prefix)
+        if len(prefixes) > 1:
+            listing = ', '.join(repr(prefix) for prefix in sorted(prefixes))
+            raise DataError(
+                f'{self._source} has the joints {", ".join(self._joint_names)} with the prefixes '
+                f'{listing}: say which arm is meant with --joint-names BAG=MODEL,..'
+            )
+        self.prefix, = prefixes
+        bare = [name.removeprefix(self.prefix) for name in renamed]
+        if not wanted <= set(bare):
+            raise self._missing(names, set(bare))
+        return np.array([bare.index(name) for name in self._joint_names])
+
+    def _prefixes(self, names: Sequence[str]) -> set[str]:
+        """Return what can be put before all joints of the model to get names of a message."""
+        if not self._joint_names:
+            return set()
+        first, known = self._joint_names[0], set(names)
+        return {
+            prefix for name in names if name.endswith(first)
+            and all((prefix := name[:-len(first)]) + joint in known for joint in self._joint_names)
+        }
+
+    def _missing(self, names: Sequence[str], present: set[str]) -> DataError:
+        absent = [name for name in self._joint_names if name not in present]
+        return DataError(
+            f'{self._source} lacks the joint{"s" if len(absent) > 1 else ""} {", ".join(absent)} '
+            f'of the model; a message names {", ".join(names) or "no joint"}, the model has '
+            f'{", ".join(self._joint_names)}: choose joints with --joints, or say what is what '
+            'with --joint-names BAG=MODEL,..'
+        )
+
+
+class JointTable:
+    """
+    Rows of joint states, added block by block.
+
+    Parameters
+    ----------
+    kind : str
+        Type of the messages.
+    columns : JointColumns
+        Where the joints are in them.
+    encoders : JointEncoders
+        How their readings relate to the model.
+    quantities : sequence of str
+        What is wanted of them; a JointState has no temperature.
+
+    Attributes
+    ----------
+    seen : set of str
+        Those of which there was a value.
+
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        columns: JointColumns,
+        encoders: JointEncoders,
+        quantities: Sequence[str],
+    ) -> None:
+        self._walk = JOINT_STATE_WALKS[kind]
+        self._columns = columns
+        self._encoders = encoders
+        self._n = len(encoders.sign)
+        self._log_times: list[NDArray[np.int64]] = []
+        self._stamps: list[NDArray[np.int64]] = []
+        self.seen: set[str] = set()
+        self._arrays = {quantity: GrowingArray(self._n) for quantity in quantities}
+
+    def add(self, block: RawBlock) -> None:
+        """
+        Add the joint states of a block.
+
+        Raises
+        ------
+        Damage
+            If a message is damaged; those before it are added.
+        DataError
+            If joints are missing from a message before it.
+
+        """
+        groups, damage = group_by_layout(block.payloads, self._walk)
+        count = len(block)
+        used = np.zeros(count, dtype=bool)
+        stamps = np.empty(count, dtype=np.int64)
+        values = {quantity: np.full((count, self._n), np.nan) for quantity in self._arrays}
+        for group in groups:
+            columns = self._columns.columns(group.fields) if len(group.rows) else None
+            if columns is None:
+                continue
+            used[group.rows] = True
+            stamps[group.rows] = group.stamps(group.fields.stamp)
+            for quantity, rows in values.items():
+                rows[group.rows] = group.numbers(group.fields.offsets[quantity][columns])
+        self._log_times.append(np.array(block.log_times, dtype=np.int64)[used])
+        self._stamps.append(stamps[used])
+        for quantity, array in self._arrays.items():
+            rows = values[quantity] if used.all() else values[quantity][used]
+            array.append(self._to_model(quantity, rows))
+            if np.isfinite(rows).any():
+                self.seen.add(quantity)
+        if damage is not None:
+            raise damage
+
+    def _to_model(self, quantity: str, readings: FloatArray) -> FloatArray:
+        if quantity in ('position', 'rotor_position'):
+            return self._encoders.to_model(readings)
+        return readings if quantity == 'temperature' else self._encoders.sign * readings
+
+    def finish(self) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, FloatArray]]:
+        """Return log times [ns], header stamps [ns], and what was measured by quantity."""
+        nothing = np.empty(0, dtype=np.int64)
+        return (
+            np.concatenate([nothing, *self._log_times]),
+            np.concatenate([nothing, *self._stamps]),
+            {quantity: array.finish() for quantity, array in self._arrays.items()},
+        )

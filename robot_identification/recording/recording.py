@@ -1,0 +1,149 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recording: the raw joint states of a bag, by joint name, on their own stamps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+from robot_identification.arrays import FloatArray, select
+
+# Name of the channel with the angles of the rotors, of a second encoder.
+ROTOR_CHANNEL = 'rotor_position'
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """
+    How much of a bag could be read.
+
+    Attributes
+    ----------
+    state : str
+        'complete', or 'recovered' where the bag is damaged and a part of it was read.
+    recovered : float
+        Time between the first and the last joint state that was read [s].
+    expected : float, optional
+        How long the bag is by metadata.yaml or by the statistics in its files [s].
+    cause : str
+        What is wrong with the bag, and where; empty of a complete one.
+
+    """
+
+    state: Literal['complete', 'recovered'] = 'complete'
+    recovered: float = 0.0
+    expected: float | None = None
+    cause: str = ''
+
+    def describe(self) -> str:
+        """Return what the command line says of a damaged bag; nothing of a complete one."""
+        if self.state == 'complete':
+            return ''
+        # Where nothing tells how long the bag was, what is there is all that is known of it.
+        expected = max(self.expected or 0.0, self.recovered)
+        return f'damaged bag: recovered {self.recovered:.4g} of about {expected:.4g} s'
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """
+    What was recorded beside the joint states, on its own stamps.
+
+    Attributes
+    ----------
+    stamps : ndarray, shape (M,)
+        Seconds after the first joint state; negative before it.
+    values : ndarray, shape (M, k)
+        One column for each joint in kinematic order, or a single one.
+
+    """
+
+    stamps: FloatArray
+    values: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+    def until(self, stop: float) -> Channel:
+        """Return the part up to `stop` seconds after the first joint state."""
+        keep = self.stamps < stop
+        return Channel(self.stamps[keep], select(self.values, keep))
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """
+    Raw joint states in the order they were recorded; nothing is filtered or left out.
+
+    The arrays of a long recording are on the disk (`robot_identification.arrays`).
+
+    Attributes
+    ----------
+    source : str
+        The bag, for messages.
+    topic : str
+        The topic they came from; empty of a table.
+    joint_names : tuple of str
+        Model names of the n joints, kinematic order.
+    stamps : ndarray, shape (N,)
+        Seconds after the first joint state.
+    q, dq, effort : ndarray, shape (N, n)
+        Position [rad], velocity [rad/s; NaN where not recorded], effort [bag's unit; NaN where
+        not recorded].
+    start : int
+        Stamp of the first joint state [ns].
+    stamps_from : str
+        'header' or, where those are absent or broken, 'log'.
+    metadata : mapping of str to str
+        What the recorder noted in the bag (robot, effort unit, ...).
+    completeness : Completeness
+        Whether all of the bag could be read.
+    channels : mapping of str to Channel
+        What was recorded besides, as far as it is there: 'temperature' [deg C],
+        'target_current', 'actual_current' [A], 'target_torque' [N m], 'rotor_position' [rad, on
+        the joint's side of the gear], of shape (M, n);
+        'speed_scaling' [0 to 1], 'safety_mode', 'robot_mode', 'program_running', of shape (M, 1).
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    source: str
+    topic: str
+    joint_names: tuple[str, ...]
+    stamps: FloatArray
+    q: FloatArray
+    dq: FloatArray
+    effort: FloatArray
+    start: int = 0
+    stamps_from: str = 'header'
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    completeness: Completeness = field(default_factory=Completeness)
+    channels: Mapping[str, Channel] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.stamps)
+
+    @property
+    def duration(self) -> float:
+        """Time between the first and the last joint state [s]."""
+        return float(np.ptp(self.stamps)) if len(self) else 0.0
+
+    def until(self, stop: float | None) -> Recording:
+        """Return the part up to `stop` seconds after the first joint state."""
+        if stop is None:
+            return self
+        keep = self.stamps < stop
+        return replace(
+            self,
+            stamps=self.stamps[keep],
+            q=select(self.q, keep),
+            dq=select(self.dq, keep),
+            effort=select(self.effort, keep),
+            channels={name: channel.until(stop) for name, channel in self.channels.items()},
+        )

@@ -1,0 +1,226 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Record a simulated robot without ROS, faster than real time, once or again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UsageError
+from robot_identification.excitation import Trajectory
+from robot_identification.model import Motion, RobotModel
+from robot_identification.recording.bag_writer import new_bag
+from robot_identification.recording.joint_states import JOINT_STATE
+from robot_identification.recording.rosbags_backend import rosbags_library
+from robot_identification.simulation import (
+    DEFAULT_RATE, driver_period, quintic, record_motion, Sensors, SimulatedRun, Truth, Twin,
+)
+
+__all__ = [
+    'DEFAULT_RATE',
+    'SIMULATED_EPOCH',
+    'SimulatedRun',
+    'simulate',
+    'simulate_repeats',
+    'write_simulated_bag',
+]
+
+# Simulated stamps start here [s]: a stamp of zero would mean that nobody set it.
+SIMULATED_EPOCH = 1.0
+# Largest velocity on the way back to the start of a motion [rad/s], the least time for it [s], and
+# what is no way at all [rad].
+RETURN_SPEED = 0.8
+SHORTEST_RETURN = 0.5
+SHORTEST_WAY = 1.0e-6
+# Of a quintic from rest to rest, largest over mean velocity.
+PEAK_SPEED = 1.875
+ARRAY = 'std_msgs/msg/Float64MultiArray'
+
+
+def simulate(
+    robot: RobotModel,
+    trajectory: Trajectory,
+    truth: Truth,
+    sensors: Sensors,
+    *,
+    seed: int = 0,
+) -> SimulatedRun:
+    """
+    Execute a trajectory on a simulated robot, faster than real time and without ROS.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        Description, mounting and limits.
+    trajectory : Trajectory
+        The motion; the robot stands at its start.
+    truth : Truth
+        What the robot really is.
+    sensors : Sensors
+        Noise of the measurement.
+    seed : int
+        Of the noise.
+
+    """
+    period = driver_period(robot)
+    stamps = np.arange(0.0, trajectory.duration, period)
+    reference = trajectory.sample(stamps)
+    twin = Twin(robot, truth, sensors, reference.q[0], seed)
+    return record_motion(robot, twin, reference, stamps, period)
+
+
+def simulate_repeats(
+    robot: RobotModel,
+    trajectory: Trajectory,
+    truth: Truth,
+    sensors: Sensors,
+    repeats: int,
+    *,
+    seed: int = 0,
+) -> tuple[SimulatedRun, list[SimulatedRun]]:
+    """
+    Execute a trajectory again and again on a simulated robot that goes on being warm.
+
+    Where the motion does not end at its start, the robot moves back between two runs.
+
+    Parameters
+    ----------
+    robot, trajectory, truth, sensors, seed
+        As for `simulate`.
+    repeats : int
+        How often.
+
+    Returns
+    -------
+    whole : SimulatedRun
+        All of it, the ways back included.
+    runs : list of SimulatedRun
+        Each repetition alone; stamps go on from one to the next.
+
+    Raises
+    ------
+    UsageError
+        If `repeats` is not positive.
+
+    """
+    if repeats < 1:
+        raise UsageError(f'a motion is repeated {repeats} times: needed is at least once')
+    period = driver_period(robot)
+    motion = trajectory.sample(np.arange(0.0, trajectory.duration, period))
+    back = _way_back(trajectory, period)
+    count, cycle = len(motion.q), len(motion.q) + len(back.q)
+    reference = Motion(*(
+        np.vstack([there, here] * (repeats - 1) + [there])
+        for there, here in ((motion.q, back.q), (motion.dq, back.dq), (motion.ddq, back.ddq))
+    ))
+    stamps = period * np.arange(len(reference.q), dtype=np.float64)
+    twin = Twin(robot, truth, sensors, reference.q[0], seed)
+    whole = record_motion(robot, twin, reference, stamps, period)
+    return whole, [
+        whole.rows(slice(k * cycle, k * cycle + count)) for k in range(repeats)
+    ]
+
+
+def _way_back(trajectory: Trajectory, period: float) -> Motion:
+    """Return the motion from the end of another to its start; nothing where these are one."""
+    ends = trajectory.sample(np.array([0.0, trajectory.duration]))
+    start, end = ((ends.q[k], ends.dq[k], ends.ddq[k]) for k in (0, 1))
+    way = float(np.abs(start[0] - end[0]).max())
+    if way < SHORTEST_WAY:
+        nothing = np.empty((0, len(start[0])))
+        return Motion(nothing, nothing, nothing)
+    duration = max(PEAK_SPEED * way / RETURN_SPEED, SHORTEST_RETURN)
+    count = max(round(duration / period), 1)
+    rows = [quintic(end, start, count * period, k * period) for k in range(count)]
+    return Motion(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def write_simulated_bag(
+    path: Path, robot: RobotModel, run: SimulatedRun, trajectory: Trajectory | None = None
+) -> None:
+    """
+    Write a simulated run as a UR driver would have been recorded: joints in alphabetical order.
+
+    Effort is in A, or in N m for an arm whose YAML says so. Beside `joint_states`, what the run
+    has of them is written to `rotor_states`, `joint_temperatures`, `target_moment` and
+    `target_current`; arrays are in kinematic order.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the bag; it must not exist.
+    robot : RobotModel
+        The arm.
+    run : SimulatedRun
+        What was simulated.
+    trajectory : Trajectory, optional
+        The motion, whose hash is noted.
+
+    Raises
+    ------
+    UsageError
+        If `path` exists.
+
+    """
+    metadata = {'robot': robot.name, 'effort_unit': run.unit, 'simulated': 'true'}
+    if trajectory is not None:
+        metadata['trajectory_sha256'] = trajectory.sha256
+    makers = {'/joint_states': (JOINT_STATE, _joint_states(robot, *run.measured))}
+    if run.rotors is not None:
+        makers['/rotor_states'] = JOINT_STATE, _joint_states(
+            robot, *run.rotors, np.empty((len(run.stamps), 0))
+        )
+    sign = robot.encoders.sign
+    for topic, values in (
+        ('/joint_temperatures', run.temperature),
+        ('/target_moment', None if run.target_torque is None else sign * run.target_torque),
+        ('/target_current', None if run.target_current is None else sign * run.target_current),
+    ):
+        if values is not None:
+            makers[topic] = ARRAY, _arrays(values)
+    types = rosbags_library().types
+    with new_bag(path, metadata) as writer:
+        for topic, (kind, _) in makers.items():
+            writer.add_topic(topic, kind)
+        nanoseconds = np.round((SIMULATED_EPOCH + run.stamps) * 1e9).astype(np.int64)
+        for k, stamp in enumerate(nanoseconds.tolist()):
+            for topic, (kind, make) in makers.items():
+                data = types.serialize_cdr(make(k, stamp), kind)
+                writer.write(topic, stamp, bytes(data))
+
+
+def _joint_states(
+    robot: RobotModel, q: FloatArray, dq: FloatArray, effort: FloatArray
+) -> Callable[[int, int], Any]:
+    """Return what makes the joint state of a row and a stamp [ns]."""
+    types = rosbags_library().types.types
+    header, time = types['std_msgs/msg/Header'], types['builtin_interfaces/msg/Time']
+    order = np.argsort(robot.joint_names)
+    names = [robot.joint_names[i] for i in order]
+    sign = robot.encoders.sign
+    readings = [robot.encoders.to_reading(q), sign * dq]
+    readings.append(sign * effort if effort.size else effort)
+    # The serialiser wants rows that lie in one piece.
+    rows = [
+        np.ascontiguousarray(values[:, order] if values.size else values, dtype=float)
+        for values in readings
+    ]
+
+    def make(k: int, stamp: int) -> Any:
+        moment = time(*divmod(stamp, 1_000_000_000))
+        return types[JOINT_STATE](header(moment, ''), names, *(values[k] for values in rows))
+
+    return make
+
+
+def _arrays(values: FloatArray) -> Callable[[int, int], Any]:
+    """Return what makes the array of a row, which has no stamp."""
+    types = rosbags_library().types.types
+    layout = types['std_msgs/msg/MultiArrayLayout']([], 0)
+    rows = np.ascontiguousarray(values, dtype=float)
+    return lambda k, _: types[ARRAY](layout, rows[k])

@@ -1,0 +1,30 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .canvas import new_figure as new_figure
+from .figures import (
+    choose_resolution as choose_resolution, decimate as decimate, FONT_SIZE as FONT_SIZE,
+    MAXIMUM_RESOLUTION as MAXIMUM_RESOLUTION, MEASURED as MEASURED, Picture as Picture,
+    picture_of as picture_of, PREDICTED as PREDICTED, RESIDUAL as RESIDUAL,
+    temperature_picture as temperature_picture, WIDTH as WIDTH,
+)
+from .formatting import (
+    fixed as fixed, NOT_AVAILABLE as NOT_AVAILABLE, number as number, percent as percent,
+    text_table as text_table, wrap as wrap,
+)
+from .identification_report import render_identification_report as render_identification_report
+from .json_file import json_text as json_text
+from .meaning import Meaning as Meaning
+from .page import render_page as render_page
+from .paper_tables import table_files as table_files, validation_tables as validation_tables
+from .save import (
+    RESULT_FILES as RESULT_FILES, save_identification as save_identification,
+    TABLE_FILES as TABLE_FILES,
+)
+from .scatter_figure import draw_panel as draw_panel
+from .tables import coefficients as coefficients
+from .text_report import results_text as results_text, validation_text as validation_text
+from .trajectory_figure import trajectory_png as trajectory_png
+from .trajectory_report import render_trajectory_report as render_trajectory_report
+from .truth import compare_with_truth as compare_with_truth, TruthComparison as TruthComparison
+from .validation_report import render_validation_report as render_validation_report

@@ -1,0 +1,319 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Results as plain text for the terminal and results.txt, at most 100 columns wide."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robot_identification.estimation import Identification
+from robot_identification.model import IdentifiedModel
+from robot_identification.report.explanation import Scored
+from robot_identification.report.formatting import (
+    effort_unit_text, fixed, NOT_AVAILABLE, number, percent, text_table, wrap,
+)
+from robot_identification.report.residuals import collect_residuals, residual_size, whiteness_words
+from robot_identification.report.tables import (
+    Coefficient, compared_error_table, error_table, ErrorTable, friction_table, FrictionTable,
+    inertial_coefficients, JointErrors, training_bags, urdf_words,
+)
+from robot_identification.validation import (
+    BagErrors, errors_on, predict_effort, Validation, Verdict,
+)
+
+# With more, the table would not fit: one line a coefficient then.
+MAXIMUM_FRICTION_COLUMNS = 3
+# The kind of covariance that takes residuals as white.
+WHITE = 'residual'
+
+# The terminal names no more motions than this; the report has them all.
+MOST_ADVICE = 5
+
+
+def results_text(identification: Identification) -> str:
+    """Return the results of an identification as plain text."""
+    model = identification.model
+    lines = [
+        *_heading('Identification', model),
+        *_verdict_lines(identification.verdict),
+        *_section('Errors on held-out blocks of the training recording'),
+        *wrap(
+            'NRMSE: on held-out blocks. Fit: on the samples that were fitted. URDF: inertial '
+            'parameters of the URDF on the same samples, friction fitted to these very samples.'
+        ),
+    ]
+    predictions = [predict_effort(model, dataset) for dataset in identification.datasets]
+    fits = [
+        errors_on(dataset, predicted, dataset.fitted, detailed=False)
+        for dataset, predicted in zip(identification.datasets, predictions, strict=True)
+    ]
+    for errors in zip(
+        identification.cross_validation, fits, identification.prior, strict=True
+    ):
+        lines += _error_lines(compared_error_table(*errors))
+    fitted = [
+        Scored(dataset, predicted, dataset.fitted, errors)
+        for dataset, predicted, errors in zip(
+            identification.datasets, predictions, fits, strict=True
+        )
+    ]
+    lines += _residual_lines(fitted)
+    lines += _section('Base parameters')
+    lines += wrap(f"Stated in the URDF's joint frames. {_error_words(model)} The combinations are "
+                  'in the report and in the model file.')
+    lines += ['', *_coefficient_table(inertial_coefficients(model))]
+    lines += _friction_lines(model)
+    lines += _choice_lines(identification)
+    lines += _advice_lines(identification)
+    lines += _warning_lines(identification)
+    lines += _origin_lines(model)
+    return _joined(lines)
+
+
+def validation_text(model: IdentifiedModel, validation: Validation) -> str:
+    """Return the results of a validation as plain text."""
+    lines = [
+        *_heading('Validation', model),
+        *_verdict_lines(validation.verdict),
+        *_section('Errors'),
+        *wrap(urdf_words(model)),
+    ]
+    for errors in validation.bags:
+        training = errors.bag in validation.training
+        lines += _error_lines(error_table(errors), training=training) + _detail_lines(errors)
+    return _joined(lines)
+
+
+def _heading(what: str, model: IdentifiedModel) -> list[str]:
+    gravity = ', '.join(f'{value:g}' for value in model.robot.gravity)
+    return [
+        *wrap(f'{what} of {model.robot.name}'),
+        *wrap(f'{model.robot.n} joints, gravity ({gravity}) m/s^2 in the root frame, effort in '
+              f'{effort_unit_text(model.effort_unit)}'),
+        '',
+    ]
+
+
+def _verdict_lines(verdict: Verdict) -> list[str]:
+    lines = [f'Verdict: {verdict.level.upper()}']
+    for reason in verdict.reasons:
+        lines += wrap(reason, first='  - ')
+    lines += wrap(verdict.next_step, first='Next step: ')
+    if verdict.assumptions:
+        lines += ['What the data cannot tell, and you must check:']
+    for assumption in verdict.assumptions:
+        lines += wrap(assumption, first='  - ')
+    return lines
+
+
+def _section(title: str) -> list[str]:
+    return ['', title, '-' * len(title)]
+
+
+def _error_lines(table: ErrorTable, *, training: bool = False) -> list[str]:
+    unit = effort_unit_text(table.errors.unit)
+    compared = ('fit', 'URDF') if table.compared else ('URDF',)
+    header = ('joint', 'NRMSE', *compared, f'RMSE [{unit}]', 'moving', 'bias')
+    rows = [
+        (*_normalized(row, table.compared), number(row.rmse), number(row.rmse_moving),
+         number(row.bias))
+        for row in table.rows
+    ]
+    mean = (*_normalized(table.mean, table.compared), '', '', '')
+    return [
+        '',
+        *wrap(f'{table.errors.bag}{", training data" if training else ""}, '
+              f'{table.errors.samples} samples'),
+        *text_table(header, [*rows, mean]),
+    ]
+
+
+def _residual_lines(bags: Sequence[Scored]) -> list[str]:
+    """Return size and memory of the residuals, physical and over the noise of the effort."""
+    unit = effort_unit_text(bags[0].dataset.effort_unit)
+    rows, memories = [], []
+    for residual in collect_residuals(bags):
+        size = residual_size(residual)
+        figures = (size.mean, size.median, size.deviation, *size.normalized)
+        rows.append((
+            residual.joint, *(number(value) for value in figures), fixed(residual.lag_one, 2),
+        ))
+        memories.append(residual.without_samples())
+    header = (
+        'joint', f'mean [{unit}]', 'median', 'std', '/ noise: mean', 'median', 'std', 'lag 1',
+    )
+    return [
+        *_section('Residuals on the samples that were fitted'),
+        *wrap('Mean and median size and standard deviation, then the same over the noise of the '
+              'effort from sample to sample (std 1: nothing but noise is left); lag 1 is the '
+              'correlation of neighbours.'),
+        '',
+        *text_table(header, rows),
+        *wrap(whiteness_words(memories)),
+    ]
+
+
+def _detail_lines(errors: BagErrors) -> list[str]:
+    """Return size and memory of the residuals of a recording, where they were measured."""
+    details, unit = errors.details, effort_unit_text(errors.unit)
+    if details is None:
+        return []
+    header = (
+        'joint', f'mean size [{unit}]', 'largest', 'noise', 'least NRMSE', 'explained', 'lag 1',
+    )
+    rows = [
+        (
+            name, number(details.mae[joint]), number(details.largest[joint]),
+            number(details.noise[joint], 2), fixed(details.floor[joint]),
+            percent(details.explained[joint]), fixed(details.lag_one[joint], 2),
+        )
+        for joint, name in enumerate(errors.joints)
+    ]
+    return [
+        '',
+        *wrap('Residuals: mean and largest size; noise of the effort from sample to sample, and '
+              'the NRMSE that it alone makes; share of the variance explained; correlation of '
+              'neighbours.'),
+        *text_table(header, rows),
+    ]
+
+
+def _normalized(row: JointErrors, compared: bool) -> tuple[str, ...]:
+    others = (fixed(row.fit), fixed(row.prior)) if compared else (fixed(row.prior),)
+    return (row.joint, fixed(row.nrmse), *others)
+
+
+def _error_words(model: IdentifiedModel) -> str:
+    if model.covariance_kind == WHITE:
+        return 'Standard errors assume white residuals; true errors can be several times larger.'
+    return 'Standard errors count residuals that are correlated in time as what they are.'
+
+
+def _coefficient_table(entries: Sequence[Coefficient]) -> list[str]:
+    return text_table(
+        ('name', 'value', '', 'std error', 'relative', 'unit', 'note'),
+        [
+            (entry.name, number(entry.value, 4), '+-', number(entry.standard_error, 2),
+             percent(entry.relative), entry.unit, 'weak' if entry.weak else '')
+            for entry in entries
+        ],
+    )
+
+
+def _friction_lines(model: IdentifiedModel) -> list[str]:
+    table = friction_table(model)
+    if not table.rows:
+        return []
+    lines = _section('Friction')
+    if len(table.columns) > MAXIMUM_FRICTION_COLUMNS:
+        return [*lines, *_term_table(table), *_nearest_lines(table)]
+    header = ('joint', *(f'{name} [{unit}]' for name, unit in table.columns))
+    rows = [
+        (joint, *(_friction_cell(entry) for entry in entries)) for joint, entries in table.rows
+    ]
+    return [*lines, *text_table(header, rows)]
+
+
+def _term_table(table: FrictionTable) -> list[str]:
+    """Return one line for each term, the joint on the first of its own."""
+    width = max(len(entry.term) for _, entries in table.groups for entry in entries)
+    rows = [
+        (
+            joint if first == 0 else '', entry.term.ljust(width), entry.constant,
+            *_value_cells(entry.coefficient),
+        )
+        for joint, entries in table.groups
+        for first, entry in enumerate(entries)
+    ]
+    header = ('joint', 'term'.ljust(width), 'constant', 'value', 'std error', 'unit', 'note')
+    return text_table(header, rows)
+
+
+def _value_cells(entry: Coefficient | None) -> tuple[str, str, str, str]:
+    if entry is None:
+        return NOT_AVAILABLE, '', '', ''
+    return (
+        number(entry.value), number(entry.standard_error, 2), entry.unit,
+        'weak' if entry.weak else '',
+    )
+
+
+def _nearest_lines(table: FrictionTable) -> list[str]:
+    if not table.nearest:
+        return []
+    first = table.nearest[0]
+    header = (
+        'joint', f'Coulomb [{first.units[0]}]', f'viscous [{first.units[1]}]', 'up to [rad/s]'
+    )
+    return [
+        '',
+        'Nearest Coulomb and viscous friction, in steady sliding at the mean load',
+        *text_table(header, [
+            (plain.joint, number(plain.coulomb), number(plain.viscous), number(plain.fastest))
+            for plain in table.nearest
+        ]),
+    ]
+
+
+def _friction_cell(entry: Coefficient | None) -> str:
+    if entry is None:
+        return 'n/a'
+    return f'{number(entry.value)} +- {number(entry.standard_error, 2)}'
+
+
+def _choice_lines(identification: Identification) -> list[str]:
+    """Return what was chosen on held-out blocks, and what decided it."""
+    lines = _section('Choices')
+    for question in identification.candidates:
+        tried = ', '.join(
+            f'{name} {fixed(score, 4)}'
+            for name, score in zip(question.names, question.scores, strict=True)
+        )
+        lines += wrap(f'{question.question}: {question.chosen}, {question.rule}', first='  - ')
+        lines += wrap(f'(mean NRMSE: {tried})', first='    ')
+    lines += wrap(f'passes over the data: {identification.estimate.passes}', first='  - ')
+    if identification.decided_by_prior:
+        lines += wrap(
+            'the URDF says more than the data of '
+            f'{", ".join(identification.decided_by_prior)}', first='  - ',
+        )
+    return lines
+
+
+def _advice_lines(identification: Identification) -> list[str]:
+    """Return the motions that would show what the data did not, the most helpful ones."""
+    if not identification.advice:
+        return []
+    lines = _section('Motions that would show more')
+    for advice in identification.advice[:MOST_ADVICE]:
+        lines += wrap(str(advice), first='  - ')
+    left = len(identification.advice) - MOST_ADVICE
+    return [*lines, *wrap(f'{left} more in the report', first='  - ')] if left > 0 else lines
+
+
+def _warning_lines(identification: Identification) -> list[str]:
+    warnings = [identification.model.consistency_note, *identification.notes]
+    if identification.lost:
+        warnings.insert(0, f'not determined by the data: {", ".join(identification.lost)}')
+    if identification.idle_joints:
+        warnings.insert(0, f'hardly moved: {", ".join(identification.idle_joints)}')
+    if identification.model.relative_scale:
+        warnings.insert(0, 'relative scale: drive gains are unknown, torques are in ampere')
+    lines = _section('Notes')
+    for warning in warnings:
+        lines += wrap(warning, first='  - ')
+    return lines
+
+
+def _origin_lines(model: IdentifiedModel) -> list[str]:
+    lines = _section('Identified from')
+    for path, sha256 in training_bags(model):
+        lines += [*wrap(path), *wrap(sha256, first='  sha256 ')]
+    options = model.provenance.get('options', {})
+    chosen = [f'{name} {value}' for name, value in options.items() if value is not None]
+    return [*lines, *wrap(', '.join(chosen))]
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return '\n'.join(lines) + '\n'

@@ -1,0 +1,342 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Samples of a robot's RTDE interface for as long as they are wanted, whatever happens to it.
+
+Each sample is handed on as it comes and kept nowhere, so that none can come twice or from before
+a connection broke. Who refuses, and who is not there, is asked again after growing pauses.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+import math
+import threading
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.errors import UsageError
+from robot_identification.rtde.channel import RtdeLostError, RtdeRefusedError
+from robot_identification.rtde.client import connect, RtdeConnection, RtdeOptions, Value
+
+CONNECTING, RECEIVING, REFUSED = 'connecting', 'receiving', 'refused'
+# How much faster than the robot's clock ours may run: what seems a growing delay is that.
+CLOCK_DRIFT = 1e-3
+# An interval this much longer than usual lacks samples.
+LONG_INTERVAL = 1.5
+# A connection that held so long was a good one: pauses begin anew with the shortest [s].
+GOOD_SECONDS = 10.0
+# Stamps that are kept until somebody asks for them.
+_MOST_STAMPS = 5000
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """
+    How long to wait, and what is too late.
+
+    Attributes
+    ----------
+    shortest_pause : float
+        Before the first attempt to connect again [s]; each further one is twice as long.
+    longest_pause : float
+        What pauses grow to, and the pause after a refusal [s].
+    longest_delay : float
+        Samples that come later than this, measured by the robot's time, are dropped [s].
+
+    Raises
+    ------
+    UsageError
+        If one of them is not positive, or the pauses are in the wrong order.
+
+    """
+
+    shortest_pause: float = 1.0
+    longest_pause: float = 30.0
+    longest_delay: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in ('shortest_pause', 'longest_pause', 'longest_delay'):
+            value = getattr(self, name)
+            if not 0.0 < value < math.inf:
+                raise UsageError(f'{name} is {value:g} s, it must be above 0 and finite')
+        if self.shortest_pause > self.longest_pause:
+            raise UsageError(
+                f'the shortest pause, {self.shortest_pause:g} s, is above the longest one, '
+                f'{self.longest_pause:g} s'
+            )
+
+
+class Pauses:
+    """
+    Pauses between attempts that grow by two from the shortest to the longest.
+
+    Parameters
+    ----------
+    shortest, longest : float
+        Their bounds [s].
+
+    """
+
+    def __init__(self, shortest: float, longest: float) -> None:
+        self._shortest, self._longest = shortest, longest
+        self._next = shortest
+
+    def take(self) -> float:
+        """Return the next pause [s]."""
+        pause, self._next = self._next, min(2.0 * self._next, self._longest)
+        return pause
+
+    def begin_anew(self) -> None:
+        """Begin with the shortest one again."""
+        self._next = self._shortest
+
+
+class Delay:
+    """
+    How much later a sample comes than the quickest ones, by the robot's clock and ours.
+
+    The clocks have an unknown offset, which the quickest sample tells; it may drift.
+    """
+
+    def __init__(self) -> None:
+        self._offset = math.inf
+        self._last = math.nan
+
+    def update(self, stamp: float, now: float) -> float:
+        """
+        Return the delay of a sample [s].
+
+        Parameters
+        ----------
+        stamp : float
+            The robot's time [s]; where it runs backwards, the robot has been started anew.
+        now : float
+            Our own [s].
+
+        """
+        elapsed, self._last = stamp - self._last, stamp
+        if not elapsed >= 0.0:
+            self._offset = math.inf
+            elapsed = 0.0
+        offset = now - stamp
+        self._offset = min(self._offset + CLOCK_DRIFT * elapsed, offset)
+        return offset - self._offset
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """
+    What the robot's stamps tell of some time.
+
+    Attributes
+    ----------
+    samples : int
+        How many intervals there were.
+    rate : float
+        Samples a second of the robot's time, gaps left out [Hz]; 0 without an interval.
+    missing : int
+        Samples that the gaps lack.
+    longest : float
+        Longest interval [s].
+
+    """
+
+    samples: int
+    rate: float
+    missing: int
+    longest: float
+
+
+def judge_arrivals(stamps: NDArray[np.float64]) -> Arrivals:
+    """
+    Count what is missing among stamps.
+
+    The period is the median interval. An interval of several periods lacks one sample less than
+    that; one that is not positive (the robot was started anew) says nothing.
+
+    Parameters
+    ----------
+    stamps : ndarray, shape (M,)
+        The robot's time of each sample, in the order in which they came [s].
+
+    """
+    intervals = np.diff(stamps)
+    intervals = intervals[intervals > 0.0]
+    if not intervals.size:
+        return Arrivals(0, 0.0, 0, 0.0)
+    period = float(np.median(intervals))
+    usual = intervals <= LONG_INTERVAL * period
+    missing = np.round(intervals[~usual] / period).astype(int) - 1
+    return Arrivals(
+        len(intervals), 1.0 / float(np.mean(intervals[usual])), int(missing.sum()),
+        float(intervals.max()),
+    )
+
+
+@dataclass(frozen=True)
+class StreamStatus:
+    """
+    How it stands with the samples.
+
+    Attributes
+    ----------
+    state : str
+        'connecting', 'receiving' or 'refused'.
+    reason : str
+        Why it is not receiving, or was not the last time; empty while nothing was wrong.
+    version : tuple of int
+        Of the controller's software; empty while none has answered.
+    frequency : float
+        Samples a second that the robot was asked for [Hz].
+    missing : dict of str to str
+        What the robot says of fields that it does not give, by key.
+    samples : int
+        Handed on since the start.
+    late, repeated : int
+        Samples that were dropped since the start: too late, or the one before once more.
+    connections : int
+        How many the robot has accepted since the start.
+    attempts : int
+        How often somebody tried to connect since the start.
+    pause : float
+        Between the last attempt and the next one [s]; 0 while there is a connection.
+    newest : float
+        When the last sample came, by the monotonic clock [s]; NaN before the first one.
+    texts : tuple of str
+        What the robot had to say, the last of it.
+
+    """
+
+    state: str = CONNECTING
+    reason: str = ''
+    version: tuple[int, ...] = ()
+    frequency: float = 0.0
+    missing: Mapping[str, str] | None = None
+    samples: int = 0
+    late: int = 0
+    repeated: int = 0
+    connections: int = 0
+    attempts: int = 0
+    pause: float = 0.0
+    newest: float = math.nan
+    texts: tuple[str, ...] = ()
+
+
+class RtdeStream:
+    """
+    Connects to a robot, hands on its samples, and connects again where that ends.
+
+    One thread calls `run`; any thread may look at `status`, take stamps and call `stop`.
+
+    Parameters
+    ----------
+    options : RtdeOptions
+        What is asked for, and of whom.
+    stream : StreamOptions
+        How long to wait, and what is too late.
+    on_start : callable
+        Takes the types of the fields by key, at the beginning of each connection.
+    on_sample : callable
+        Takes the values of a sample by key.
+
+    """
+
+    def __init__(
+        self,
+        options: RtdeOptions,
+        stream: StreamOptions,
+        on_start: Callable[[Mapping[str, str]], None],
+        on_sample: Callable[[Mapping[str, Value]], None],
+    ) -> None:
+        self._options, self._stream = options, stream
+        self._on_start, self._on_sample = on_start, on_sample
+        self._stop = threading.Event()
+        self._pauses = Pauses(stream.shortest_pause, stream.longest_pause)
+        self._stamps: deque[float] = deque(maxlen=_MOST_STAMPS)
+        self._delays: deque[float] = deque(maxlen=_MOST_STAMPS)
+        self._last_stamp = math.nan
+        # Replaced as a whole, so that who looks at it sees one moment.
+        self.status = StreamStatus()
+
+    def stop(self) -> None:
+        """Let `run` end, which takes as long as one look at the socket."""
+        self._stop.set()
+
+    def run(self) -> None:
+        """Hand on samples until `stop` is called."""
+        while not self._stop.is_set():
+            try:
+                self._read_one_connection()
+            except RtdeRefusedError as error:
+                self._wait(REFUSED, str(error), self._stream.longest_pause)
+            except RtdeLostError as error:
+                self._wait(CONNECTING, str(error), self._pauses.take())
+
+    def _wait(self, state: str, reason: str, pause: float) -> None:
+        if self._stop.is_set():
+            return
+        self.status = replace(self.status, state=state, reason=reason, pause=pause)
+        self._stop.wait(pause)
+
+    def _read_one_connection(self) -> None:
+        """Hand on the samples of one connection until it breaks, which is an error."""
+        self.status = replace(self.status, attempts=self.status.attempts + 1)
+        connection = connect(self._options, self._stop.is_set)
+        try:
+            self._on_start(connection.recipe.kinds)
+            self.status = replace(
+                self.status, version=connection.version, frequency=connection.frequency,
+                missing=connection.missing, connections=self.status.connections + 1, pause=0.0,
+            )
+            self._hand_on(connection)
+        finally:
+            self.status = replace(self.status, texts=connection.texts)
+            connection.close()
+
+    def _hand_on(self, connection: RtdeConnection) -> None:
+        delay, first = Delay(), math.inf
+        while True:
+            stamp, values = connection.receive()
+            now = time.monotonic()
+            if self._stop.is_set():
+                return
+            if stamp == self._last_stamp:
+                self.status = replace(self.status, repeated=self.status.repeated + 1)
+                continue
+            self._last_stamp = stamp
+            self._stamps.append(stamp)
+            late = delay.update(stamp, now)
+            self._delays.append(late)
+            if late > self._stream.longest_delay:
+                self.status = replace(self.status, late=self.status.late + 1)
+                continue
+            self._on_sample(values)
+            first = min(first, stamp)
+            if stamp - first > GOOD_SECONDS:
+                self._pauses.begin_anew()
+            self.status = replace(
+                self.status, state=RECEIVING, samples=self.status.samples + 1, newest=now,
+                texts=connection.texts,
+            )
+
+    def take_stamps(self) -> NDArray[np.float64]:
+        """Return the robot's stamps since the last call, the last one of that call first [s]."""
+        return _take(self._stamps, keep_last=True)
+
+    def take_delays(self) -> NDArray[np.float64]:
+        """Return the delays of the samples since the last call [s]."""
+        return _take(self._delays, keep_last=False)
+
+
+def _take(numbers: deque[float], keep_last: bool) -> NDArray[np.float64]:
+    """Empty a queue that another thread fills, but for its last number where that is wanted."""
+    taken = [numbers.popleft() for _ in range(len(numbers))]
+    if keep_last and taken:
+        # Behind it stands what has come meanwhile.
+        numbers.appendleft(taken[-1])
+    return np.array(taken)

@@ -1,0 +1,28 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .contact import Contact as Contact
+from .controller import Knots as Knots, quintic as quintic
+from .effort_arm import effort_truth as effort_truth, EffortArm as EffortArm
+from .effort_joint import EffortJoint as EffortJoint, EffortJointConstants as EffortJointConstants
+from .faults import (
+    LARGEST_CLOCK_JUMP as LARGEST_CLOCK_JUMP, LONGEST_DELAY as LONGEST_DELAY, Stream as Stream,
+    StreamFaults as StreamFaults, StreamSample as StreamSample,
+)
+from .run import (
+    DEFAULT_RATE as DEFAULT_RATE, driver_period as driver_period,
+    published_effort as published_effort, record_motion as record_motion,
+    SimulatedRun as SimulatedRun,
+)
+from .scaled_controller import (
+    RobotCondition as RobotCondition, SAFETY_MODES as SAFETY_MODES,
+    ScaledController as ScaledController,
+)
+from .truth import (
+    draw_truth as draw_truth, Truth as Truth, with_elastic_joints as with_elastic_joints,
+    with_static_friction as with_static_friction, with_warming as with_warming,
+)
+from .twin import (
+    NOISE_FREE as NOISE_FREE, Sample as Sample, Sensors as Sensors,
+    true_inertial_parameters as true_inertial_parameters, Twin as Twin,
+)

@@ -1,0 +1,601 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The break-away test of one joint: torque samples out, joint states in, no clock and no ROS.
+
+A joint is brought to its start pose and let come to rest; then the torque grows at a constant rate
+until the joint is faster than a threshold for some samples in a row (Rajagopal 2017, section
+3.6: 0.13 rad/s, 25 repeats). Directions alternate. Whatever goes wrong makes the torque zero and
+ends the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import Enum
+import math
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UsageError
+
+Gravity = Callable[[float], float]
+
+# A ramp from zero to the cap takes so long where no rate is given [s].
+RAMP_SECONDS = 20.0
+# The return may be this fast [1/s]: where the speed loop of a joint is no faster, it is stable for
+# sampling down to 50 Hz.
+LOOP_BANDWIDTH = 10.0
+# With the full speed missing, the speed loop reaches the cap after this time [s].
+BUILD_UP_SECONDS = 1.0
+# Samples of a ramp that are kept; of a longer one every second of the older half is dropped.
+MAXIMUM_RECORD = 20_000
+# A parabola through fewer samples follows their noise.
+SAMPLES_OF_A_PARABOLA = 8
+
+
+class Phase(Enum):
+    """What the test does."""
+
+    RETURNING = 'returning'
+    SETTLING = 'settling'
+    RAMPING = 'ramping'
+    DONE = 'done'
+    ABORTED = 'aborted'
+
+
+@dataclass(frozen=True)
+class BreakAwaySettings:
+    """
+    How a joint is tested.
+
+    Attributes
+    ----------
+    torque_cap : float
+        Largest torque of a ramp, beyond gravity [N m]; from the manual pre-test.
+    torque_limit : float
+        Largest torque of all, gravity included [N m]; not below `torque_cap`.
+    inertia : float
+        Of the joint at its start, link and rotor [kg m^2]; the return's gains follow from it.
+    ramp_rate : float
+        Of the torque [N m/s]; 0: from zero to the cap in 20 s.
+    threshold : float
+        Speed above which the joint has broken away [rad/s].
+    confirming_samples : int
+        How many in a row must be above it.
+    repeats : int
+        In each direction.
+    window : float
+        How far the joint may be from its start [rad].
+    tolerance : float
+        How near the start it must come to rest [rad].
+    settle_time : float
+        How long it must stay there [s].
+    return_timeout : float
+        How long a return may take [s].
+    return_speed : float
+        Largest speed of the return [rad/s].
+    speed_limit : float
+        Speed at which the test is aborted [rad/s].
+    position_gain : float
+        k_P of the return [1/s].
+    integral_gain : float
+        k_I of the return [1/s^2].
+    onset_travel : float
+        Way after which the onset of motion is seen [rad]; more than the joint yields before it
+        breaks away.
+    longest_gap : float
+        Between two joint states [s].
+    patience : float
+        How long a manual ramp waits for the next step before it is given up [s].
+    continuous : bool
+        Whether the joint's position wraps around at a turn, as that of some wheels does.
+
+    """
+
+    torque_cap: float
+    torque_limit: float
+    inertia: float
+    ramp_rate: float = 0.0
+    threshold: float = 0.13
+    confirming_samples: int = 3
+    repeats: int = 25
+    window: float = 0.3
+    tolerance: float = 0.02
+    settle_time: float = 0.5
+    return_timeout: float = 30.0
+    return_speed: float = 0.2
+    speed_limit: float = 1.5
+    position_gain: float = 1.0
+    integral_gain: float = 0.001
+    onset_travel: float = 5.0e-4
+    longest_gap: float = 0.2
+    patience: float = 30.0
+    continuous: bool = False
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if not math.isfinite(value):
+                raise UsageError(f'break-away test: {item.name} is {value}, not finite')
+            if item.name in _COUNTS and value != int(value):
+                raise UsageError(f'break-away test: {item.name} is {value}, not a whole number')
+            if value < 0.0 or (value == 0.0 and item.name not in _MAY_BE_ZERO):
+                raise UsageError(f'break-away test: {item.name} is {value}, it must be positive')
+        for smaller, larger in (
+            ('torque_cap', 'torque_limit'), ('tolerance', 'window'), ('onset_travel', 'window'),
+            ('threshold', 'speed_limit'), ('return_speed', 'speed_limit'),
+        ):
+            if getattr(self, smaller) > getattr(self, larger):
+                raise UsageError(
+                    f'break-away test: {smaller} {getattr(self, smaller):g} is above {larger} '
+                    f'{getattr(self, larger):g}'
+                )
+
+    @property
+    def rate(self) -> float:
+        """Rate of the ramp [N m/s]."""
+        return self.ramp_rate or self.torque_cap / RAMP_SECONDS
+
+    @property
+    def duration(self) -> float:
+        """Longest time of the test but for its returns [s]."""
+        return 2 * self.repeats * (self.torque_cap / self.rate + self.settle_time)
+
+
+_COUNTS = ('confirming_samples', 'repeats')
+_MAY_BE_ZERO = ('ramp_rate', 'integral_gain', 'settle_time', 'continuous')
+
+
+@dataclass(frozen=True)
+class BreakAwayRepeat:
+    """
+    One ramp that moved the joint.
+
+    Attributes
+    ----------
+    direction : int
+        1 or -1, as the URDF counts.
+    torque : float
+        Commanded at the first of the samples above the threshold, without gravity, along the
+        direction [N m].
+    measured : float
+        Effort measured then, in the driver's unit and sign; NaN where there is none.
+    gravity : float
+        Torque against gravity then [N m]; 0 in a gravity-free pose.
+    position : float
+        Where that was [rad].
+    onset_torque : float
+        As `torque`, at the first sample beyond the onset travel.
+    onset_travel : float
+        How far the joint had moved then [rad].
+    ramp_rate : float
+        Of the torque [N m/s].
+    acceleration : float
+        At the first sample above the threshold, along the direction [rad/s^2].
+
+    """
+
+    direction: int
+    torque: float
+    measured: float
+    gravity: float
+    position: float
+    onset_torque: float
+    onset_travel: float
+    ramp_rate: float
+    acceleration: float
+
+
+class BoundedPI:
+    """
+    A PI loop whose integral cannot wind up.
+
+    The integral grows only while the output is within its bounds, or where it brings it back, and
+    never so far that it alone would exceed them.
+
+    Parameters
+    ----------
+    gain : float
+        Output per error.
+    integral_gain : float
+        Output per error and second.
+    bound : float
+        Largest output.
+
+    """
+
+    def __init__(self, gain: float, integral_gain: float, bound: float) -> None:
+        self._gain, self._integral_gain, self._bound = gain, integral_gain, bound
+        self._integral = 0.0
+
+    @property
+    def integral(self) -> float:
+        """Integral of the error, in the error's unit times seconds."""
+        return self._integral
+
+    def reset(self) -> None:
+        """Forget the past, as at each new set-point."""
+        self._integral = 0.0
+
+    def step(self, error: float, dt: float) -> float:
+        """Return the output for an error that has been there for `dt` seconds."""
+        grown = self._integral + error * dt
+        if self._integral_gain > 0.0:
+            largest = self._bound / self._integral_gain
+            grown = _clip(grown, largest)
+        wanted = self._gain * error + self._integral_gain * grown
+        if abs(wanted) <= self._bound or wanted * error < 0.0:
+            self._integral = grown
+        return _clip(self._gain * error + self._integral_gain * self._integral, self._bound)
+
+
+class BreakAwayTest:
+    """
+    The test of one joint.
+
+    Give it every joint state in turn and apply what it returns until the next one.
+
+    Parameters
+    ----------
+    settings : BreakAwaySettings
+        How to test.
+    start : float
+        Pose of the joint that every ramp begins in [rad].
+    gravity : callable, optional
+        Torque that holds the joint against gravity at a position [N m]; none in a gravity-free
+        pose.
+    manual : bool
+        Whether the torque grows only when `raise_torque` is called: the pre-test that finds the
+        cap, one ramp in each direction.
+
+    """
+
+    def __init__(
+        self, settings: BreakAwaySettings, start: float, gravity: Gravity | None = None, *,
+        manual: bool = False,
+    ) -> None:
+        if not math.isfinite(start):
+            raise UsageError(f'break-away test: the start is {start}, not finite')
+        self.settings, self.start = settings, start
+        self._gravity = gravity or _no_gravity
+        self._manual = manual
+        held = abs(self._checked_gravity(start))
+        if held + settings.torque_cap > settings.torque_limit:
+            raise UsageError(
+                f'break-away test: gravity takes {held:.3g} N m and a ramp up to '
+                f'{settings.torque_cap:g} N m, more than torque_limit '
+                f'{settings.torque_limit:g} N m: choose a pose with less moment of gravity'
+            )
+        self._ramps = 2 * (1 if manual else settings.repeats)
+        self._repeats: list[BreakAwayRepeat] = []
+        self._position_loop = BoundedPI(
+            settings.position_gain, settings.integral_gain, settings.return_speed
+        )
+        self._speed_loop = _speed_loop(settings)
+        self._phase, self.reason = Phase.RETURNING, ''
+        self._time = self._phase_began = math.nan
+        self._inside_since = self._raised_at = math.nan
+        self._torque = self._level = self._target = 0.0
+        self._record: list[tuple[float, float, float, float, float]] = []
+
+    @property
+    def phase(self) -> Phase:
+        """What the test does now."""
+        return self._phase
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the torque is zero for good."""
+        return self._phase in (Phase.DONE, Phase.ABORTED)
+
+    @property
+    def repeats(self) -> tuple[BreakAwayRepeat, ...]:
+        """Return the ramps that moved the joint so far."""
+        return tuple(self._repeats)
+
+    @property
+    def direction(self) -> int:
+        """Direction of the present or next ramp."""
+        return 1 if len(self._repeats) % 2 == 0 else -1
+
+    @property
+    def progress(self) -> float:
+        """Share of the ramps that are done."""
+        return len(self._repeats) / self._ramps
+
+    @property
+    def level(self) -> float:
+        """Torque of the present ramp without gravity [N m], without its sign."""
+        return self._level if self._phase is Phase.RAMPING else 0.0
+
+    def gravity(self, q: float) -> float:
+        """Return the torque that holds the joint against gravity [N m]."""
+        return self._gravity(q)
+
+    def raise_torque(self, step: float) -> bool:
+        """
+        Let the torque of a manual ramp grow by `step` N m from where it is, at the settings' rate.
+
+        Steps asked for while it still grows do not add up.
+
+        Returns
+        -------
+        bool
+            Whether there is a ramp now.
+
+        Raises
+        ------
+        UsageError
+            If the step is no positive number.
+
+        """
+        if not (math.isfinite(step) and step > 0.0):
+            raise UsageError(f'break-away test: a step of {step} N m is not positive')
+        if self._phase is not Phase.RAMPING:
+            return False
+        self._target, self._raised_at = self._level + step, self._time
+        return True
+
+    def abort(self, reason: str) -> float:
+        """End the test; return the torque of that, zero."""
+        if not self.has_ended:
+            self._phase, self.reason = Phase.ABORTED, reason
+        self._torque = 0.0
+        return 0.0
+
+    def step(self, t: float, q: float, dq: float, effort: float = math.nan) -> float:
+        """
+        Take a joint state; return the torque to apply until the next one.
+
+        Parameters
+        ----------
+        t : float
+            When it was measured [s].
+        q, dq : float
+            Position [rad] and velocity [rad/s] of the joint.
+        effort : float
+            Measured effort, which is only noted.
+
+        Returns
+        -------
+        float
+            Torque [N m], within ``torque_limit``; 0 once the test has ended.
+
+        """
+        if self.has_ended:
+            return 0.0
+        first = math.isnan(self._time)
+        problem = self._problem(t, q, dq)
+        if problem:
+            return self.abort(problem)
+        if first:
+            self._phase_began = self._time = t
+            dt = 0.0
+        else:
+            dt = t - self._time
+            if dt == 0.0:
+                # The same joint state once more.
+                return self._torque
+            self._time = t
+        if self._phase is Phase.RETURNING:
+            torque = self._return(q, dq, dt)
+        elif self._phase is Phase.SETTLING:
+            torque = self._settle(q)
+        else:
+            torque = self._ramp(q, dq, dt, effort)
+        if self.has_ended:
+            return self.abort(self.reason)
+        wanted, limit = torque + self._gravity(q), self.settings.torque_limit
+        if self._phase is Phase.RAMPING and abs(wanted) > limit:
+            # What is cut off would be missing in what the ramp finds.
+            return self.abort(
+                f'{abs(wanted):.3g} N m are needed with gravity, torque_limit is {limit:g} N m'
+            )
+        self._torque = _clip(wanted, limit)
+        return self._torque
+
+    def _problem(self, t: float, q: float, dq: float) -> str:
+        """Return why a joint state ends the test; empty if it does not."""
+        settings = self.settings
+        for name, value in (('time', t), ('position', q), ('velocity', dq)):
+            if not math.isfinite(value):
+                return f'the {name} of a joint state is {value}'
+        if t < self._time:
+            return f'a joint state is {self._time - t:.3g} s older than the one before'
+        if t - self._time > settings.longest_gap:
+            return (
+                f'no joint state for {t - self._time:.3g} s, at most {settings.longest_gap:g} s '
+                'are accepted'
+            )
+        away = abs(self._error(q))
+        if away > settings.window:
+            return (
+                f'the joint is {away:.3g} rad from its start, the window is '
+                f'{settings.window:g} rad either side'
+            )
+        if abs(dq) > settings.speed_limit:
+            return (
+                f'the joint moves at {dq:.3g} rad/s, the limit is {settings.speed_limit:g} rad/s'
+            )
+        if not math.isfinite(self._gravity(q)):
+            return f'the torque against gravity at {q:.3g} rad is not finite'
+        return ''
+
+    def _checked_gravity(self, q: float) -> float:
+        value = self._gravity(q)
+        if not math.isfinite(value):
+            raise UsageError(f'break-away test: the gravity torque at {q:.3g} rad is {value}')
+        return value
+
+    def _error(self, q: float) -> float:
+        """Return the way back to the start [rad]."""
+        error = self.start - q
+        return math.remainder(error, 2.0 * math.pi) if self.settings.continuous else error
+
+    def _begin(self, phase: Phase) -> None:
+        self._phase, self._phase_began = phase, self._time
+        self._inside_since, self._raised_at = math.nan, self._time
+        self._level = self._target = 0.0
+        self._record.clear()
+        # Each return has a set-point of its own.
+        self._position_loop.reset()
+        self._speed_loop.reset()
+
+    def _return(self, q: float, dq: float, dt: float) -> float:
+        error = self._error(q)
+        # Well inside, or what it rolls on would bring it out again.
+        if abs(error) < 0.5 * self.settings.tolerance:
+            self._begin(Phase.SETTLING)
+            return 0.0
+        if self._time - self._phase_began > self.settings.return_timeout:
+            self.abort(
+                f'the joint is {abs(error):.3g} rad from its start after '
+                f'{self.settings.return_timeout:g} s: is the torque cap enough to move it?'
+            )
+            return 0.0
+        speed = self._position_loop.step(error, dt)
+        return self._speed_loop.step(speed - dq, dt)
+
+    def _settle(self, q: float) -> float:
+        if abs(self._error(q)) > self.settings.tolerance:
+            self._begin(Phase.RETURNING)
+            return 0.0
+        if math.isnan(self._inside_since):
+            self._inside_since = self._time
+        if self._time - self._inside_since >= self.settings.settle_time:
+            self._begin(Phase.RAMPING)
+        return 0.0
+
+    def _ramp(self, q: float, dq: float, dt: float, effort: float) -> float:
+        settings = self.settings
+        # What acted on the joint until it was measured.
+        away = -self.direction * self._error(q)
+        self._record.append((self._time, away, self.direction * dq, self._level, effort))
+        if len(self._record) > MAXIMUM_RECORD:
+            del self._record[1:MAXIMUM_RECORD // 2:2]
+        last = self._record[-settings.confirming_samples:]
+        if len(last) == settings.confirming_samples and all(
+            speed > settings.threshold for _, _, speed, _, _ in last
+        ):
+            self._note()
+            return 0.0
+        level = self._level + settings.rate * dt
+        if self._manual:
+            level = min(level, self._target)
+            if self._time - self._raised_at > settings.patience:
+                self.abort(
+                    f'nobody raised the torque for {settings.patience:g} s: it is not left on a '
+                    'joint unattended'
+                )
+                return 0.0
+        self._level = level
+        if self._level > settings.torque_cap:
+            self.abort(
+                f'{settings.torque_cap:g} N m, the torque cap, did not move the joint '
+                f'{"up" if self.direction > 0 else "down"}: repeat the manual pre-test'
+            )
+            return 0.0
+        return self.direction * self._level
+
+    def _note(self) -> None:
+        """Keep what the ramp has found, and go on."""
+        settings, direction = self.settings, self.direction
+        times, away, speed, level, effort = (
+            np.array(column) for column in zip(*self._record, strict=True)
+        )
+        first = len(times) - settings.confirming_samples
+        position = self.start + direction * float(away[first])
+        away -= away[0]
+        onset = find_onset(away, settings.onset_travel, first)
+        self._repeats.append(BreakAwayRepeat(
+            direction=direction,
+            torque=float(level[first]),
+            measured=float(effort[first]),
+            gravity=float(self._gravity(position)),
+            position=position,
+            onset_torque=float(level[onset]),
+            onset_travel=float(away[onset]),
+            ramp_rate=settings.rate,
+            acceleration=acceleration_at(first, times, speed),
+        ))
+        self._begin(Phase.RETURNING)
+        if len(self._repeats) == self._ramps:
+            self._phase, self.reason = Phase.DONE, f'{self._ramps} ramps'
+
+
+def find_onset(away: FloatArray, travel: float, last: int) -> int:
+    """
+    Return the sample at which a joint began to move and did not come back.
+
+    Parameters
+    ----------
+    away : ndarray, shape (N,)
+        How far it is from where it stood, along the ramp [rad].
+    travel : float
+        How far it must be [rad].
+    last : int
+        A sample at which it certainly moves.
+
+    Returns
+    -------
+    int
+        The first of the samples up to `last` that are all beyond `travel`; `last` if it is not.
+
+    """
+    near = np.flatnonzero(away[:last + 1] < travel)
+    return min(int(near[-1]) + 1, last) if len(near) else 0
+
+
+def acceleration_at(sample: int, t: FloatArray, speed: FloatArray) -> float:
+    """
+    Return the acceleration of a joint that breaks away [rad/s^2].
+
+    Parameters
+    ----------
+    sample : int
+        Where it is wanted; the samples behind it are used, too.
+    t, speed : ndarray, shape (N,)
+        Times [s] and speeds [rad/s], some slow ones before `sample` among them.
+
+    Returns
+    -------
+    float
+        By least squares through the samples from half the speed on: of a parabola, as a steady
+        ramp makes it, or of a straight line through few; NaN of a single sample.
+
+    """
+    slow = np.flatnonzero(speed[:sample] < 0.5 * speed[sample])
+    begin = int(slow[-1]) if len(slow) else 0
+    times, values = t[begin:] - t[sample], speed[begin:]
+    if len(times) < 2:
+        return math.nan
+    degree = 2 if len(times) >= SAMPLES_OF_A_PARABOLA else 1
+    return float(np.polynomial.Polynomial.fit(times, values, degree).deriv()(0.0))
+
+
+def _speed_loop(settings: BreakAwaySettings) -> BoundedPI:
+    """
+    Return the loop from missing speed to torque.
+
+    Its integral overcomes friction, as fast as the inertia allows; the gain damps it critically.
+    """
+    natural = min(
+        math.sqrt(
+            settings.torque_cap / (settings.return_speed * BUILD_UP_SECONDS * settings.inertia)
+        ),
+        LOOP_BANDWIDTH,
+    )
+    return BoundedPI(
+        2.0 * natural * settings.inertia, natural**2 * settings.inertia, settings.torque_cap
+    )
+
+
+def _clip(value: float, bound: float) -> float:
+    return max(-bound, min(bound, value))
+
+
+def _no_gravity(q: float) -> float:
+    return 0.0

@@ -1,0 +1,223 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Write what break-away tests found: a file for scripts, a text and a page with box plots."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.files import dump_yaml, to_plain, write_results
+from robot_identification.report import (
+    fixed, FONT_SIZE, MAXIMUM_RESOLUTION, MEASURED, new_figure, number, percent, Picture,
+    PREDICTED, render_page, RESIDUAL, text_table, WIDTH, wrap,
+)
+from robot_identification.studies.break_away.estimate import (
+    BoxStatistics, break_away_content, BreakAway, corrected_torque, CORRECTIONS,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BREAK_AWAY_FILES = ('break_away.yaml', 'results.txt', 'report.html')
+DIRECTIONS = {1: '+', -1: '-'}
+HEIGHT = 2.8
+# Repeats are drawn beside each other, so that equal ones are seen; of the width of a box.
+SPREAD = 0.35
+# Scales show at least this share of the torque: what is less is no news.
+LEAST_SCALE = 0.01
+TABLE_WORDS = (
+    'Torques are in N m, signs those of the direction. From, to: the interval of the median, by '
+    'bootstrap of the repeats, 95 %. IQR: Q3 less Q1, over the median. Outliers are more than 1.5 '
+    'IQR beyond the quartiles; the median counts them. Uncorrected: the median of the torques '
+    'commanded when the joint passed the threshold, as Rajagopal 2017 reports it; what '
+    'accelerated the joint until then is in it.'
+)
+# What the two panels of a picture show.
+CORRECTION_WORDS = {
+    'onset': 'at the onset of motion', 'inertia': 'at the threshold, less inertia',
+    'none': 'at the threshold',
+}
+_HEADER = (
+    'joint', 'sign', 'ramps', 'median', 'from', 'to', 'Q1', 'Q3', 'IQR', 'outliers',
+    'uncorrected',
+)
+_COMPARED = (
+    'joint', 'sign',
+    *('none (uncorrected)' if name == 'none' else name for name in CORRECTIONS),
+)
+
+
+def _rows(found: Sequence[BreakAway]) -> list[list[str]]:
+    """Return a row for each joint and direction."""
+    return [
+        [
+            joint.run.joint, DIRECTIONS[direction], str(box.count), number(box.median, 4),
+            number(box.interval[0], 4), number(box.interval[1], 4),
+            number(box.lower_quartile, 4), number(box.upper_quartile, 4),
+            percent(box.interquartile_range / box.median) if box.median else '',
+            str(len(box.outliers)), number(joint.uncorrected[direction].median, 4),
+        ]
+        for joint in found for direction, box in joint.boxes.items()
+    ]
+
+
+def _compared(found: Sequence[BreakAway]) -> list[list[str]]:
+    """Return the medians by every correction, for each joint and direction."""
+    return [
+        [joint.run.joint, DIRECTIONS[direction], *(
+            number(float(np.median([
+                corrected_torque(repeat, joint.run.settings.inertia, correction)
+                for repeat in joint.run.towards(direction)
+            ])), 4) for correction in CORRECTIONS
+        )]
+        for joint in found for direction in joint.boxes
+    ]
+
+
+def _how(joint: BreakAway) -> str:
+    """Say in a sentence how a joint was tested."""
+    settings = joint.run.settings
+    pose = {
+        'free': 'in a gravity-free pose', 'subtracted': 'with the moment of gravity subtracted',
+    }[joint.run.gravity]
+    return (
+        f'{joint.run.joint}: {len(joint.run.repeats)} ramps of {number(settings.rate)} N m/s up '
+        f'to {number(settings.torque_cap)} N m, threshold {number(settings.threshold)} rad/s in '
+        f'{settings.confirming_samples} samples, {pose}; correction {joint.correction}, inertia '
+        f'{number(settings.inertia)} kg m^2'
+    )
+
+
+def break_away_text(robot: str, found: Sequence[BreakAway]) -> str:
+    """Return the results of some joints as plain text; `robot` may be empty."""
+    lines = [
+        *wrap(f'Break-away torque{f" of {robot}" if robot else ""}'),
+        '',
+        *text_table(_HEADER, _rows(found)),
+        '',
+        *wrap(TABLE_WORDS),
+        '',
+        'Medians by correction [N m]:',
+        *text_table(_COMPARED, _compared(found)),
+        '',
+    ]
+    for joint in found:
+        for note in (_how(joint), *(f'{joint.run.joint}: {note}' for note in joint.notes)):
+            lines += wrap(note, first='  - ')
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def render_break_away_report(robot: str, found: Sequence[BreakAway]) -> str:
+    """
+    Return the report, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    robot : str
+        Name of the robot; may be empty.
+    found : sequence of BreakAway
+        One for each joint.
+
+    """
+    return render_page(
+        'break_away.html.j2',
+        robot=robot,
+        header=_HEADER,
+        rows=_rows(found),
+        words=TABLE_WORDS,
+        compared_header=_COMPARED,
+        compared=_compared(found),
+        pictures=[draw_boxes(joint) for joint in found],
+        how=[_how(joint) for joint in found],
+        notes=[f'{joint.run.joint}: {note}' for joint in found for note in joint.notes],
+    )
+
+
+def draw_boxes(joint: BreakAway) -> Picture:
+    """Draw the box of each direction, with every repeat as a point; uncorrected ones beside."""
+    panels = [(joint.correction, joint.boxes, joint.values)]
+    if joint.correction != 'none':
+        torques = {
+            direction: np.array([repeat.torque for repeat in joint.run.towards(direction)])
+            for direction in joint.uncorrected
+        }
+        panels.append(('none', joint.uncorrected, torques))
+    figure = new_figure(WIDTH, HEIGHT, MAXIMUM_RESOLUTION)
+    span = max(
+        *(float(np.ptp(np.concatenate([*values.values()]))) for _, _, values in panels),
+        LEAST_SCALE * abs(joint.torque),
+    )
+    # Scales begin elsewhere: the spread of the repeats is less than what the panels differ by.
+    for axes, (correction, boxes, values) in zip(
+        figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True
+    ):
+        _draw_panel(axes, boxes, values)
+        every = np.concatenate([*values.values()])
+        middle = 0.5 * float(every.min() + every.max())
+        axes.set_ylim(middle - 0.55 * span, middle + 0.55 * span)
+        axes.ticklabel_format(axis='y', useOffset=False)
+        axes.set_title(CORRECTION_WORDS[correction], fontsize=FONT_SIZE)
+    figure.axes[0].set_ylabel('torque [N m]', fontsize=FONT_SIZE)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format='png', metadata={'Software': None})
+    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
+    medians = ' and '.join(
+        f'{fixed(box.median)} N m in direction {DIRECTIONS[direction]} '
+        f'(uncorrected {fixed(joint.uncorrected[direction].median)} N m)'
+        for direction, box in joint.boxes.items()
+    )
+    return Picture(
+        f'data:image/png;base64,{encoded}', joint.run.joint,
+        f'Box plots of the break-away torque of {joint.run.joint}: medians {medians}',
+    )
+
+
+def _draw_panel(
+    axes: Axes, boxes: Mapping[int, BoxStatistics], values: Mapping[int, FloatArray]
+) -> None:
+    for place, (direction, box) in enumerate(boxes.items()):
+        axes.bxp(
+            [{
+                'med': box.median, 'q1': box.lower_quartile, 'q3': box.upper_quartile,
+                'whislo': box.lower_whisker, 'whishi': box.upper_whisker, 'fliers': [],
+            }],
+            positions=[place], widths=0.7, manage_ticks=False,
+            medianprops={'color': RESIDUAL, 'linewidth': 1.6},
+            boxprops={'color': MEASURED}, whiskerprops={'color': MEASURED},
+            capprops={'color': MEASURED},
+        )
+        beside = place + SPREAD * np.linspace(-0.5, 0.5, len(values[direction]))
+        axes.plot(beside, values[direction], 'o', color=PREDICTED, markersize=3)
+    axes.set_xticks(range(len(boxes)), [DIRECTIONS[direction] for direction in boxes])
+    axes.set_xlim(-0.6, len(boxes) - 0.4)
+    axes.set_xlabel('direction', fontsize=FONT_SIZE)
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(True, axis='y', color='#e0e0e0', linewidth=0.6)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+
+
+def save_break_away(
+    directory: Path, robot: str, found: Sequence[BreakAway], *, force: bool
+) -> None:
+    """
+    Write the files of break-away tests into a folder, all of them or none.
+
+    Raises
+    ------
+    UsageError
+        If one of them exists already and `force` is not set.
+
+    """
+    write_results(directory, {
+        'break_away.yaml': dump_yaml(to_plain(break_away_content(robot, found))),
+        'results.txt': break_away_text(robot, found),
+        'report.html': render_break_away_report(robot, found),
+    }, force)

@@ -1,0 +1,259 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A campaign from its file to its health report.
+
+It can be ended at any moment, by Ctrl-C or by the loss of its machine, and started again: what is
+done stays, what has changed is done again, and the rest follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+import fcntl
+import json
+from pathlib import Path
+from typing import Any
+
+from robot_identification.errors import DescriptionError, IdentificationError, UsageError
+from robot_identification.files import read_text, write_atomically
+from robot_identification.parallel import available_processors, LOCAL, open_scheduler, Scheduler
+from robot_identification.report import json_text
+from robot_identification.studies.campaign.campaign_file import Campaign
+from robot_identification.studies.campaign.friction_trend import FleetFriction
+from robot_identification.studies.campaign.health import compare_sizes, judge_health
+from robot_identification.studies.campaign.record import Record
+from robot_identification.studies.campaign.runs import (
+    do_run, DONE, explain_change, load_robots, read_state, restate, run_inputs, RunJob,
+    write_failure,
+)
+from robot_identification.studies.campaign.workers import work_locally
+from robot_identification.studies.comparison import JointsOfSize
+
+SCHEMA_VERSION = 1
+IDENTITY_FILE = 'campaign.json'
+LOCK_FILE = '.lock'
+RUNS = 'runs'
+
+# Takes the runs that are done, how many there are to do, and what there is to say.
+Report = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class CampaignOutcome:
+    """
+    What a campaign has found.
+
+    Attributes
+    ----------
+    campaign : Campaign
+        What was asked for.
+    states : tuple of mapping
+        Of all runs, in the order of the file (docs/formats/campaign.md).
+    kept : tuple of str
+        Runs that were there already.
+    health : FleetFriction
+        Friction over temperature and date.
+    sizes : tuple of JointsOfSize
+        Joints of one size, compared.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    campaign: Campaign
+    states: tuple[Mapping[str, Any], ...]
+    kept: tuple[str, ...]
+    health: FleetFriction
+    sizes: tuple[JointsOfSize, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def failed(self) -> tuple[Mapping[str, Any], ...]:
+        """States of the runs that failed."""
+        return tuple(state for state in self.states if state['status'] != DONE)
+
+
+def run_campaign(
+    campaign: Campaign,
+    folder: Path,
+    report: Report,
+    scheduler: str = LOCAL,
+    processes: int | None = None,
+    *,
+    retry: bool = False,
+) -> CampaignOutcome:
+    """
+    Do what is left of a campaign, and judge what all of it found.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        What to do.
+    folder : Path
+        Where its results are; a folder of its own.
+    report : callable
+        Called when a run is begun again or done.
+    scheduler : str
+        'local', or the address of a Dask scheduler whose workers see bags and `folder`.
+    processes : int, optional
+        Number of local processes.
+    retry : bool
+        Do runs again that failed, though nothing of them has changed.
+
+    Raises
+    ------
+    UsageError
+        If an arm is unknown, or the folder is another campaign's or one is at work in it.
+
+    """
+    if processes is not None and processes < 1:
+        raise UsageError(f'--processes is {processes}, it must be 1 or more')
+    robots = load_robots(campaign)
+    with _own_folder(campaign, folder), Record(folder) as record:
+        jobs = [
+            RunJob(
+                run, campaign.arm(run.arm), str(folder.resolve() / RUNS / run.name),
+                run_inputs(run, campaign.arm(run.arm), robots[run.arm]), campaign.speeds,
+            )
+            for run in campaign.runs
+        ]
+        states, left = _find_what_is_left(jobs, report, retry=retry)
+        kept = tuple(states)
+        record.match(states.values())
+        names = {job.name: job for job in left}
+        for number, name in enumerate(_work(left, scheduler, processes), start=1):
+            state = read_state(Path(names[name].folder))
+            if state is None:
+                raise IdentificationError(
+                    f'{names[name].folder} has no state of run {name}, which was just done: is '
+                    'something else at work there? Start the campaign again'
+                )
+            states[name] = state
+            record.add(state)
+            report(number, len(left), _describe(state))
+        ordered = tuple(states[run.name] for run in campaign.runs)
+        sizes, note = compare_sizes(campaign, ordered, folder)
+        return CampaignOutcome(
+            campaign, ordered, kept, judge_health(campaign, ordered), sizes,
+            tuple(text for text in (note, _describe_strangers(campaign, folder)) if text),
+        )
+
+
+def _find_what_is_left(
+    jobs: Sequence[RunJob], report: Report, *, retry: bool
+) -> tuple[dict[str, Mapping[str, Any]], list[RunJob]]:
+    """Return the states of runs that need not be done again, and the other runs."""
+    states: dict[str, Mapping[str, Any]] = {}
+    left = []
+    for job in jobs:
+        state = read_state(Path(job.folder))
+        if state is None:
+            left.append(job)
+            continue
+        changed = explain_change(state['inputs'], json.loads(json_text(job.inputs)))
+        if changed or (retry and state['status'] != DONE):
+            left.append(job)
+            report(0, 0, f'{job.name} is done again: ' + (
+                f'{changed} changed' if changed else 'it failed'
+            ))
+            continue
+        if state['files'] and state['speeds'] != list(job.speeds):
+            state = restate(Path(job.folder), state, job.speeds)
+        states[job.name] = state
+    report(0, len(left), f'{len(states)} of {len(jobs)} runs are there already')
+    return states, left
+
+
+def _work(jobs: Sequence[RunJob], scheduler: str, processes: int | None) -> Iterator[str]:
+    """Yield the names of runs as they are done."""
+    if not jobs:
+        return
+    if scheduler == LOCAL:
+        yield from work_locally(jobs, processes or available_processors())
+        return
+    with open_scheduler(scheduler, processes) as cluster:
+        yield from _work_on(cluster, jobs)
+
+
+def _work_on(cluster: Scheduler, jobs: Sequence[RunJob]) -> Iterator[str]:
+    """Yield the names of runs in their order; one that kills its workers is a failed run."""
+    left = list(jobs)
+    while left:
+        try:
+            for name in cluster.run(do_run, tuple(left)):
+                left.pop(0)
+                yield name
+        except IdentificationError as error:
+            job = left[0]
+            # A cluster that is gone is no fault of this run.
+            if not str(error).startswith(f'{job.name}: the Dask workers'):
+                raise
+            left.pop(0)
+            write_failure(job, str(error), error.exit_code)
+            yield job.name
+
+
+@contextmanager
+def _own_folder(campaign: Campaign, folder: Path) -> Iterator[None]:
+    """
+    Keep a folder to one campaign, and to one process.
+
+    Raises
+    ------
+    UsageError
+        If it is another campaign's, not empty, or somebody is at work in it.
+
+    """
+    identity = folder / IDENTITY_FILE
+    if identity.exists():
+        try:
+            found = json.loads(read_text(identity))
+        except (ValueError, RecursionError) as error:
+            raise DescriptionError(f'{identity} is not JSON: {error}') from error
+        name = found.get('name') if isinstance(found, dict) else None
+        if name != campaign.name:
+            raise UsageError(
+                f'{folder} holds the campaign {name!r}, {campaign.source} is {campaign.name!r}: '
+                'name another folder, or give both files the same name'
+            )
+    elif folder.exists() and any(path.name != LOCK_FILE for path in folder.iterdir()):
+        raise UsageError(
+            f'{folder} is not empty and holds no campaign: name a new folder for {campaign.name}'
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK_FILE).open('w') as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UsageError(
+                f'another process is at work on the campaign in {folder}: wait until it has '
+                'ended, or end it'
+            ) from error
+        write_atomically(
+            identity, json_text({'schema_version': SCHEMA_VERSION, 'name': campaign.name})
+        )
+        yield
+
+
+def _describe(state: Mapping[str, Any]) -> str:
+    if state['status'] == DONE:
+        return f'{state["name"]}: {state["verdict"]}'
+    return f'{state["name"]}: failed (exit code {state["exit_code"]}): {state["error"]}'
+
+
+def _describe_strangers(campaign: Campaign, folder: Path) -> str:
+    """Return which runs are in the folder and no longer in the file, in words."""
+    known = {run.name for run in campaign.runs}
+    others = sorted(
+        path.name for path in (folder / RUNS).glob('*') if path.is_dir() and path.name not in known
+    )
+    if not others:
+        return ''
+    return (
+        f'{", ".join(others)}: in the folder, and no longer in {campaign.source}; they are left '
+        'where they are, and not used'
+    )

@@ -1,0 +1,543 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The campaign file: arms, and which bags of them are identified how.
+
+Docs: docs/formats/campaign.md.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime, timezone
+import difflib
+import math
+from pathlib import Path
+import re
+from typing import Any
+
+from robot_identification.errors import DescriptionError, IdentificationError, UsageError
+from robot_identification.estimation import IdentifyOptions, load_recipe, Recipe
+from robot_identification.files import check_schema_version, read_yaml, TextLimits
+from robot_identification.model import gravity_of_mounting, KinematicFilter, load_robot, RobotModel
+
+SCHEMA_VERSION = 1
+LIMITS = TextLimits(2_000_000, 100_000)
+MOST_RUNS = 10_000
+# A name is a folder's, too.
+NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
+# At which friction is stated where the file names no speeds [rad/s].
+USUAL_SPEEDS = (0.1, 0.5)
+USUAL_RATE = 0.01
+WILDCARDS = frozenset('*?[')
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """
+    How a run is identified; what is None is as `identify` has it by default.
+
+    Attributes
+    ----------
+    profile, estimator, friction, effort_unit, topic : str, optional
+        As the options of `identify` of these names.
+    cutoff : float, optional
+        Of the kinematic filter [Hz].
+    start, stop : float, optional
+        Window in seconds after the first joint state.
+    relative_scale, compensate_delay : bool, optional
+        As the options of `identify`.
+    joint_names : mapping of str to str, optional
+        Model name by bag name.
+    recipe : str, optional
+        Path of a recipe file.
+
+    """
+
+    profile: str | None = None
+    estimator: str | None = None
+    friction: str | None = None
+    effort_unit: str | None = None
+    topic: str | None = None
+    cutoff: float | None = None
+    start: float | None = None
+    stop: float | None = None
+    relative_scale: bool | None = None
+    compensate_delay: bool | None = None
+    joint_names: Mapping[str, str] | None = None
+    recipe: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ('profile', 'estimator', 'friction', 'effort_unit', 'topic', 'recipe'):
+            _check_kind(getattr(self, name), str, name, 'a text')
+        for name in ('relative_scale', 'compensate_delay'):
+            _check_kind(getattr(self, name), bool, name, 'true or false')
+        for name in ('cutoff', 'start', 'stop'):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _number(value, name))
+        if self.joint_names is not None:
+            if not isinstance(self.joint_names, Mapping):
+                raise DescriptionError('joint_names must map names: in the bag to in the model')
+            object.__setattr__(
+                self, 'joint_names', {str(a): str(b) for a, b in self.joint_names.items()}
+            )
+
+    def over(self, other: RunOptions) -> RunOptions:
+        """Return these options, and where they say nothing those of another."""
+        return RunOptions(**{
+            entry.name: getattr(
+                other if getattr(self, entry.name) is None else self, entry.name
+            )
+            for entry in fields(self)
+        })
+
+    def load_recipe(self) -> Recipe:
+        """Return the recipe that the run is identified with."""
+        return Recipe() if self.recipe is None else load_recipe(Path(self.recipe))
+
+    def identify_options(self) -> IdentifyOptions:
+        """
+        Return the options of `pipeline.identify`.
+
+        Raises
+        ------
+        IdentificationError
+            If the recipe cannot be read, or options do not fit together.
+
+        """
+        recipe = self.load_recipe()
+        return IdentifyOptions(
+            recipe=recipe,
+            kinematic_filter=(
+                None if self.cutoff is None
+                else KinematicFilter(order=recipe.order, cutoff=self.cutoff)
+            ),
+            profile=self.profile, estimator=self.estimator, friction=self.friction,
+            effort_unit=self.effort_unit, topic=self.topic, start=self.start, stop=self.stop,
+            relative_scale=bool(self.relative_scale),
+            compensate_delay=bool(self.compensate_delay),
+            joint_names=dict(self.joint_names or {}),
+        )
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return what is given, as plain values; of a recipe its content."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        if self.recipe is not None:
+            given['recipe'] = repr(self.load_recipe())
+        return given
+
+
+@dataclass(frozen=True)
+class CarriedPayload:
+    """
+    What an arm carries in all of its runs; it is written down with them, and not estimated.
+
+    Attributes
+    ----------
+    mass : float
+        [kg].
+    center_of_mass : tuple of float, length 3
+        In the flange's frame [m].
+    description : str
+        In words.
+
+    """
+
+    mass: float
+    center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    description: str = ''
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= _number(self.mass, 'mass') <= 1000.0:
+            raise DescriptionError(f'mass is {self.mass!r}, it must be from 0 to 1000 kg')
+        object.__setattr__(
+            self, 'center_of_mass', _numbers(self.center_of_mass, 'center_of_mass', 3)
+        )
+        _check_kind(self.description, str, 'description', 'a text')
+
+
+@dataclass(frozen=True)
+class Arm:
+    """
+    One arm of the campaign.
+
+    Attributes
+    ----------
+    name : str
+        Its name in the campaign.
+    robot, urdf : str, optional
+        A known robot or the path of a robot YAML, and the path of a URDF; one of them at least.
+    serial : str
+        Serial number.
+    joints : tuple of str, optional
+        Joints that move, kinematic order.
+    drive_gains : tuple of float, optional
+        [N m/A], kinematic order.
+    mounting : tuple of float, length 3, optional
+        Roll, pitch and yaw of the root frame in the world [rad].
+    gravity : tuple of float, length 3, optional
+        In the root frame [m/s^2], in the place of `mounting`.
+    payload : CarriedPayload, optional
+        What it carries.
+    options : RunOptions
+        Of all its runs.
+
+    """
+
+    name: str
+    robot: str | None = None
+    urdf: str | None = None
+    serial: str = ''
+    joints: tuple[str, ...] | None = None
+    drive_gains: tuple[float, ...] | None = None
+    mounting: tuple[float, ...] | None = None
+    gravity: tuple[float, ...] | None = None
+    payload: CarriedPayload | None = None
+    options: RunOptions = field(default_factory=RunOptions)
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if self.robot is None and self.urdf is None:
+            raise DescriptionError('it has neither robot nor urdf: name one of them')
+        for name in ('robot', 'urdf'):
+            _check_kind(getattr(self, name), str, name, 'a text')
+        object.__setattr__(self, 'serial', str(self.serial))
+        if self.mounting is not None and self.gravity is not None:
+            raise DescriptionError('it has both mounting and gravity: leave one of them out')
+        if self.joints is not None:
+            object.__setattr__(self, 'joints', _texts(self.joints, 'joints'))
+        for name, length in (('drive_gains', None), ('mounting', 3), ('gravity', 3)):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _numbers(value, name, length))
+
+    def load(self) -> RobotModel:
+        """
+        Return the arm.
+
+        Raises
+        ------
+        IdentificationError
+            If its robot or a joint is not known, or its description cannot be used.
+
+        """
+        gravity = self.gravity
+        if self.mounting is not None:
+            gravity = tuple(gravity_of_mounting(*self.mounting).tolist())
+        robot = load_robot(
+            self.robot, urdf=None if self.urdf is None else Path(self.urdf),
+            joints=self.joints, gravity=gravity,
+        )
+        return robot if self.drive_gains is None else robot.with_drive_gains(self.drive_gains)
+
+
+@dataclass(frozen=True)
+class Run:
+    """
+    One identification of the campaign.
+
+    Attributes
+    ----------
+    name : str
+        Its name, and that of its folder.
+    arm : str
+        The arm's name in the campaign.
+    bags : tuple of str
+        Paths; they are used together.
+    date : str, optional
+        When it was recorded, ISO 8601 with a time zone; by default from the first bag.
+    temperature : tuple of float, optional
+        Of all joints, or of each [deg C], where the bags have none.
+    options : RunOptions
+        With those of arm and campaign in it.
+
+    """
+
+    name: str
+    arm: str
+    bags: tuple[str, ...]
+    date: str | None = None
+    temperature: tuple[float, ...] | None = None
+    options: RunOptions = field(default_factory=RunOptions)
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        object.__setattr__(self, 'bags', _texts(self.bags, 'bags'))
+        if self.date is not None:
+            object.__setattr__(self, 'date', _parse_date(self.date))
+        if self.temperature is not None:
+            given = self.temperature
+            given = given if isinstance(given, (list, tuple)) else (given,)
+            object.__setattr__(self, 'temperature', _numbers(given, 'temperature', None))
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """
+    What is identified, and how its friction is judged.
+
+    Attributes
+    ----------
+    name : str
+        The results of one campaign lie in one folder, which keeps this name.
+    arms : tuple of Arm
+        The arms.
+    runs : tuple of Run
+        In the order of the file.
+    speeds : tuple of float
+        At which friction is stated and watched [rad/s].
+    false_alarm_rate : float
+        Chance that a health report of healthy arms has any alarm.
+    source : str
+        The file.
+
+    """
+
+    name: str
+    arms: tuple[Arm, ...]
+    runs: tuple[Run, ...]
+    speeds: tuple[float, ...] = USUAL_SPEEDS
+    false_alarm_rate: float = USUAL_RATE
+    source: str = ''
+
+    def arm(self, name: str) -> Arm:
+        """Return an arm by its name."""
+        return next(arm for arm in self.arms if arm.name == name)
+
+
+def load_campaign(path: Path) -> Campaign:
+    """
+    Read a campaign file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; paths in it are relative to its folder.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file.
+    DescriptionError
+        If a key is unknown, or a value is outside its range.
+
+    """
+    content, source = read_yaml(path, LIMITS), str(path)
+    check_schema_version(content, source, SCHEMA_VERSION)
+    check_known_keys(
+        content, source, {'schema_version', 'name', 'arms', 'runs'},
+        {'description', 'speeds', 'false_alarm_rate', 'options'},
+    )
+    folder = path.resolve().parent
+    with _said_of(source):
+        name = _check_name(content['name'])
+        speeds = _numbers(content.get('speeds', USUAL_SPEEDS), 'speeds', None)
+        if not all(0.0 < speed <= 100.0 for speed in speeds) or len(set(speeds)) < len(speeds):
+            raise DescriptionError(
+                f'speeds are {list(speeds)}, they must differ and lie between 0 and 100 rad/s'
+            )
+        rate = _number(content.get('false_alarm_rate', USUAL_RATE), 'false_alarm_rate')
+        if not 1.0e-6 <= rate <= 0.5:
+            raise DescriptionError(
+                f'false_alarm_rate is {rate:g}, it must lie between 1e-6 and 0.5'
+            )
+        options = _options(content.get('options'), folder)
+    arms = tuple(
+        _read_arm(entry, f'{source}: arm {number}', folder, options)
+        for number, entry in enumerate(_entries(content['arms'], source, 'arms'), start=1)
+    )
+    _refuse_twice([arm.name for arm in arms], f'{source}: the name of an arm')
+    by_name = {arm.name: arm for arm in arms}
+    runs = tuple(
+        run
+        for number, entry in enumerate(_entries(content['runs'], source, 'runs'), start=1)
+        for run in _read_runs(entry, f'{source}: run {number}', folder, by_name)
+    )
+    if len(runs) > MOST_RUNS:
+        raise DescriptionError(f'{source} has {len(runs)} runs, at most {MOST_RUNS} are allowed')
+    _refuse_twice([run.name.lower() for run in runs], f'{source}: the name of a run')
+    return Campaign(name, arms, runs, speeds, rate, source)
+
+
+def check_known_keys(
+    content: Mapping[str, Any], source: str, required: set[str], optional: set[str]
+) -> None:
+    """
+    Check that a mapping has the keys that its format knows, and name the nearest one.
+
+    Raises
+    ------
+    DescriptionError
+        If a required key is missing or an unknown key is present.
+
+    """
+    known = required | optional
+    for key in sorted(set(content) - known, key=str):
+        near = difflib.get_close_matches(str(key), sorted(known), 1, 0.5)
+        guess = f'; did you mean {near[0]}?' if near else ''
+        raise DescriptionError(
+            f'{source}: unknown key {key}{guess} (known are {", ".join(sorted(known))})'
+        )
+    missing = sorted(required - set(content))
+    if missing:
+        raise DescriptionError(f'{source}: missing {", ".join(missing)}')
+
+
+@contextmanager
+def _said_of(place: str) -> Iterator[None]:
+    """Name the place in the file that an error is of."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f'{place}: {error}') from error
+    except IdentificationError as error:
+        raise DescriptionError(f'{place}: {error}') from error
+
+
+def _read_arm(entry: Mapping[str, Any], place: str, folder: Path, default: RunOptions) -> Arm:
+    named = {each.name for each in fields(Arm)}
+    check_known_keys(entry, place, {'name'}, named)
+    with _said_of(place):
+        given = dict(entry)
+        given['options'] = _options(given.get('options'), folder).over(default)
+        if given.get('payload') is not None:
+            check_known_keys(
+                _mapping(given['payload'], 'payload'), 'payload', {'mass'},
+                {each.name for each in fields(CarriedPayload)},
+            )
+            given['payload'] = CarriedPayload(**given['payload'])
+        robot = given.get('robot')
+        if isinstance(robot, str) and robot.endswith(('.yaml', '.yml')):
+            given['robot'] = str(folder / robot)
+        if isinstance(given.get('urdf'), str):
+            given['urdf'] = str(folder / given['urdf'])
+        return Arm(**given)
+
+
+def _read_runs(
+    entry: Mapping[str, Any], place: str, folder: Path, arms: Mapping[str, Arm]
+) -> Iterator[Run]:
+    """Yield the runs of an entry: one, or where it says `separate` one for each bag."""
+    check_known_keys(
+        entry, place, {'name', 'arm', 'bags'}, {'date', 'temperature', 'options', 'separate'}
+    )
+    with _said_of(place):
+        given = dict(entry)
+        separate = given.pop('separate', False)
+        _check_kind(separate, bool, 'separate', 'true or false')
+        arm = arms.get(str(given['arm']))
+        if arm is None:
+            near = difflib.get_close_matches(str(given['arm']), list(arms), 1, 0.5)
+            guess = f'; did you mean {near[0]}?' if near else ''
+            raise DescriptionError(
+                f'there is no arm {given["arm"]}{guess} (arms are {", ".join(arms)})'
+            )
+        given['options'] = _options(given.get('options'), folder).over(arm.options)
+        given['options'].identify_options()
+        bags = given['bags']
+        patterns = _texts([bags] if isinstance(bags, str) else bags, 'bags')
+        run = Run(**{**given, 'bags': patterns})
+        found = [
+            path for pattern in patterns for path in (_matches(folder, pattern) or [pattern])
+        ]
+        _refuse_twice(found, 'a bag')
+        if not separate:
+            yield replace(run, bags=tuple(found))
+            return
+        for bag in found:
+            part = re.sub(r'[^A-Za-z0-9_.-]', '_', Path(bag).name)
+            yield replace(run, name=f'{run.name}_{part}', bags=(bag,))
+
+
+def _matches(folder: Path, pattern: str) -> list[str]:
+    """Return the paths that a pattern stands for, in the order of their names."""
+    if not WILDCARDS & set(pattern):
+        return [str(folder / pattern)]
+    path = folder / pattern
+    return sorted(
+        str(found) for found in Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+    )
+
+
+def _options(content: Any, folder: Path) -> RunOptions:
+    if content is None:
+        return RunOptions()
+    known = {entry.name for entry in fields(RunOptions)}
+    check_known_keys(_mapping(content, 'options'), 'options', set(), known)
+    given = dict(content)
+    if isinstance(given.get('recipe'), str):
+        given['recipe'] = str(folder / given['recipe'])
+    return RunOptions(**given)
+
+
+def _entries(content: Any, source: str, what: str) -> list[Mapping[str, Any]]:
+    if not isinstance(content, list) or not content:
+        raise DescriptionError(f'{source}: {what} must be a list with one entry or more')
+    return [
+        _mapping(entry, f'{source}: entry {number} of {what}')
+        for number, entry in enumerate(content, start=1)
+    ]
+
+
+def _mapping(content: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(content, Mapping):
+        raise DescriptionError(f'{what} is {content!r:.60}, it must be a mapping (key: value)')
+    return content
+
+
+def _check_name(name: Any) -> str:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise DescriptionError(
+            f'name is {name!r:.80}, it must be of 1 to 64 letters, digits, _, - and . and begin '
+            'with a letter or digit'
+        )
+    return name
+
+
+def _check_kind(value: Any, kind: type, name: str, words: str) -> None:
+    if value is not None and not isinstance(value, kind):
+        raise DescriptionError(f'{name} is {value!r:.60}, it must be {words}')
+
+
+def _number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise DescriptionError(f'{name} is {value!r:.60}, it must be a number')
+    return float(value)
+
+
+def _numbers(values: Any, name: str, length: int | None) -> tuple[float, ...]:
+    if not isinstance(values, (list, tuple)) or not values:
+        raise DescriptionError(f'{name} is {values!r:.60}, it must be a list of numbers')
+    if length is not None and len(values) != length:
+        raise DescriptionError(f'{name} has {len(values)} numbers, it must have {length}')
+    return tuple(_number(value, name) for value in values)
+
+
+def _texts(values: Any, name: str) -> tuple[str, ...]:
+    if not isinstance(values, (list, tuple)) or not values or not all(
+        isinstance(value, str) and value for value in values
+    ):
+        raise DescriptionError(f'{name} is {values!r:.60}, it must be a list of texts')
+    return tuple(values)
+
+
+def _refuse_twice(values: Sequence[str], what: str) -> None:
+    twice = [value for value, count in Counter(values).items() if count > 1]
+    if twice:
+        raise DescriptionError(f'{what} is given twice: {twice[0]}')
+
+
+def _parse_date(text: Any) -> str:
+    """Return a date as ISO 8601 with a time zone; without one it is UTC."""
+    try:
+        found = datetime.fromisoformat(str(text).replace('Z', '+00:00'))
+    except ValueError as error:
+        raise DescriptionError(
+            f'date is {text!r:.60}, it must be like 2026-03-01 or 2026-03-01T08:30:00+01:00'
+        ) from error
+    return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).isoformat()

@@ -1,0 +1,353 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The health report of a campaign: friction over temperature and date, and its alarms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+import importlib
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from robot_identification.report import (
+    choose_resolution, fixed, FONT_SIZE, MEASURED, new_figure, NOT_AVAILABLE, number, percent,
+    Picture, picture_of, PREDICTED, render_page, RESIDUAL, WIDTH, wrap,
+)
+from robot_identification.studies.campaign.friction_trend import (
+    CONFIDENCE, COULOMB, FEWEST_RUNS, FleetFriction, FrictionTrend, HOURS_PER_YEAR, TORQUE,
+    VISCOUS,
+)
+from robot_identification.studies.comparison import joints_of_size_content, JointsOfSize
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Joints that are drawn; those with alarms come first.
+MOST_PICTURES = 60
+SECONDS_PER_YEAR = 365.25 * 86400.0
+HEADER = (
+    'joint', 'figure', 'runs', 'value', 'unit', 'per K', 'drift in a year', 'interval',
+    'drift in 1000 h', 'scatter',
+)
+UNITS = {TORQUE: 'N m', COULOMB: 'N m', VISCOUS: 'N m s/rad'}
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """
+    One run in the table of the report.
+
+    Attributes
+    ----------
+    name, arm : str
+        Of the run and its arm.
+    date : str
+        As far as it is known.
+    temperature : float
+        Mean over the joints [deg C]; NaN where it is not known.
+    verdict : str
+        Of the model; 'failed' where there is none.
+    nrmse : float
+        Mean over the joints, held out; NaN where there is none.
+    error : str
+        Why it failed, or what is missing.
+    link : str
+        Of its own report, relative to this one; empty where there is none.
+
+    """
+
+    name: str
+    arm: str
+    date: str
+    temperature: float
+    verdict: str
+    nrmse: float
+    error: str
+    link: str
+
+
+def run_row(state: Mapping[str, Any]) -> RunRow:
+    """Return the row of a run from its state (docs/formats/campaign.md)."""
+    joints = state.get('joints', [])
+    warmth = [joint['temperature'] for joint in joints if joint['temperature'] is not None]
+    nrmse = state.get('quality', {}).get('nrmse_mean')
+    return RunRow(
+        name=state['name'], arm=state['arm'], date=state.get('date') or NOT_AVAILABLE,
+        temperature=float(np.mean(warmth)) if warmth else float('nan'),
+        verdict=state.get('verdict', 'failed'),
+        nrmse=float('nan') if nrmse is None else float(nrmse),
+        error=state['error'],
+        link=f'runs/{state["name"]}/report.html' if 'report.html' in state['files'] else '',
+    )
+
+
+def health_words(health: FleetFriction) -> tuple[str, str, str]:
+    """Return level, label and sentence of a health report's verdict."""
+    rate = percent(health.false_alarm_rate)
+    if not health.tests:
+        return (
+            'usable', 'Not judged',
+            f'No joint has {FEWEST_RUNS} runs with dates that differ: no alarm is possible yet.',
+        )
+    stated = (
+        f'{health.tests} tests were made; where friction depends on temperature alone, the chance '
+        f'of any alarm among them is at most {rate}.'
+    )
+    if not health.alarms:
+        return 'good', 'No alarm', f'No change of friction that chance does not explain. {stated}'
+    joints = len({(alarm.arm, alarm.joint) for alarm in health.alarms})
+    return (
+        'bad', 'Alarm',
+        f'Friction of {joints} joint{"s" if joints > 1 else ""} changed by more than temperature '
+        f'and chance explain. {stated}',
+    )
+
+
+def health_content(health: FleetFriction) -> dict[str, Any]:
+    """Return a judgement as plain values (docs/formats/campaign.md); NaN becomes null."""
+    return {
+        'level': health_words(health)[0],
+        'false_alarm_rate': health.false_alarm_rate,
+        'tests': health.tests,
+        'alarms': [
+            {
+                'arm': alarm.arm, 'joint': alarm.joint, 'kind': alarm.kind, 'speed': alarm.speed,
+                'change': alarm.change, 'interval': [alarm.low, alarm.high],
+                'p_value': alarm.p_value,
+            }
+            for alarm in health.alarms
+        ],
+        'trends': [
+            {
+                'arm': trend.history.arm, 'joint': trend.history.joint,
+                'quantity': trend.history.quantity, 'speed': trend.history.speed,
+                'runs': int(np.count_nonzero(trend.used)), 'value': trend.value,
+                'reference_temperature': trend.reference_temperature,
+                'per_kelvin': trend.per_kelvin, 'per_kelvin_error': trend.per_kelvin_error,
+                'per_year': trend.per_year, 'per_year_error': trend.per_year_error,
+                'drift': trend.drift, 'drift_interval': trend.drift_interval,
+                'scatter': trend.scatter, 'degrees_of_freedom': trend.freedom,
+                'note': trend.note,
+            }
+            for trend in health.trends
+        ],
+    }
+
+
+def sizes_content(sizes: Sequence[JointsOfSize]) -> list[dict[str, Any]]:
+    """Return joints of one size as plain values (docs/formats/comparison.md)."""
+    return joints_of_size_content(sizes)
+
+
+def health_text(health: FleetFriction) -> str:
+    """Return a judgement as plain text, at most 100 columns wide."""
+    _, label, sentence = health_words(health)
+    lines = wrap(f'{label}: {sentence}')
+    for alarm in health.alarms:
+        lines += wrap(alarm.describe(), first='  - ')
+    return '\n'.join(lines) + '\n'
+
+
+def trend_rows(trends: Sequence[FrictionTrend]) -> list[tuple[str, ...]]:
+    """Return the cells of the table of trends; titles are HEADER."""
+    rows: list[tuple[str, ...]] = []
+    for trend in trends:
+        history = trend.history
+        low, high = trend.drift_interval
+        known = np.isfinite(trend.drift)
+        rows.append((
+            history.joint, _figure_name(trend), str(int(np.count_nonzero(trend.used))),
+            number(trend.value), UNITS[history.quantity],
+            percent(trend.per_kelvin / trend.value) if trend.value else NOT_AVAILABLE,
+            percent(trend.drift) if known else NOT_AVAILABLE,
+            f'{percent(low)} to {percent(high)}' if known else NOT_AVAILABLE,
+            percent(trend.drift * 1000.0 / HOURS_PER_YEAR) if known else NOT_AVAILABLE,
+            percent(trend.scatter / abs(trend.value)) if trend.value else NOT_AVAILABLE,
+        ))
+    return rows
+
+
+def render_campaign_report(
+    name: str,
+    rows: Sequence[RunRow],
+    health: FleetFriction,
+    sizes: Sequence[JointsOfSize],
+    notes: Sequence[str],
+    command_line: str = '',
+) -> str:
+    """
+    Return the health report of a campaign, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    name : str
+        Of the campaign.
+    rows : sequence of RunRow
+        Its runs.
+    health : FleetFriction
+        Friction over temperature and date.
+    sizes : sequence of JointsOfSize
+        Joints of one size, compared.
+    notes : sequence of str
+        What a reader should know.
+    command_line : str
+        What was typed.
+
+    """
+    level, label, sentence = health_words(health)
+    arms = list(dict.fromkeys(trend.history.arm for trend in health.trends))
+    drawn = _drawn(health)
+    resolution = choose_resolution(2 * len(drawn))
+    pictures = [(trend.history.arm, _draw(trend, resolution)) for trend in drawn]
+    return render_page(
+        'campaign.html.j2',
+        name=name,
+        level=level, label=label, verdict=sentence,
+        alarms=[alarm.describe() for alarm in health.alarms],
+        runs=rows,
+        failed=[row for row in rows if not row.link],
+        arms=[
+            {
+                'name': arm,
+                'rows': trend_rows([t for t in health.trends if t.history.arm == arm]),
+                'notes': _notes_of(health, arm),
+                'pictures': [picture for owner, picture in pictures if owner == arm],
+            }
+            for arm in arms
+        ],
+        header=HEADER,
+        confidence=percent(CONFIDENCE),
+        fewest=FEWEST_RUNS,
+        sizes=[_size_row(size) for size in sizes],
+        notes=notes,
+        command_line=command_line,
+    )
+
+
+def _figure_name(trend: FrictionTrend) -> str:
+    history = trend.history
+    if history.quantity == TORQUE:
+        return f'torque at {history.speed:g} rad/s'
+    return {COULOMB: 'Coulomb', VISCOUS: 'viscous'}[history.quantity]
+
+
+def _notes_of(health: FleetFriction, arm: str) -> list[str]:
+    """Return notes of an arm's torques, each with the joints that it is of."""
+    found: dict[str, list[str]] = {}
+    for trend in health.trends:
+        if trend.history.arm == arm and trend.history.quantity == TORQUE and trend.note:
+            joints = found.setdefault(trend.note, [])
+            if trend.history.joint not in joints:
+                joints.append(trend.history.joint)
+    return [f'{", ".join(joints)}: {note}' for note, joints in found.items()]
+
+
+def _size_row(size: JointsOfSize) -> tuple[str, ...]:
+    return (
+        size.size,
+        ', '.join(f'{joint.joint} of {joint.robot}' for joint in size.joints),
+        fixed(size.coulomb_spread, 2), number(size.coulomb_p, 2),
+        fixed(size.viscous_spread, 2), number(size.viscous_p, 2),
+    )
+
+
+def _drawn(health: FleetFriction) -> list[FrictionTrend]:
+    """Return which torque of each joint is drawn: that of an alarm, or the fastest known one."""
+    alarmed = {(alarm.arm, alarm.joint): alarm.speed for alarm in health.alarms}
+    best: dict[tuple[str, str], FrictionTrend] = {}
+    for trend in health.trends:
+        place = (trend.history.arm, trend.history.joint)
+        if trend.history.quantity != TORQUE or not _known_sides(trend):
+            continue
+        if place in alarmed and trend.history.speed != alarmed[place]:
+            continue
+        before = best.get(place)
+        if before is None or np.count_nonzero(trend.used) >= np.count_nonzero(before.used):
+            best[place] = trend
+    first = [trend for place, trend in best.items() if place in alarmed]
+    chosen = first + [trend for place, trend in best.items() if place not in alarmed]
+    return chosen[:MOST_PICTURES]
+
+
+def _draw(trend: FrictionTrend, resolution: float) -> Picture:
+    """Draw a torque over temperature and over date, as far as these are known."""
+    history, sides = trend.history, _known_sides(trend)
+    figure = new_figure(WIDTH, 2.2 * len(sides), resolution)
+    for axes, draw in zip(figure.subplots(len(sides), 1, squeeze=False).flat, sides, strict=True):
+        draw(axes, trend)
+        axes.set_ylabel('friction [N m]', fontsize=FONT_SIZE)
+        axes.tick_params(labelsize=FONT_SIZE)
+        axes.grid(True, color='#e0e0e0', linewidth=0.6)
+        for side in ('top', 'right'):
+            axes.spines[side].set_visible(False)
+    words = ' and '.join(SIDES[draw] for draw in sides)
+    return picture_of(
+        figure, f'{history.joint}, {history.speed:g} rad/s',
+        f'Friction torque of {history.joint} at {history.speed:g} rad/s over {words}',
+    )
+
+
+def _draw_over_temperature(axes: Axes, trend: FrictionTrend) -> None:
+    history = trend.history
+    used = trend.used & np.isfinite(history.temperature)
+    temperature = history.temperature[used]
+    _points(axes, temperature, history.values[used], history.errors[used])
+    if np.isfinite(trend.per_kelvin):
+        ends = np.array([temperature.min(), temperature.max()])
+        axes.plot(
+            ends, trend.value + trend.per_kelvin * (ends - trend.reference_temperature),
+            color=RESIDUAL, linewidth=1.2,
+        )
+    axes.set_xlabel('joint temperature [°C]', fontsize=FONT_SIZE)
+
+
+def _draw_over_date(axes: Axes, trend: FrictionTrend) -> None:
+    history = trend.history
+    used = trend.used & np.isfinite(history.years)
+    years = history.years[used]
+    _points(
+        axes, _dates(years), trend.at_reference_temperature()[used], history.errors[used]
+    )
+    if np.isfinite(trend.per_year):
+        ends = np.array([years.min(), years.max()])
+        axes.plot(
+            _dates(ends), trend.value + trend.per_year * (ends - trend.reference_years),
+            color=RESIDUAL, linewidth=1.2,
+        )
+    _label_dates(axes)
+    axes.set_xlabel('date (at the mean temperature)', fontsize=FONT_SIZE)
+
+
+# What may be drawn of a trend, in words.
+SIDES: Mapping[Callable[[Axes, FrictionTrend], None], str] = {
+    _draw_over_temperature: 'its temperature',
+    _draw_over_date: 'the date without what temperature did to it',
+}
+
+
+def _known_sides(trend: FrictionTrend) -> list[Callable[[Axes, FrictionTrend], None]]:
+    """Return what can be drawn of a trend: runs may have neither temperature nor date."""
+    history = trend.history
+    used = trend.used & np.isfinite(history.values)
+    known = (history.temperature, history.years)
+    return [draw for draw, at in zip(SIDES, known, strict=True) if np.isfinite(at[used]).any()]
+
+
+def _points(axes: Axes, at: Any, values: Any, errors: Any) -> None:
+    axes.errorbar(
+        at, values, yerr=errors, fmt='o', color=PREDICTED, ecolor=MEASURED, markersize=4, capsize=3
+    )
+
+
+def _dates(years: Any) -> Any:
+    seconds = np.round(np.asarray(years) * SECONDS_PER_YEAR).astype('int64')
+    return seconds.astype('datetime64[s]')
+
+
+def _label_dates(axes: Axes) -> None:
+    dates: Any = importlib.import_module('matplotlib.dates')
+    locator = dates.AutoDateLocator(minticks=3, maxticks=6)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))

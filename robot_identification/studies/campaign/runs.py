@@ -1,0 +1,379 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+One run of a campaign: bags in, a folder with model, report and state out.
+
+Whoever does it, this process, another or one on another machine, writes the folder itself. The
+state is written last and removed first: where it is, it is of the files beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification import __version__
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import (
+    BagError, DescriptionError, IdentificationError, NotIdentifiableError, UsageError,
+)
+from robot_identification.estimation import Identification
+from robot_identification.files import (
+    canonical_sha256, file_sha256, read_text, to_plain, write_atomically,
+)
+from robot_identification.model import IdentifiedModel, load_model, RobotModel
+from robot_identification.pipeline import identify
+from robot_identification.recording import read_recording
+from robot_identification.report import coefficients, json_text, RESULT_FILES, save_identification
+from robot_identification.studies.campaign.campaign_file import Arm, Campaign, Run
+from robot_identification.studies.campaign.friction_trend import friction_summary
+
+SCHEMA_VERSION = 1
+STATE_FILE = 'run.json'
+MODEL_FILE = 'identified_model.yaml'
+DONE, FAILED = 'done', 'failed'
+# Stamps before that are not of a clock that anybody has set.
+FIRST_DATE = datetime(2000, 1, 1, tzinfo=timezone.utc)
+# Exit code of a run that ended in a way that nobody foresaw.
+UNEXPECTED = 1
+
+
+@dataclass(frozen=True)
+class RunJob:
+    """
+    What a process needs to do a run; plain data, so that it can be sent.
+
+    Attributes
+    ----------
+    run : Run
+        What to do.
+    arm : Arm
+        The arm.
+    folder : str
+        Where the results go.
+    inputs : mapping
+        What they depend on, see `run_inputs`.
+    speeds : tuple of float
+        At which friction is stated [rad/s].
+
+    """
+
+    run: Run
+    arm: Arm
+    folder: str
+    inputs: Mapping[str, Any]
+    speeds: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.run.name
+
+
+def run_inputs(run: Run, arm: Arm, robot: RobotModel) -> dict[str, Any]:
+    """
+    Return what the results of a run depend on, as plain values.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    arm : Arm
+        Its arm in the campaign.
+    robot : RobotModel
+        The same, loaded.
+
+    """
+    known = repr((
+        robot.urdf_sha256, robot.joint_names, robot.gravity.tolist(),
+        to_plain(asdict(robot.drives)), to_plain(asdict(robot.limits)),
+        robot.effort_unit, repr(robot.sampling_rate), to_plain(asdict(robot.encoders)),
+        sorted(robot.locked.items()),
+    ))
+    return {
+        'bags': {bag: _bag_hash(bag) for bag in run.bags},
+        'options': run.options.as_plain(),
+        'arm': {
+            'name': arm.name, 'serial': arm.serial,
+            'payload': None if arm.payload is None else to_plain(asdict(arm.payload)),
+            'description': hashlib.sha256(known.encode()).hexdigest(),
+        },
+        'date': run.date,
+        'temperature': to_plain(run.temperature),
+        'version': __version__,
+    }
+
+
+def _bag_hash(bag: str) -> str:
+    try:
+        return file_sha256(Path(bag)) if Path(bag).exists() else 'missing'
+    except OSError as error:
+        return f'unreadable: {error.strerror}'
+
+
+def explain_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return in words what differs between the inputs of a run that was done and those of now."""
+    changed = []
+    for name in after:
+        old, new = before.get(name), after[name]
+        if old == new:
+            continue
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            parts = sorted({*old, *new}, key=str)
+            changed += [
+                f'{Path(part).name if name == "bags" else part} of {name}'
+                for part in parts if old.get(part) != new.get(part)
+            ]
+        else:
+            changed.append(name)
+    return ', '.join(changed)
+
+
+def do_run(job: RunJob) -> str:
+    """
+    Do a run and leave its folder, whatever happens.
+
+    Parameters
+    ----------
+    job : RunJob
+        What to do.
+
+    Returns
+    -------
+    str
+        The name of the run.
+
+    """
+    folder = Path(job.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / STATE_FILE).unlink(missing_ok=True)
+    try:
+        _identify(job, folder)
+    except IdentificationError as error:
+        write_failure(job, str(error), error.exit_code)
+    # One run that stumbles over what nobody foresaw must not end the others.
+    except Exception as error:
+        write_failure(job, f'unexpected {type(error).__name__}: {error}', UNEXPECTED)
+    return job.name
+
+
+def write_failure(job: RunJob, message: str, exit_code: int) -> None:
+    """
+    Write the state of a run that failed; results of an earlier one are removed.
+
+    Parameters
+    ----------
+    job : RunJob
+        The run.
+    message : str
+        Why.
+    exit_code : int
+        That `identify` would have had.
+
+    """
+    folder = Path(job.folder)
+    for name in RESULT_FILES:
+        (folder / name).unlink(missing_ok=True)
+    _write_state(folder, {
+        **_beginning(job), 'status': FAILED, 'exit_code': exit_code, 'error': message,
+        'date': job.run.date, 'files': {},
+    })
+
+
+def read_state(folder: Path) -> dict[str, Any] | None:
+    """
+    Return the state of a run, or None where it is not there, not of this version, or not whole.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run.
+
+    """
+    try:
+        state = json.loads(read_text(folder / STATE_FILE))
+    except (UsageError, DescriptionError, ValueError, RecursionError):
+        return None
+    if not isinstance(state, dict) or state.get('schema_version') != SCHEMA_VERSION:
+        return None
+    files = state.get('files', {})
+    if not isinstance(files, dict):
+        return None
+    for name, digest in files.items():
+        path = folder / name
+        if not path.is_file() or file_sha256(path) != digest:
+            return None
+    return state
+
+
+def restate(folder: Path, state: Mapping[str, Any], speeds: Sequence[float]) -> dict[str, Any]:
+    """
+    Return the state of a run with its friction at other speeds; the model is not changed.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run.
+    state : mapping
+        What `read_state` returned.
+    speeds : sequence of float
+        [rad/s].
+
+    """
+    model = load_model(folder / MODEL_FILE)
+    stated = {**state, 'speeds': list(speeds), 'joints': _joints(model, speeds)}
+    _write_state(folder, stated)
+    return stated
+
+
+def _identify(job: RunJob, folder: Path) -> None:
+    run = job.run
+    missing = [bag for bag, digest in job.inputs['bags'].items() if digest == 'missing']
+    if missing:
+        raise UsageError(f'no such bag: {", ".join(missing)}')
+    robot = job.arm.load()
+    found = identify(robot, [Path(bag) for bag in run.bags], run.options.identify_options())
+    used = {entry['path']: entry['sha256'] for entry in found.model.provenance['bags']}
+    if used != dict(job.inputs['bags']):
+        raise BagError(
+            f'{", ".join(run.bags)}: the files changed while the campaign was at work: start it '
+            'again when nothing is recorded into them'
+        )
+    found, warmth_from = _with_temperature(found, run)
+    date, date_from = _find_date(run, robot)
+    command = f'run {run.name} of a campaign, see ../../campaign.json'
+    save_identification(found, folder, command, force=True)
+    code, error = 0, ''
+    if found.lost:
+        code = NotIdentifiableError.exit_code
+        error = f'the data do not determine {", ".join(found.lost)}; a reduced model was written'
+    model = found.model
+    _write_state(folder, {
+        **_beginning(job),
+        'status': DONE,
+        'exit_code': code,
+        'error': error,
+        'date': date,
+        'date_from': date_from,
+        'temperature_from': warmth_from,
+        'robot': model.robot.name,
+        'effort_unit': model.effort_unit,
+        'relative_scale': model.relative_scale,
+        'verdict': found.verdict.level,
+        'reasons': list(found.verdict.reasons),
+        'notes': list(found.notes),
+        'quality': _quality(found),
+        'parameters': [
+            {
+                'name': entry.name, 'value': entry.value,
+                'standard_error': entry.standard_error, 'unit': entry.unit,
+            }
+            for entry in coefficients(model)
+        ],
+        'joints': _joints(model, job.speeds),
+        'files': {name: file_sha256(folder / name) for name in RESULT_FILES},
+    })
+
+
+def _beginning(job: RunJob) -> dict[str, Any]:
+    return {
+        'schema_version': SCHEMA_VERSION,
+        'name': job.name,
+        'arm': job.arm.name,
+        'serial': job.arm.serial,
+        'key': canonical_sha256(dict(job.inputs)),
+        'inputs': dict(job.inputs),
+        'speeds': list(job.speeds),
+    }
+
+
+def _write_state(folder: Path, state: Mapping[str, Any]) -> None:
+    write_atomically(folder / STATE_FILE, json_text(state))
+
+
+def _with_temperature(found: Identification, run: Run) -> tuple[Identification, str]:
+    """Return an identification that knows its temperatures as far as anybody does."""
+    model = found.model
+    if model.temperature is not None and np.all(np.isfinite(model.temperature)):
+        return found, 'bag'
+    if run.temperature is None:
+        return found, 'unknown'
+    given = run.temperature * model.robot.n if len(run.temperature) == 1 else run.temperature
+    if len(given) != model.robot.n:
+        raise DescriptionError(
+            f'temperature of run {run.name} has {len(given)} numbers, the arm has '
+            f'{model.robot.n} joints: give one, or one for each'
+        )
+    stated: FloatArray = np.array(given)
+    if model.temperature is not None:
+        stated = np.where(np.isfinite(model.temperature), model.temperature, stated)
+    return replace(found, model=replace(model, temperature=stated)), 'campaign file'
+
+
+def _find_date(run: Run, robot: RobotModel) -> tuple[str | None, str]:
+    """Return when a run was recorded, and where that is from."""
+    if run.date is not None:
+        return run.date, 'campaign file'
+    recording = read_recording(
+        Path(run.bags[0]), robot.joint_names, topic=run.options.topic,
+        names=dict(run.options.joint_names or {}), encoders=robot.encoders,
+    )
+    found = datetime.fromtimestamp(recording.start * 1e-9, tz=timezone.utc)
+    if found < FIRST_DATE:
+        return None, 'unknown: the stamps of the bag are not of a clock that was set'
+    return found.isoformat(timespec='seconds'), 'bag'
+
+
+def _quality(found: Identification) -> dict[str, Any]:
+    errors = found.cross_validation
+    scores = [score for bag in errors for score in bag.nrmse if np.isfinite(score)]
+    return {
+        'nrmse_mean': float(np.mean(scores)) if scores else None,
+        'base_parameters': found.model.reduction.rank,
+        'samples': int(sum(int(dataset.fitted.sum()) for dataset in found.datasets)),
+        'lost': list(found.lost),
+    }
+
+
+def _joints(model: IdentifiedModel, speeds: Sequence[float]) -> list[dict[str, Any]]:
+    """Return friction and temperature of each joint."""
+    found = friction_summary(model, speeds)
+    warmth = np.full(model.robot.n, np.nan) if model.temperature is None else model.temperature
+    return [
+        {
+            'joint': name,
+            'temperature': warmth[j],
+            'coulomb': found.coulomb[j], 'coulomb_error': found.coulomb_errors[j],
+            'viscous': found.viscous[j], 'viscous_error': found.viscous_errors[j],
+            'torque': found.torque[j], 'torque_error': found.torque_errors[j],
+        }
+        for j, name in enumerate(model.robot.joint_names)
+    ]
+
+
+def load_robots(campaign: Campaign) -> dict[str, RobotModel]:
+    """
+    Return the arms of a campaign by name.
+
+    Raises
+    ------
+    IdentificationError
+        If one is not known or cannot be used; the message names it.
+
+    """
+    robots = {}
+    for arm in campaign.arms:
+        try:
+            robots[arm.name] = arm.load()
+        except UsageError as error:
+            raise UsageError(f'{campaign.source}: arm {arm.name}: {error}') from error
+        except IdentificationError as error:
+            raise DescriptionError(f'{campaign.source}: arm {arm.name}: {error}') from error
+    return robots

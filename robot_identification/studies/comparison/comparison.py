@@ -1,0 +1,433 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Two models of one arm: what differs beyond its uncertainty, group by group.
+
+Between a cold and a warm arm friction may move and the bodies must not; Raviola et al. 2021 say
+so in words, here it is a test [1]_ of the differences against the sum of both covariances, with
+degrees of freedom by Welch [2]_ and p-values corrected for the number of groups [3]_.
+
+References
+----------
+.. [1] A. Wald, "Tests of statistical hypotheses concerning several parameters when the number of
+   observations is large", Transactions of the American Mathematical Society 54(3), 1943.
+.. [2] B. L. Welch, "The generalization of Student's problem when several different population
+   variances are involved", Biometrika 34(1-2), 1947.
+.. [3] S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of
+   Statistics 6(2), 1979.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError
+from robot_identification.estimation import Covariance, joint_test, JointTest, MOST_FREEDOM
+from robot_identification.model import IdentifiedModel
+from robot_identification.studies.comparison.common_parameters import (
+    check_same_arm, common_parameters,
+)
+from robot_identification.studies.comparison.sliding import degrees_of_freedom, freedom_of_sums
+import scipy
+
+# Chance of calling models different that are not, over all groups together.
+LEVEL = 0.05
+# Of unit variance per parameter; less in some direction is a bound, a prior or rounding.
+SINGULAR = 1.0e-10
+# A friction coefficient below so many standard errors has no change in per cent.
+LEAST_KNOWN = 3.0
+# Largest speeds of one motion, repeated, differ by some 0.2 %; those of two by far more.
+SAME_MOTION = 0.05
+NO_ERROR = 'no standard error: held by a bound, or set'
+WORDS = {
+    'inertial': 'inertial parameters', 'rotor': 'rotor inertias', 'coulomb': 'Coulomb friction',
+    'viscous': 'viscous friction', 'offset': 'friction offsets',
+}
+
+
+@dataclass(frozen=True)
+class ParameterDifference:
+    """
+    One parameter of both models.
+
+    Attributes
+    ----------
+    name, group, unit : str
+        What it is.
+    first, second : float
+        Its values.
+    standard_error : float
+        Of their difference; zero where a bound holds it.
+    freedom : float
+        Degrees of freedom of that.
+
+    """
+
+    name: str
+    group: str
+    unit: str
+    first: float
+    second: float
+    standard_error: float
+    freedom: float
+
+    @property
+    def z(self) -> float:
+        """The difference in standard errors; NaN without one."""
+        if not self.standard_error > 0.0:
+            return float('nan')
+        return (self.second - self.first) / self.standard_error
+
+    @property
+    def p_value(self) -> float:
+        """Probability of a larger difference by chance, of this parameter alone."""
+        return float(2.0 * scipy.stats.t.sf(abs(self.z), self.freedom))
+
+
+@dataclass(frozen=True)
+class GroupDifference:
+    """
+    Whether a group of parameters moved.
+
+    Attributes
+    ----------
+    group : str
+        'inertial', 'rotor', or a kind of friction.
+    parameters : tuple of ParameterDifference
+        Of both models.
+    directions : int
+        How many of them, or of their combinations, are tested.
+    test : JointTest, optional
+        None if nothing of the group can be tested.
+    p_corrected : float
+        Its p-value, corrected for the number of groups.
+    change : float
+        Mean change over the joints, as a share of the first model's; NaN where that says nothing.
+    notes : tuple of str
+        What was left out, and why.
+
+    """
+
+    group: str
+    parameters: tuple[ParameterDifference, ...]
+    directions: int
+    test: JointTest | None
+    p_corrected: float
+    change: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def moved(self) -> bool:
+        """Whether the group differs by more than chance."""
+        return self.p_corrected < LEVEL
+
+    @property
+    def largest(self) -> ParameterDifference | None:
+        """The parameter whose difference is most standard errors."""
+        seen = [entry for entry in self.parameters if np.isfinite(entry.z)]
+        return max(seen, key=lambda entry: abs(entry.z), default=None)
+
+    def describe(self) -> str:
+        """Return the finding in words."""
+        words = group_words(self.group)
+        if self.test is None:
+            return f'{words} cannot be compared'
+        chance = f'(p{p_words(self.p_corrected)})'
+        if not self.moved:
+            return f'{words} {"agree" if words.endswith("s") else "agrees"} {chance}'
+        far = self.largest
+        by = f' by {100.0 * self.change:+.0f} % on average' if np.isfinite(self.change) else ''
+        most = '' if far is None else f', most at {far.name}: {far.z:+.1f} standard errors'
+        return f'{words} moved{by} {chance}{most}'
+
+
+@dataclass(frozen=True, eq=False)
+class ModelComparison:
+    """
+    What differs between two models of one arm.
+
+    Attributes
+    ----------
+    groups : tuple of GroupDifference
+        Bodies, rotors, friction by kind.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    groups: tuple[GroupDifference, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The findings in words, group by group."""
+        return tuple(group.describe() for group in self.groups)
+
+    @property
+    def differ(self) -> bool:
+        """Whether any group moved."""
+        return any(group.moved for group in self.groups)
+
+
+def group_words(group: str) -> str:
+    """Return a group of parameters in words."""
+    return WORDS.get(group, f'{group.replace("_", " ")} friction')
+
+
+def p_words(p_value: float) -> str:
+    """Return a p-value as it is written after the letter p."""
+    if p_value < 1.0e-6:
+        return '<1e-6'
+    return f'={p_value:.2g}'
+
+
+def holm(p_values: Sequence[float]) -> FloatArray:
+    """
+    Return p-values corrected for their number [3]_.
+
+    With these, the chance of any false finding among all is what each is compared with.
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p)
+    raised = p[order] * np.arange(len(p), 0, -1)
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
+    return corrected
+
+
+def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComparison:
+    """
+    Test by groups whether two models of one arm differ.
+
+    Parameters
+    ----------
+    first, second : IdentifiedModel
+        From different recordings of one arm; their friction laws and mountings may differ. What
+        one of them cannot see is left out.
+
+    Raises
+    ------
+    DataError
+        If they are of different arms, or have no parameter in common.
+
+    """
+    check_same_arm(first, second)
+    common = common_parameters(first, second)
+    values, covariances, known = [], [], []
+    for model, M in ((first, common.first), (second, common.second)):
+        freedom, stated = degrees_of_freedom(model)
+        values.append(M @ model.theta_base)
+        covariances.append(Covariance(
+            model.covariance_kind, M @ model.covariance @ M.T,
+            freedom_of_sums(M, model.covariance, freedom), np.zeros(len(M), dtype=bool),
+        ))
+        known.append(stated)
+    sum_of_both = _welch(*covariances)
+    sizes = [
+        ParameterDifference(
+            name, group, unit, float(values[0][i]), float(values[1][i]),
+            float(np.sqrt(max(sum_of_both.matrix[i, i], 0.0))) * (not sum_of_both.held[i]),
+            float(sum_of_both.freedom[i]),
+        )
+        for i, (name, group, unit) in enumerate(
+            zip(common.names, common.groups, common.units, strict=True)
+        )
+    ]
+    first_errors = np.sqrt(np.diag(covariances[0].matrix))
+    groups = []
+    for group in dict.fromkeys(common.groups):
+        rows = [i for i, name in enumerate(common.groups) if name == group]
+        test, directions, notes = group_test(values[1] - values[0], sum_of_both, rows)
+        groups.append(GroupDifference(
+            group, tuple(sizes[i] for i in rows), directions, test,
+            np.nan if test is None else test.p_value,
+            _mean_change([sizes[i] for i in rows], first_errors[rows], group), notes,
+        ))
+    tested = [i for i, found in enumerate(groups) if found.test is not None]
+    if not tested:
+        raise DataError(
+            f'models of {first.robot.name} and {second.robot.name} have no parameter with a '
+            'standard error in common: identify both from data, with the same friction laws'
+        )
+    for i, p_value in zip(tested, holm([groups[i].p_corrected for i in tested]), strict=True):
+        groups[i] = replace(groups[i], p_corrected=float(p_value))
+    return ModelComparison(
+        tuple(groups),
+        (*common.notes, *_doubts(first, second), *(
+            () if all(known) else (
+                'a model file does not say degrees of freedom: its errors are taken as exact, '
+                'identify again to have them',
+            )
+        )),
+    )
+
+
+def group_test(
+    difference: FloatArray, covariance: Covariance, rows: Sequence[int]
+) -> tuple[JointTest | None, int, tuple[str, ...]]:
+    """
+    Test whether a group of differences is more than chance, as far as its covariance reaches.
+
+    Parameters
+    ----------
+    difference : ndarray, shape (m,)
+        Differences of parameters.
+    covariance : Covariance
+        Of them; where it is singular, the test is on the directions in which it is not.
+    rows : sequence of int
+        The group.
+
+    Returns
+    -------
+    test : JointTest, optional
+        None if no direction is left. With more directions than half the degrees of freedom, each
+        parameter is tested by itself, and the smallest p-value times their number is the group's.
+    directions : int
+        How many are tested.
+    notes : tuple of str
+        What is not.
+
+    """
+    errors = np.sqrt(np.maximum(np.diag(covariance.matrix), 0.0))
+    free = [i for i in rows if errors[i] > 0.0 and not covariance.held[i]]
+    notes: tuple[str, ...] = ()
+    if len(free) < len(rows):
+        notes += (f'{len(rows) - len(free)} of {len(rows)} parameters are left out: {NO_ERROR}',)
+    if not free:
+        return None, 0, notes
+    freedom = float(np.mean(covariance.freedom[free]))
+    if len(free) > freedom / 2.0 and len(free) > 1:
+        single = [joint_test(difference, covariance, [i]) for i in free]
+        least = min(single, key=lambda test: test.p_value)
+        return replace(least, p_value=min(least.p_value * len(free), 1.0)), len(free), (
+            *notes,
+            f'{len(free)} parameters with {freedom:.0f} degrees of freedom are tested one by one: '
+            'longer recordings would allow to test them together',
+        )
+    scaled = difference[free] / errors[free]
+    correlation = covariance.matrix[np.ix_(free, free)] / errors[free] / errors[free][:, None]
+    variance, directions = np.linalg.eigh(correlation)
+    seen = variance > SINGULAR * len(free)
+    if not np.all(seen):
+        notes += (
+            f'{np.count_nonzero(~seen)} of {len(free)} combinations are left out: their '
+            'covariance is singular',
+        )
+    k = int(np.count_nonzero(seen))
+    within = Covariance(
+        covariance.kind, np.diag(variance[seen]), np.full(k, freedom), np.zeros(k, dtype=bool)
+    )
+    return joint_test(directions[:, seen].T @ scaled, within, range(k)), k, notes
+
+
+def comparison_content(comparison: ModelComparison) -> dict[str, Any]:
+    """Return a comparison as plain numbers (docs/formats/comparison.md); NaN stays NaN."""
+    return {
+        'verdict': list(comparison.verdict),
+        'differ': comparison.differ,
+        'level': LEVEL,
+        'groups': [
+            {
+                'group': found.group,
+                'moved': found.moved,
+                'p_value': np.nan if found.test is None else found.test.p_value,
+                'p_corrected': found.p_corrected,
+                'statistic': np.nan if found.test is None else found.test.statistic,
+                'degrees_of_freedom': (
+                    [np.nan, np.nan] if found.test is None else list(found.test.freedom)
+                ),
+                'directions': found.directions,
+                'change': found.change,
+                'parameters': [
+                    {
+                        'name': entry.name, 'unit': entry.unit, 'first': entry.first,
+                        'second': entry.second, 'standard_error': entry.standard_error,
+                        'z': entry.z, 'p_value': entry.p_value,
+                    }
+                    for entry in found.parameters
+                ],
+                'notes': list(found.notes),
+            }
+            for found in comparison.groups
+        ],
+        'notes': list(comparison.notes),
+    }
+
+
+def _welch(first: Covariance, second: Covariance) -> Covariance:
+    """Return the covariance of a difference, with Welch's degrees of freedom [2]_."""
+    variances = [np.maximum(np.diag(c.matrix), 0.0) for c in (first, second)]
+    total = variances[0] + variances[1]
+    spread = variances[0]**2 / first.freedom + variances[1]**2 / second.freedom
+    return Covariance(
+        first.kind, first.matrix + second.matrix,
+        np.where(spread > 0.0, total**2 / np.where(spread > 0.0, spread, 1.0), MOST_FREEDOM),
+        (variances[0] == 0.0) | (variances[1] == 0.0),
+    )
+
+
+def _mean_change(
+    entries: Sequence[ParameterDifference], errors: FloatArray, group: str
+) -> float:
+    """Return the mean relative change of friction coefficients that are well known."""
+    if group not in ('coulomb', 'viscous'):
+        return float('nan')
+    changes = [
+        entry.second / entry.first - 1.0
+        for entry, error in zip(entries, errors, strict=True)
+        if abs(entry.first) > LEAST_KNOWN * error
+    ]
+    return float(np.mean(changes)) if changes else float('nan')
+
+
+def _doubts(first: IdentifiedModel, second: IdentifiedModel) -> tuple[str, ...]:
+    """Return what makes a comparison of two models doubtful, in words."""
+    notes = []
+    gains = [model.robot.drives.drive_gain for model in (first, second)]
+    units = {first.effort_unit, second.effort_unit}
+    if units == {'A'} and not np.allclose(gains[0], gains[1], rtol=1e-6, equal_nan=True):
+        apart = float(np.nanmax(np.abs(gains[1] / gains[0] - 1.0)))
+        notes.append(
+            f'drive gains differ by up to {100.0 * apart:.2g} %: so may all parameters of a joint'
+        )
+    if len(units) > 1:
+        notes.append(
+            'effort was in A for one and in N m for the other: they rest on different sensors'
+        )
+    for model in (first, second):
+        if model.covariance_kind in ('residual', 'unit'):
+            notes.append(
+                f'covariance {model.covariance_kind} does not count residuals that are '
+                'correlated in time: differences may look certain that are not'
+            )
+            break
+    bags = [
+        {bag.get('sha256') for bag in model.provenance.get('bags', ())} - {None}
+        for model in (first, second)
+    ]
+    if bags[0] & bags[1]:
+        notes.append(
+            'both were identified from a same recording: their errors are not independent, and '
+            'the test does not hold'
+        )
+    carried = [float(sum(body.mass for body in model.payloads)) for model in (first, second)]
+    if carried[0] != carried[1]:
+        notes.append(
+            f'the models carry payloads of {carried[0]:.3g} and {carried[1]:.3g} kg: inertial '
+            'parameters have to differ'
+        )
+    one, other = (
+        np.asarray(model.quality.get('speeds', ()), dtype=float) for model in (first, second)
+    )
+    if one.shape == other.shape and not np.allclose(one, other, rtol=SAME_MOTION):
+        notes.append(
+            'the recordings are of different motions: what the models leave unexplained differs '
+            'as well, and may look like moved bodies; compare runs of one motion'
+        )
+    return tuple(notes)

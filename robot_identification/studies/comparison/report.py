@@ -1,0 +1,263 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What `compare` found: results.txt, comparison.json and report.html."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+import math
+from typing import Any
+
+from robot_identification.report import (
+    fixed, json_text, Meaning, NOT_AVAILABLE, number, percent, render_page, text_table, wrap,
+)
+from robot_identification.studies.comparison.comparison import (
+    comparison_content, group_words, GroupDifference, ModelComparison, p_words,
+)
+from robot_identification.studies.comparison.joint_sizes import (
+    joints_of_size_content, JointsOfSize,
+)
+from robot_identification.studies.comparison.torque_change import TorqueChange
+
+GROUP_HEADER = ('group', 'parameters', 'tested', 'p', 'p corrected', 'change', 'largest')
+PARAMETER_HEADER = ('parameter', 'unit', 'first', 'second', 'std error', 'z', 'p')
+SIZE_HEADER = ('joint', 'robot', 'model', 'deg C', 'Coulomb', 'std error', 'viscous', 'std error')
+TORQUE_HEADER = ('joint', 'mean [N m]', 'RMS', 'largest', 'of limit')
+# Parameters of a group that the terminal shows; the report and the JSON file have them all.
+MOST_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedPair:
+    """
+    The first model and another one.
+
+    Attributes
+    ----------
+    paths : tuple of str
+        Of both, as they were given.
+    comparison : ModelComparison
+        The tests.
+    torque : TorqueChange
+        Along one motion.
+
+    """
+
+    paths: tuple[str, str]
+    comparison: ModelComparison
+    torque: TorqueChange
+
+
+@dataclass(frozen=True, eq=False)
+class CompareResult:
+    """
+    What `compare` found.
+
+    Attributes
+    ----------
+    pairs : tuple of ComparedPair
+        The first model and each other one; none where only joints of one size are compared.
+    sizes : tuple of JointsOfSize
+        Joints of one size, where they were asked for.
+
+    """
+
+    pairs: tuple[ComparedPair, ...]
+    sizes: tuple[JointsOfSize, ...] = ()
+
+
+def comparison_file_content(result: CompareResult) -> dict[str, Any]:
+    """Return the content of comparison.json (docs/formats/comparison.md)."""
+    return {
+        'schema_version': 1,
+        'pairs': [
+            {
+                'first': pair.paths[0],
+                'second': pair.paths[1],
+                **comparison_content(pair.comparison),
+                'torque': {
+                    'joints': list(pair.torque.joints),
+                    'samples': pair.torque.samples,
+                    'mean': pair.torque.mean,
+                    'rms': pair.torque.rms,
+                    'largest': pair.torque.largest,
+                    'share_of_limit': pair.torque.share,
+                },
+            }
+            for pair in result.pairs
+        ],
+        'joints_of_size': joints_of_size_content(result.sizes),
+    }
+
+
+def comparison_json(result: CompareResult) -> str:
+    """Return comparison.json; NaN becomes null."""
+    return json_text(comparison_file_content(result))
+
+
+def comparison_text(result: CompareResult) -> str:
+    """Return a comparison as plain text, at most 100 columns wide."""
+    lines: list[str] = []
+    for pair in result.pairs:
+        lines += _pair_lines(pair)
+    for size in result.sizes:
+        lines += _size_lines(size)
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def comparison_meaning(pair: ComparedPair) -> Meaning:
+    """Return what the comparison of two models means: the findings, and how much torque it is."""
+    joints, largest = pair.torque.joints, pair.torque.largest
+    most = max(range(len(joints)), key=lambda joint: float(largest[joint]))
+    torque = (
+        f'along one motion their torques differ by {number(float(largest[most]))} N m at most '
+        f'({joints[most]}, {percent(float(pair.torque.share[most]))} of its limit)'
+    )
+    groups = sorted(pair.comparison.groups, key=lambda group: not group.moved)
+    findings = (group.describe() for group in groups)
+    differ = pair.comparison.differ
+    return Meaning(
+        'They differ' if differ else 'No difference beyond chance',
+        'usable' if differ else 'good',
+        (*findings, torque),
+        'find out what changed between the recordings: payload, mounting, temperature, wear'
+        if differ else
+        'keep the model with the smaller errors on unseen motion; more data may still show a '
+        'difference',
+    )
+
+
+def render_comparison_report(result: CompareResult, command_line: str = '') -> str:
+    """
+    Return the report of a comparison, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    result : CompareResult
+        What was found.
+    command_line : str
+        What was typed.
+
+    """
+    return render_page(
+        'comparison.html.j2',
+        pairs=[
+            {
+                'paths': pair.paths,
+                'meaning': comparison_meaning(pair),
+                'notes': pair.comparison.notes,
+                'groups': [_group_row(group) for group in pair.comparison.groups],
+                'parameters': [
+                    (group_words(group.group), _parameter_rows(group), group.notes)
+                    for group in pair.comparison.groups
+                ],
+                'torque': _torque_rows(pair.torque),
+                'samples': pair.torque.samples,
+            }
+            for pair in result.pairs
+        ],
+        sizes=[
+            (size.size, _size_rows(size), _size_words(size)) for size in result.sizes
+        ],
+        group_header=GROUP_HEADER,
+        parameter_header=PARAMETER_HEADER,
+        torque_header=TORQUE_HEADER,
+        size_header=SIZE_HEADER,
+        command_line=command_line,
+    )
+
+
+def _pair_lines(pair: ComparedPair) -> list[str]:
+    lines = [*wrap(f'{pair.paths[1]} against {pair.paths[0]}')]
+    for finding in pair.comparison.verdict:
+        lines += wrap(finding, first='  - ')
+    lines += ['', *text_table(GROUP_HEADER, [_group_row(g) for g in pair.comparison.groups])]
+    for group in pair.comparison.groups:
+        if group.moved:
+            rows = _parameter_rows(group, MOST_SHOWN)
+            lines += ['', *text_table(PARAMETER_HEADER, rows)]
+    lines += [
+        '', *wrap(f'Difference of torque along a motion of {pair.torque.samples} samples:'),
+        *text_table(TORQUE_HEADER, _torque_rows(pair.torque)),
+    ]
+    notes = [*pair.comparison.notes]
+    for group in pair.comparison.groups:
+        notes += [f'{group_words(group.group)}: {note}' for note in group.notes]
+    for note in notes:
+        lines += wrap(note, first='  - ')
+    return [*lines, '']
+
+
+def _size_lines(size: JointsOfSize) -> list[str]:
+    return [
+        *wrap(f'Joints of size {size.size}, friction on the side of the motor [N m, N m s/rad]'),
+        *text_table(SIZE_HEADER, _size_rows(size)),
+        *wrap(_size_words(size)),
+        '',
+    ]
+
+
+def _group_row(group: GroupDifference) -> tuple[str, ...]:
+    far = group.largest
+    return (
+        group.group.replace('_', ' '),
+        str(len(group.parameters)),
+        str(group.directions),
+        NOT_AVAILABLE if group.test is None else _chance(group.test.p_value),
+        _chance(group.p_corrected),
+        percent(group.change),
+        NOT_AVAILABLE if far is None else f'{far.name} {far.z:+.1f}',
+    )
+
+
+def _parameter_rows(group: GroupDifference, most: int | None = None) -> list[tuple[str, ...]]:
+    """Return the parameters of a group, or those that differ most."""
+    entries = group.parameters if most is None else sorted(
+        (entry for entry in group.parameters if math.isfinite(entry.z)),
+        key=lambda entry: -abs(entry.z),
+    )[:most]
+    return [
+        (
+            entry.name, entry.unit, number(entry.first, 4), number(entry.second, 4),
+            number(entry.standard_error, 2), fixed(entry.z, 1), _chance(entry.p_value),
+        )
+        for entry in entries
+    ]
+
+
+def _chance(p_value: float) -> str:
+    return p_words(p_value).lstrip('=') if math.isfinite(p_value) else NOT_AVAILABLE
+
+
+def _torque_rows(torque: TorqueChange) -> list[tuple[str, ...]]:
+    return [
+        (name, number(float(mean)), number(float(rms)), number(float(largest)),
+         percent(float(share)))
+        for name, mean, rms, largest, share in zip(
+            torque.joints, torque.mean, torque.rms, torque.largest, torque.share, strict=True
+        )
+    ]
+
+
+def _size_rows(size: JointsOfSize) -> list[Sequence[str]]:
+    return [
+        (
+            joint.joint, joint.robot, str(joint.model), fixed(joint.temperature, 1),
+            number(joint.coulomb), number(joint.coulomb_error, 2),
+            number(joint.viscous), number(joint.viscous_error, 2),
+        )
+        for joint in size.joints
+    ]
+
+
+def _size_words(size: JointsOfSize) -> str:
+    if len(size.joints) < 2:
+        return 'The only joint of its size.'
+    return (
+        f'Largest over smallest: Coulomb {fixed(size.coulomb_spread, 2)} '
+        f'(p{p_words(size.coulomb_p)}), viscous {fixed(size.viscous_spread, 2)} '
+        f'(p{p_words(size.viscous_p)}). A small p says that they differ by more than the errors '
+        'of the models; temperature, wear and drive gains do that.'
+    )

@@ -1,0 +1,243 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The sliding friction of an identified model: Coulomb and viscous, whatever laws it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import DataError
+from robot_identification.estimation import MOST_FREEDOM
+from robot_identification.model import (
+    FAR, FrictionLaw, IdentifiedModel, JointMotion, sliding_speeds,
+)
+
+# Up to this speed friction is compared where neither file nor limits say one [rad/s].
+USUAL_SPEED = 1.0
+# Coulomb and viscous share of laws that are one or the other by themselves.
+_PLAIN = {
+    'coulomb': (1.0, 0.0), 'coulomb_sign': (1.0, 0.0), 'viscous': (0.0, 1.0), 'offset': (0.0, 0.0),
+}
+# A smaller share of a law is rounding.
+ROUNDING = 1.0e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SlidingRange:
+    """
+    Where friction is looked at.
+
+    Attributes
+    ----------
+    speeds : ndarray, shape (n,)
+        Largest speed of each joint [rad/s].
+    loads : ndarray, shape (n,)
+        Torque that each joint transmits [N m].
+
+    """
+
+    speeds: FloatArray
+    loads: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class SlidingFriction:
+    """
+    Friction of n joints in steady sliding, the mean of both directions.
+
+    Attributes
+    ----------
+    coulomb, viscous : ndarray, shape (n,)
+        [N m] and [N m s/rad]; NaN for a joint without.
+    covariance : ndarray, shape (2 n, 2 n)
+        Of Coulomb friction of all joints, then viscous.
+    freedom : ndarray, shape (2 n,)
+        Degrees of freedom.
+
+    """
+
+    coulomb: FloatArray
+    viscous: FloatArray
+    covariance: FloatArray
+    freedom: FloatArray
+
+    @property
+    def standard_errors(self) -> FloatArray:
+        """Standard errors of Coulomb and viscous friction, shape (2, n)."""
+        errors: FloatArray = np.sqrt(np.diag(self.covariance)).reshape(2, -1)
+        return errors
+
+
+def common_range(models: Sequence[IdentifiedModel]) -> SlidingRange:
+    """
+    Return the speeds that friction of all models is known up to, and their mean load.
+
+    Parameters
+    ----------
+    models : sequence of IdentifiedModel
+        Of arms with n joints.
+
+    """
+    speeds, loads = [], []
+    for model in models:
+        limit = model.robot.limits.velocity
+        usual = np.where(np.isfinite(limit), limit, USUAL_SPEED)
+        seen = np.asarray(model.quality.get('speeds', usual), dtype=float)
+        speeds.append(np.where(seen > 0.0, seen, usual))
+        loads.append(np.asarray(model.quality.get('loads', np.zeros(len(usual))), dtype=float))
+    return SlidingRange(np.min(speeds, axis=0), np.mean(loads, axis=0))
+
+
+def degrees_of_freedom(model: IdentifiedModel) -> tuple[FloatArray, bool]:
+    """
+    Return the degrees of freedom of a model's covariance.
+
+    Returns
+    -------
+    freedom : ndarray, shape (b,)
+        Of each base parameter; as good as infinite where the file does not say them.
+    known : bool
+        Whether it does.
+
+    """
+    stated = np.asarray(model.quality.get('degrees_of_freedom', ()), dtype=float)
+    if stated.shape != model.theta_base.shape:
+        return np.full(len(model.theta_base), MOST_FREEDOM), False
+    return np.clip(np.nan_to_num(stated, nan=1.0), 1.0, MOST_FREEDOM), True
+
+
+def freedom_of_sums(M: FloatArray, covariance: FloatArray, freedom: FloatArray) -> FloatArray:
+    """
+    Return the degrees of freedom of sums of parameters, by Satterthwaite's rule.
+
+    Parameters
+    ----------
+    M : ndarray, shape (m, b)
+        The sums are ``M @ theta``.
+    covariance : ndarray, shape (b, b)
+        Of theta.
+    freedom : ndarray, shape (b,)
+        Of theta.
+
+    """
+    parts = M**2 * np.diag(covariance)
+    spread = np.sum(parts**2 / freedom, axis=1)
+    total = np.sum(parts, axis=1) ** 2
+    freedom_of_sum: FloatArray = np.where(
+        spread > 0.0, total / np.where(spread > 0.0, spread, 1.0), MOST_FREEDOM
+    )
+    return np.clip(freedom_of_sum, 1.0, MOST_FREEDOM)
+
+
+def sliding_map(
+    model: IdentifiedModel, where: SlidingRange
+) -> tuple[FloatArray, BoolArray]:
+    """
+    Return how Coulomb and viscous friction follow from the base parameters.
+
+    Laws that are neither are replaced by the nearest of both, least squares over the speeds, at
+    the model's own temperatures. Signs are left as they come out.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of n joints.
+    where : SlidingRange
+        Speeds and loads.
+
+    Returns
+    -------
+    M : ndarray, shape (2 n, b)
+        ``M @ theta_base`` is Coulomb friction of all joints, then viscous.
+    known : ndarray of bool, shape (2 n,)
+        Where the model has such friction.
+
+    """
+    n, parameters = model.robot.n, model.parameters
+    row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
+    M = np.zeros((2, n, len(model.theta_base)))
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        joint = term.joint
+        shares = _plain_shares(
+            term.law, sliding_speeds(float(where.speeds[joint])), float(where.loads[joint]),
+            _temperature(model, joint, term.law),
+        )
+        for k, column in enumerate(range(columns.start, columns.stop)):
+            if column in row_of:
+                M[:, joint, row_of[column]] += shares[:, k]
+    M[np.abs(M) < ROUNDING] = 0.0
+    flat = M.reshape(2 * n, -1)
+    return flat, np.any(flat != 0.0, axis=1)
+
+
+def sliding_friction(model: IdentifiedModel, where: SlidingRange) -> SlidingFriction:
+    """Return Coulomb and viscous friction of a model; see `sliding_map`."""
+    M, known = sliding_map(model, where)
+    values = np.where(known, M @ model.theta_base, np.nan)
+    coulomb, viscous = values.reshape(2, -1)
+    freedom, _ = degrees_of_freedom(model)
+    return SlidingFriction(
+        coulomb, viscous, M @ model.covariance @ M.T,
+        freedom_of_sums(M, model.covariance, freedom),
+    )
+
+
+def motor_friction(friction: SlidingFriction, gear_ratio: FloatArray) -> SlidingFriction:
+    """
+    Return friction as the motors feel it: Coulomb over gear ratio, viscous over its square.
+
+    Parameters
+    ----------
+    friction : SlidingFriction
+        On the joints' side.
+    gear_ratio : ndarray, shape (n,)
+        Motor revolutions per joint revolution.
+
+    Raises
+    ------
+    DataError
+        If a gear ratio is not known.
+
+    """
+    if not np.all(np.isfinite(gear_ratio)) or np.any(gear_ratio == 0.0):
+        raise DataError(
+            f'gear ratios are {np.asarray(gear_ratio).tolist()}, and friction of motors needs all '
+            'of them: write gear_ratio into the robot YAML'
+        )
+    scale = 1.0 / np.abs(gear_ratio)
+    both = np.concatenate([scale, scale**2])
+    return SlidingFriction(
+        friction.coulomb * scale, friction.viscous * scale**2,
+        friction.covariance * both * both[:, None], friction.freedom,
+    )
+
+
+def _temperature(model: IdentifiedModel, joint: int, law: FrictionLaw) -> float:
+    if model.temperature is not None and np.isfinite(model.temperature[joint]):
+        return float(model.temperature[joint])
+    return float(law.constants().get('reference', np.nan))
+
+
+def _plain_shares(
+    law: FrictionLaw, speeds: FloatArray, load: float, temperature: float
+) -> FloatArray:
+    """Return the Coulomb and viscous share of each coefficient of a law, shape (2, k)."""
+    if law.name in _PLAIN:
+        return np.array(_PLAIN[law.name])[:, None]
+    odd = []
+    for sign in (1.0, -1.0):
+        # The first sample only says where the way begins.
+        dq: FloatArray = sign * np.append(speeds[0], speeds)
+        motion = JointMotion(
+            sign * FAR * np.arange(float(dq.size)), dq, np.full(dq.size, load),
+            np.full(dq.size, temperature),
+        )
+        columns, _ = law.columns(motion, law.initial_state())
+        odd.append(sign * columns[1:])
+    basis = np.column_stack([np.ones_like(speeds), speeds])
+    shares = np.linalg.lstsq(basis, 0.5 * (odd[0] + odd[1]), rcond=None)[0]
+    return np.asarray(shares, dtype=float)

@@ -1,0 +1,202 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What a difference between two models of an arm is worth in joint torque.
+
+Raviola et al. 2021 state the change between a cold and a warm arm in this way: mean and largest
+along one motion, and as a share of what joints of that size can give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError
+from robot_identification.excitation import FourierParametrization, load_trajectory
+from robot_identification.model import IdentifiedModel, Motion
+from robot_identification.studies.comparison.sliding import common_range
+
+# The motion that models are compared along where none is given: slow, and the same every time.
+PERIOD = 20.0
+HARMONICS = 5
+RATE = 100.0
+SEED = 0
+# A joint without end turns so far from its zero [rad].
+FARTHEST = np.pi
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueChange:
+    """
+    Torque of one model less that of another, along one motion.
+
+    Attributes
+    ----------
+    joints : tuple of str
+        The n joints.
+    samples : int
+        Of the motion.
+    mean, largest, rms : ndarray, shape (n,)
+        Of the size of the difference [N m].
+    limit : ndarray, shape (n,)
+        Largest joint torque [N m]; infinite where not known.
+
+    """
+
+    joints: tuple[str, ...]
+    samples: int
+    mean: FloatArray
+    largest: FloatArray
+    rms: FloatArray
+    limit: FloatArray
+
+    @property
+    def share(self) -> FloatArray:
+        """The largest difference over the joint's limit, shape (n,); NaN where not known."""
+        share: FloatArray = np.where(np.isfinite(self.limit), self.largest / self.limit, np.nan)
+        return share
+
+
+def shared_motion(models: Sequence[IdentifiedModel]) -> Motion:
+    """
+    Return a motion within the position limits and the speeds that all models know.
+
+    The same Fourier motion every time: each joint reaches either the largest speed at which
+    friction of all models is known, or an end of its range.
+
+    Parameters
+    ----------
+    models : sequence of IdentifiedModel
+        Of arms with n joints.
+
+    Returns
+    -------
+    Motion
+        N samples.
+
+    """
+    lower = np.max([model.robot.limits.lower for model in models], axis=0)
+    upper = np.min([model.robot.limits.upper for model in models], axis=0)
+    middle = np.where(np.isfinite(lower) & np.isfinite(upper), 0.5 * (lower + upper), 0.0)
+    room = np.minimum(np.minimum(upper - middle, middle - lower), FARTHEST)
+    form = FourierParametrization(harmonics=HARMONICS, base_period=PERIOD)
+    coefficients = np.random.default_rng(SEED).normal(size=(len(lower), form.n_coefficients))
+    bases = form.basis(np.arange(0.0, PERIOD, 1.0 / RATE))
+    q, dq, ddq = (basis @ coefficients.T for basis in bases)
+    centre = 0.5 * (q.max(axis=0) + q.min(axis=0))
+    reach = 0.5 * np.ptp(q, axis=0)
+    scale = np.minimum(common_range(models).speeds / np.abs(dq).max(axis=0), room / reach)
+    return Motion(middle + (q - centre) * scale, dq * scale, ddq * scale)
+
+
+def motion_of_trajectory(path: Path, joint_names: Sequence[str]) -> Motion:
+    """
+    Return the samples of a trajectory file.
+
+    Parameters
+    ----------
+    path : Path
+        The trajectory.
+    joint_names : sequence of str
+        Of the arm that it is to be of.
+
+    Raises
+    ------
+    DataError
+        If it is of other joints.
+
+    """
+    trajectory = load_trajectory(path)
+    if tuple(trajectory.joint_names) != tuple(joint_names):
+        raise DataError(
+            f'{path} moves {", ".join(trajectory.joint_names)}, the models have '
+            f'{", ".join(joint_names)}: take a trajectory of this arm'
+        )
+    return trajectory.sample(trajectory.times(RATE))
+
+
+def model_torque(model: IdentifiedModel, motion: Motion) -> FloatArray:
+    """
+    Return a model's torques at the temperatures it was identified at, shape (N, n) [N m].
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of n joints.
+    motion : Motion
+        N consecutive samples; its temperatures are used where it has some.
+
+    """
+    if motion.temperature is None:
+        warmth = np.full(model.robot.n, np.nan) if model.temperature is None else (
+            np.array(model.temperature)
+        )
+        for term in model.parameters.friction:
+            if term.law.needs_temperature and not np.isfinite(warmth[term.joint]):
+                warmth[term.joint] = term.law.constants()['reference']
+        temperature = np.tile(warmth, (len(motion), 1))
+        motion = Motion(motion.q, motion.dq, motion.ddq, temperature, starts=motion.starts)
+    return model.torque(motion)
+
+
+def change_of_torque(
+    first: IdentifiedModel, second: IdentifiedModel, motion: Motion
+) -> TorqueChange:
+    """
+    Return how much the torques of two models differ along a motion.
+
+    Parameters
+    ----------
+    first, second : IdentifiedModel
+        Two models of arms with the same n joints.
+    motion : Motion
+        N consecutive samples.
+
+    Raises
+    ------
+    DataError
+        If the motion is not one of n joints.
+
+    """
+    if motion.q.shape[1] != first.robot.n:
+        raise DataError(
+            f'the motion has {motion.q.shape[1]} joints and the models have {first.robot.n}: take '
+            'a trajectory of this arm'
+        )
+    size = np.abs(model_torque(second, motion) - model_torque(first, motion))
+    return TorqueChange(
+        first.robot.joint_names, len(motion), size.mean(axis=0), size.max(axis=0),
+        np.sqrt(np.mean(size**2, axis=0)), np.array(first.robot.limits.effort, dtype=float),
+    )
+
+
+def share_of_limit(largest: FloatArray, limit: FloatArray) -> Mapping[float, float]:
+    """
+    Return by size of joint how much of its largest torque a change is.
+
+    Raviola et al. 2021, table 7: the mean of the largest changes over the joints of one size, as
+    a share of what that size can give.
+
+    Parameters
+    ----------
+    largest : ndarray, shape (n,)
+        Largest change of each joint [N m].
+    limit : ndarray, shape (n,)
+        Largest torque of each joint [N m]; joints with the same one are of one size.
+
+    Returns
+    -------
+    mapping of float to float
+        Share by limit, smallest joints first; joints whose limit is not known are left out.
+
+    """
+    limits = np.asarray(limit, dtype=float)
+    return {
+        float(size): float(np.mean(np.asarray(largest)[limits == size]) / size)
+        for size in np.unique(limits[np.isfinite(limits)])
+    }

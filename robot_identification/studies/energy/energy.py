@@ -1,0 +1,439 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Energy of a motion by an identified model: kinetic energy, power, and what friction takes.
+
+All of them are linear in the base parameters, so that their errors follow from the covariance.
+They are taken from the physically consistent parameters where there are such, because kinetic
+energy is then never negative.
+
+Kinetic energy is a function of the base parameters alone: a change of standard parameters that
+changes no torque does no work along any motion, and from rest it begins with no kinetic energy.
+Of the potential energy only differences are known.
+
+Raviola et al. 2021 identify arms for this purpose: kinetic energy along a planned motion, against
+what a task beside people may have.
+
+References
+----------
+.. [1] A. Raviola, R. Guida, A. De Martin, S. Pastorelli, S. Mauro, M. Sorli, "Effects of
+   temperature and mounting configuration on the dynamic parameters identification of industrial
+   robots", Robotics 10(3), 2021.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError, UsageError
+from robot_identification.model import (
+    block_slices, energy_regressor, IdentifiedModel, initial_friction_states, Motion,
+    observation_matrix, rigid_and_transmitted_torque,
+)
+from robot_identification.processing import load_for_model
+from robot_identification.studies.comparison import (
+    degrees_of_freedom, freedom_of_sums, motion_of_trajectory, RATE,
+)
+import scipy
+
+CONFIDENCE = 0.95
+# Laws that give back in one direction what they take in the other.
+NO_LOSS = ('offset',)
+ABOVE, UNDECIDED, BELOW = 'above', 'undecided', 'below'
+# Of what the joints do: all, what friction takes, what offsets take.
+ALL, LOSS, BIAS = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """
+    A figure with its interval at `CONFIDENCE`, over N samples or of n joints.
+
+    Attributes
+    ----------
+    value : ndarray
+        The figure.
+    half : ndarray
+        Half the width of its interval.
+
+    """
+
+    value: FloatArray
+    half: FloatArray
+
+    @property
+    def lower(self) -> FloatArray:
+        """Lower ends."""
+        return self.value - self.half
+
+    @property
+    def upper(self) -> FloatArray:
+        """Upper ends."""
+        return self.value + self.half
+
+
+@dataclass(frozen=True, eq=False)
+class MotionEnergy:
+    """
+    Energy of n joints along N samples.
+
+    Over a gap nothing is added to what is delivered or lost.
+
+    Attributes
+    ----------
+    joint_names : tuple of str
+        The joints.
+    stamps : ndarray, shape (N,)
+        [s].
+    kinetic : Interval
+        Of bodies and rotors, shape (N,) [J].
+    potential : ndarray, shape (N,)
+        Above that of the first sample [J].
+    power : Interval
+        Of all joints together, shape (N,) [W].
+    delivered : Interval
+        What the joints have delivered so far, shape (N,) [J].
+    loss : Interval
+        What friction has taken so far, shape (N,) [J].
+    bias : ndarray, shape (N,)
+        What offsets of the torque have taken, which is no loss [J].
+    joint_power, joint_friction_power : ndarray, shape (N, n)
+        Of each joint [W].
+    joint_delivered, joint_loss : Interval
+        Over the whole motion, shape (n,) [J].
+
+    """
+
+    joint_names: tuple[str, ...]
+    stamps: FloatArray
+    kinetic: Interval
+    potential: FloatArray
+    power: Interval
+    delivered: Interval
+    loss: Interval
+    bias: FloatArray
+    joint_power: FloatArray
+    joint_friction_power: FloatArray
+    joint_delivered: Interval
+    joint_loss: Interval
+
+    @property
+    def peak(self) -> int:
+        """The sample with the largest kinetic energy."""
+        return int(np.argmax(self.kinetic.value))
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """
+    A time above a threshold.
+
+    Attributes
+    ----------
+    start, stop : float
+        When it begins and ends [s].
+    largest : float
+        Kinetic energy in it [J].
+
+    """
+
+    start: float
+    stop: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class ThresholdCheck:
+    """
+    Kinetic energy against a threshold.
+
+    Attributes
+    ----------
+    threshold : float
+        [J].
+    outcome : {'above', 'undecided', 'below'}
+        Where the largest kinetic energy is, by the model; undecided where an interval reaches
+        above the threshold and no value does.
+    crossings : tuple of Crossing
+        Times above it.
+
+    """
+
+    threshold: float
+    outcome: str
+    crossings: tuple[Crossing, ...]
+
+
+def energy_of_bag(model: IdentifiedModel, bag: Path) -> tuple[MotionEnergy, tuple[str, ...]]:
+    """
+    Return the energy of a recorded motion, and what a reader should know.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    bag : Path
+        A recording; velocity and acceleration are smoothed as the model file says.
+
+    Raises
+    ------
+    DataError
+        If the scale of the model is relative, or the bag cannot be used.
+
+    """
+    _refuse_relative_scale(model)
+    dataset, notes = load_for_model(model, bag)
+    possible, said = with_possible_bodies(model)
+    energy = energy_of_motion(possible, dataset.stamps, dataset.motion)
+    return energy, (*notes, *said, *energy_notes(model, energy))
+
+
+def energy_of_trajectory(
+    model: IdentifiedModel, path: Path
+) -> tuple[MotionEnergy, tuple[str, ...]]:
+    """
+    Return the energy of a planned motion, and what a reader should know.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm; its joints are taken as warm as when it was identified.
+    path : Path
+        A trajectory file.
+
+    Raises
+    ------
+    DataError
+        If the scale of the model is relative, or the trajectory is of other joints.
+
+    """
+    _refuse_relative_scale(model)
+    motion = motion_of_trajectory(path, model.robot.joint_names)
+    if model.temperature is not None:
+        motion = replace(motion, temperature=np.tile(model.temperature, (len(motion), 1)))
+    possible, said = with_possible_bodies(model)
+    energy = energy_of_motion(possible, np.arange(len(motion)) / RATE, motion)
+    return energy, (*said, *energy_notes(model, energy))
+
+
+def with_possible_bodies(model: IdentifiedModel) -> tuple[IdentifiedModel, tuple[str, ...]]:
+    """
+    Return the model whose energies are taken, and what a reader should know of that.
+
+    Parameters that predict torque best need not be those of bodies that can exist, and kinetic
+    energy is then negative in some states. So it is taken from the physically consistent
+    parameters where the model has them; the covariance stays.
+    """
+    if model.theta_consistent is None:
+        return model, (
+            'the model has no physically consistent parameters: energies are those of the '
+            'identified ones, of which kinetic energy may come out negative',
+        )
+    return model.with_consistent_parameters(), ()
+
+
+def energy_of_motion(
+    model: IdentifiedModel, stamps: FloatArray, motion: Motion
+) -> MotionEnergy:
+    """
+    Return the energy along a motion.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of n joints; its scale is not relative.
+    stamps : ndarray, shape (N,)
+        Not decreasing [s].
+    motion : Motion
+        N samples; its `starts` are those before which something is missing.
+
+    Notes
+    -----
+    Energies are trapezoidal sums over the samples. Where friction depends on the load, the error
+    of its loss is that of the friction coefficients, the load being that of the estimate.
+
+    """
+    N, n = motion.q.shape
+    theta, bound = model.theta_base, _Bounds(model)
+    potential, bias = np.zeros(N), np.zeros(N)
+    # Kinetic energy, power, delivered, lost: figure and half of its interval.
+    figures = np.zeros((4, 2, N))
+    joint_powers = np.zeros((2, N, n))
+    totals = np.zeros((3, n, len(theta)))
+    last = np.zeros_like(totals)
+    first: FloatArray | None = None
+    for rows, kinetic, heights, powers in _blocks(model, motion):
+        first = heights[0] if first is None else first
+        potential[rows] = (heights - first) @ theta
+        steps = np.diff(stamps[rows], prepend=stamps[max(rows.start - 1, 0)])
+        steps[[at - rows.start for at in motion.starts if rows.start <= at < rows.stop]] = 0.0
+        before = np.concatenate([last[:, None], powers[:, :-1]], axis=1)
+        work = np.cumsum(0.5 * steps[:, None, None] * (powers + before), axis=1)
+        so_far = (totals[:, None] + work).sum(axis=2)
+        for index, each in enumerate(
+            (kinetic, powers[ALL].sum(axis=1), so_far[ALL], so_far[LOSS])
+        ):
+            figures[index, :, rows] = each @ theta, bound.half_width(each)
+        bias[rows] = so_far[BIAS] @ theta
+        joint_powers[:, rows] = powers[[ALL, LOSS]] @ theta
+        totals = totals + work[:, -1]
+        last = powers[:, -1]
+    of_joints = [
+        Interval(totals[kind] @ theta, bound.half_width(totals[kind])) for kind in (ALL, LOSS)
+    ]
+    return MotionEnergy(
+        model.robot.joint_names, stamps, Interval(*figures[0]), potential, Interval(*figures[1]),
+        Interval(*figures[2]), Interval(*figures[3]), bias, joint_powers[0], joint_powers[1],
+        *of_joints,
+    )
+
+
+def check_threshold(energy: MotionEnergy, threshold: float) -> ThresholdCheck:
+    """
+    Compare kinetic energy with a threshold.
+
+    Parameters
+    ----------
+    energy : MotionEnergy
+        Along a motion.
+    threshold : float
+        Positive [J].
+
+    Raises
+    ------
+    UsageError
+        If the threshold is not a positive number.
+
+    """
+    if not (np.isfinite(threshold) and threshold > 0.0):
+        raise UsageError(f'--threshold is {threshold:g} J, it must be positive')
+    t, value = energy.stamps, energy.kinetic.value
+    above = np.concatenate([[False], value > threshold, [False]])
+    edges = np.flatnonzero(np.diff(above.astype(int)))
+    crossings = []
+    for first, end in zip(edges[::2], edges[1::2], strict=True):
+        crossings.append(Crossing(
+            _instant(t, value, first - 1, first, threshold),
+            _instant(t, value, end, end - 1, threshold),
+            float(value[first:end].max()),
+        ))
+    if crossings:
+        outcome = ABOVE
+    else:
+        outcome = UNDECIDED if np.any(energy.kinetic.upper > threshold) else BELOW
+    return ThresholdCheck(threshold, outcome, tuple(crossings))
+
+
+def energy_notes(model: IdentifiedModel, energy: MotionEnergy) -> tuple[str, ...]:
+    """
+    Return what a reader of energies should know of a model.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    energy : MotionEnergy
+        By this model.
+
+    """
+    notes = []
+    lost = model.quality.get('lost') or ()
+    if lost:
+        notes.append(
+            f'the model lacks {", ".join(lost)}, which its recordings do not determine: what '
+            'these add to the energy is not in it'
+        )
+    if np.any(energy.kinetic.upper < 0.0):
+        notes.append(
+            'kinetic energy is negative by more than its interval somewhere: the parameters are '
+            'not those of bodies that can exist, so take no energy from this model; identify with '
+            'more motion'
+        )
+    return tuple(notes)
+
+
+def _instant(t: FloatArray, value: FloatArray, outside: int, inside: int, level: float) -> float:
+    """Return when a value passes a level between two samples; the inner one at an end."""
+    if not 0 <= outside < len(t):
+        return float(t[inside])
+    share = (level - value[outside]) / (value[inside] - value[outside])
+    return float(t[outside] + share * (t[inside] - t[outside]))
+
+
+def _refuse_relative_scale(model: IdentifiedModel) -> None:
+    if model.relative_scale:
+        raise DataError(
+            f'the scale of the model of {model.robot.name} is relative, for its drive gains were '
+            'unknown: an energy in J cannot be stated; identify with --drive-gains'
+        )
+
+
+def _blocks(
+    model: IdentifiedModel, motion: Motion
+) -> Iterator[tuple[slice, FloatArray, FloatArray, FloatArray]]:
+    """
+    Yield what base parameters multiply: kinetic and potential energy, and powers of each joint.
+
+    Yields
+    ------
+    rows : slice
+        M samples.
+    kinetic, potential : ndarray, shape (M, b)
+        Of energies.
+    powers : ndarray, shape (3, M, n, b)
+        Of all that joints deliver, of friction, and of offsets.
+
+    """
+    robot, parameters = model.robot, model.parameters
+    n, kept = robot.n, model.reduction.independent
+    states = initial_friction_states(parameters)
+    loaded = any(term.law.needs_rigid_torque for term in parameters.friction)
+    parts = np.zeros((3, parameters.size))
+    parts[ALL] = 1.0
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        parts[BIAS if term.law.name in NO_LOSS else LOSS, columns] = 1.0
+    rotors = parameters.reflected_inertia_slice if parameters.reflected_inertia else slice(0, 0)
+    for rows in block_slices(len(motion)):
+        part = motion.part(rows)
+        transmitted = None
+        if loaded:
+            _, transmitted = rigid_and_transmitted_torque(
+                robot, parameters, model.theta_lifted, part
+            )
+        W = observation_matrix(robot, parameters, part, states, transmitted)
+        Y = W.reshape(len(part), n, -1)
+        drive = part.drive_side.dq
+        # Bodies move with the links, friction and rotors with the drives.
+        Y[:, :, : 10 * n] *= part.dq[:, :, None]
+        Y[:, :, 10 * n:] *= drive[:, :, None]
+        kinetic, potential = (
+            np.zeros((len(part), parameters.size)) for _ in range(2)
+        )
+        kinetic[:, : 10 * n], potential[:, : 10 * n] = energy_regressor(robot, part)
+        kinetic[:, rotors] = 0.5 * drive[:, : rotors.stop - rotors.start] ** 2
+        yield (
+            rows, kinetic[:, kept], potential[:, kept],
+            parts[:, None, None, kept] * Y[None, :, :, kept],
+        )
+
+
+class _Bounds:
+    """Half the widths of intervals of what is linear in the base parameters of a model."""
+
+    def __init__(self, model: IdentifiedModel) -> None:
+        self._covariance = model.covariance
+        self._freedom, _ = degrees_of_freedom(model)
+
+    def half_width(self, M: FloatArray) -> FloatArray:
+        """Return those of ``M @ theta``, shape (m, b) to (m,)."""
+        variance = np.einsum('mb,bc,mc->m', M, self._covariance, M, optimize=True)
+        freedom = freedom_of_sums(M, self._covariance, self._freedom)
+        quantile = scipy.stats.t.ppf(0.5 + 0.5 * CONFIDENCE, freedom)
+        half: FloatArray = quantile * np.sqrt(np.maximum(variance, 0.0))
+        return half

@@ -1,0 +1,243 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Energy of a motion for people and programs: text, JSON, columns of a table and a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.model import IdentifiedModel
+from robot_identification.report import (
+    decimate, FONT_SIZE, MAXIMUM_RESOLUTION, new_figure, number, percent, Picture, picture_of,
+    PREDICTED, render_page, RESIDUAL, text_table, WIDTH, wrap,
+)
+from robot_identification.studies.energy.energy import (
+    ABOVE, BELOW, CONFIDENCE, Interval, MotionEnergy, ThresholdCheck, UNDECIDED,
+)
+
+CAUTION = (
+    'This is not a safety function. It says what a model says of one motion: bodies that the '
+    'model does not know (a payload), another motion or another speed have another energy, and '
+    'what a contact does to a person depends on more than the energy of the arm. The intervals '
+    "are those of the model's parameters alone."
+)
+# Times above a threshold that are listed.
+MOST_CROSSINGS = 20
+HEADER = ('joint', 'delivered [J]', '+-', 'lost to friction [J]', '+-', 'largest power [W]')
+
+
+def energy_columns(energy: MotionEnergy) -> dict[str, FloatArray]:
+    """Return figures of the whole arm by name, each of shape (N,), in SI units."""
+    return {
+        'kinetic_energy': energy.kinetic.value,
+        'kinetic_energy_lower': energy.kinetic.lower,
+        'kinetic_energy_upper': energy.kinetic.upper,
+        'potential_energy': energy.potential,
+        'power': energy.power.value,
+        'delivered_energy': energy.delivered.value,
+        'friction_loss': energy.loss.value,
+    }
+
+
+def energy_content(energy: MotionEnergy, check: ThresholdCheck | None) -> dict[str, Any]:
+    """Return the energy of a motion as plain values; docs/energy.md says what they are."""
+    peak = energy.peak
+    strongest = int(np.argmax(np.abs(energy.power.value)))
+    return {
+        'confidence': CONFIDENCE,
+        'kinetic_energy_max': _at(energy.kinetic, peak),
+        'kinetic_energy_max_time': float(energy.stamps[peak]),
+        'power_max': _at(energy.power, strongest),
+        'power_max_time': float(energy.stamps[strongest]),
+        'delivered_energy': _at(energy.delivered, -1),
+        'friction_loss': _at(energy.loss, -1),
+        'joints': [
+            {
+                'joint': name,
+                'delivered_energy': _at(energy.joint_delivered, j),
+                'friction_loss': _at(energy.joint_loss, j),
+                'power_max': float(np.abs(energy.joint_power[:, j]).max()),
+            }
+            for j, name in enumerate(energy.joint_names)
+        ],
+        'threshold': None if check is None else {
+            'value': check.threshold,
+            'outcome': check.outcome,
+            'crossings': [
+                {'start': one.start, 'stop': one.stop, 'largest': one.largest}
+                for one in check.crossings
+            ],
+        },
+        'safety_function': False,
+    }
+
+
+def energy_sentences(energy: MotionEnergy, check: ThresholdCheck | None) -> list[str]:
+    """Return what is found, in sentences, the most important one first."""
+    peak = energy.peak
+    sentences = []
+    if check is not None:
+        sentences.append({
+            ABOVE: (
+                f'By the model kinetic energy is above {check.threshold:g} J, '
+                f'{_times(len(check.crossings))}.'
+            ),
+            UNDECIDED: (
+                f'Whether kinetic energy stays below {check.threshold:g} J cannot be told: the '
+                'interval of its largest value reaches above.'
+            ),
+            BELOW: f'By the model kinetic energy stays below {check.threshold:g} J.',
+        }[check.outcome])
+    sentences += [
+        f'Largest kinetic energy {_words(energy.kinetic, peak, "J")}, at '
+        f'{energy.stamps[peak]:.3f} s.',
+        f'The joints deliver {_words(energy.delivered, -1, "J")}, friction takes '
+        f'{_words(energy.loss, -1, "J")}.',
+    ]
+    return sentences
+
+
+def crossing_rows(check: ThresholdCheck) -> list[tuple[str, ...]]:
+    """Return number, start, stop and largest kinetic energy of the first times above."""
+    return [
+        (str(k), f'{one.start:.3f}', f'{one.stop:.3f}', number(one.largest, 4))
+        for k, one in enumerate(check.crossings[:MOST_CROSSINGS], start=1)
+    ]
+
+
+CROSSING_HEADER = ('', 'from [s]', 'to [s]', 'largest [J]')
+
+
+def joint_rows(energy: MotionEnergy) -> list[tuple[str, ...]]:
+    """Return the cells of the table of joints; titles are HEADER."""
+    return [
+        (
+            name,
+            number(float(energy.joint_delivered.value[j]), 4),
+            number(float(energy.joint_delivered.half[j]), 2),
+            number(float(energy.joint_loss.value[j]), 4),
+            number(float(energy.joint_loss.half[j]), 2),
+            number(float(np.abs(energy.joint_power[:, j]).max()), 3),
+        )
+        for j, name in enumerate(energy.joint_names)
+    ]
+
+
+def energy_text(energy: MotionEnergy, check: ThresholdCheck | None) -> str:
+    """Return the energy of a motion as plain text, at most 100 columns wide."""
+    lines = [line for sentence in energy_sentences(energy, check) for line in wrap(sentence)]
+    if check is not None and check.crossings:
+        lines += ['', *text_table(CROSSING_HEADER, crossing_rows(check))]
+        if len(check.crossings) > MOST_CROSSINGS:
+            lines.append(f'and {len(check.crossings) - MOST_CROSSINGS} more')
+    lines += ['', *text_table(HEADER, joint_rows(energy)), '', *wrap(CAUTION)]
+    return '\n'.join(lines) + '\n'
+
+
+def render_energy_report(
+    model: IdentifiedModel,
+    energy: MotionEnergy,
+    check: ThresholdCheck | None,
+    made: tuple[tuple[str, str], ...],
+    notes: tuple[str, ...],
+    command_line: str = '',
+) -> str:
+    """
+    Return the report of a motion's energy, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        The identified arm.
+    energy : MotionEnergy
+        By this model.
+    check : ThresholdCheck, optional
+        Against a threshold.
+    made : tuple of (str, str)
+        What the energy is of, by name: model and motion.
+    notes : tuple of str
+        What a reader should know.
+    command_line : str
+        What was typed.
+
+    """
+    level = {None: 'usable', ABOVE: 'bad', UNDECIDED: 'usable', BELOW: 'good'}[
+        None if check is None else check.outcome
+    ]
+    label = {None: 'No threshold', ABOVE: 'Above', UNDECIDED: 'Undecided', BELOW: 'Below'}[
+        None if check is None else check.outcome
+    ]
+    return render_page(
+        'energy.html.j2',
+        model=model,
+        level=level, label=label,
+        sentences=energy_sentences(energy, check),
+        caution=CAUTION,
+        confidence=percent(CONFIDENCE),
+        pictures=_pictures(energy, check),
+        header=HEADER, rows=joint_rows(energy),
+        crossing_header=CROSSING_HEADER,
+        crossings=[] if check is None else crossing_rows(check),
+        more=0 if check is None else max(len(check.crossings) - MOST_CROSSINGS, 0),
+        made=made, notes=notes, command_line=command_line,
+    )
+
+
+def _at(figure: Interval, index: int) -> list[float]:
+    """Return value and both ends of an interval."""
+    return [float(each[index]) for each in (figure.value, figure.lower, figure.upper)]
+
+
+def _words(figure: Interval, index: int, unit: str) -> str:
+    value, low, high = _at(figure, index)
+    return f'{number(value, 4)} {unit} ({number(low, 4)} to {number(high, 4)})'
+
+
+def _times(count: int) -> str:
+    return 'once' if count == 1 else f'{count} times'
+
+
+def _pictures(energy: MotionEnergy, check: ThresholdCheck | None) -> list[Picture]:
+    level = None if check is None else check.threshold
+    return [
+        _curves(
+            energy.stamps, [(energy.kinetic.value, PREDICTED)], 'kinetic energy [J]',
+            'Kinetic energy', band=energy.kinetic, level=level,
+        ),
+        _curves(
+            energy.stamps, [(energy.power.value, PREDICTED)], 'power [W]',
+            'Mechanical power of all joints', band=energy.power,
+        ),
+        _curves(
+            energy.stamps, [(energy.delivered.value, PREDICTED), (energy.loss.value, RESIDUAL)],
+            'energy [J]', 'Delivered by the joints (blue), lost to friction (vermilion)',
+        ),
+    ]
+
+
+def _curves(
+    t: FloatArray, curves: list[tuple[FloatArray, str]], label: str, title: str,
+    *, band: Interval | None = None, level: float | None = None,
+) -> Picture:
+    figure = new_figure(WIDTH, 2.8, MAXIMUM_RESOLUTION)
+    axes = figure.subplots()
+    if band is not None:
+        step = max(len(t) // 2000, 1)
+        axes.fill_between(
+            t[::step], band.lower[::step], band.upper[::step], color=PREDICTED, alpha=0.25,
+            linewidth=0.0,
+        )
+    for values, colour in curves:
+        axes.plot(*decimate(t, values), color=colour, linewidth=0.9)
+    if level is not None:
+        axes.axhline(level, color=RESIDUAL, linewidth=1.0, linestyle='--')
+    axes.set_xlabel('time [s]', fontsize=FONT_SIZE)
+    axes.set_ylabel(label, fontsize=FONT_SIZE)
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(True, color='#e0e0e0', linewidth=0.6)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+    return picture_of(figure, title, f'{title} over time')

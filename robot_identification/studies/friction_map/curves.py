@@ -1,0 +1,459 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Curves of friction over speed, chosen by what they say of speeds that they were not fitted to.
+
+The laws are those of the model, their shape constants are found by variable projection
+(`separable`). Each speed counts the same: what a law leaves is mostly what it cannot bend to, not
+noise. Among the curves that predict speeds left out about equally well, the simplest is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.errors import DataError
+from robot_identification.estimation import (
+    eliminate_bodies, EXPONENT_RANGES, fit_shapes, LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE,
+    law_columns, SeparableFit, ShapeConstant, SMALLEST_SINGULAR, standard_errors,
+)
+from robot_identification.model import (
+    CoulombFriction, FrictionLaw, FrictionOffset, JointMotion, LoadFriction, PowerViscousFriction,
+    StribeckFriction, TemperatureViscousFriction, ViscousFriction,
+)
+from robot_identification.studies.temperature import LEAST_SPREAD
+
+# Laws of a curve, the simplest first, and the speeds that are needed to tell it.
+CURVES: Mapping[str, tuple[tuple[FrictionLaw, ...], int]] = {
+    'coulomb + viscous': ((CoulombFriction(), ViscousFriction()), 2),
+    'coulomb + power': ((CoulombFriction(), PowerViscousFriction()), 5),
+    'stribeck + viscous': ((StribeckFriction(), ViscousFriction()), 6),
+    'stribeck + power': ((StribeckFriction(), PowerViscousFriction()), 8),
+}
+# Shape constants that are searched in any case, and one after the other if the points tell them.
+FIRST_SEARCHED: Mapping[str, tuple[str, ...]] = {
+    'stribeck': ('velocity',), 'power_viscous': ('exponent',),
+}
+THEN_SEARCHED = (('coulomb', 'width'), ('stribeck', 'width'), ('stribeck', 'exponent'))
+# A further constant must make the residual smaller than this share of what it was.
+BETTER = 0.8
+# Speeds that differ by a smaller share are one.
+SAME_SPEED = 0.08
+# Parts into which the speeds are divided for the choice.
+FOLDS = 6
+# A simpler curve is taken if speeds left out are predicted worse by no more than this share.
+TIE = 0.05
+# Of the smallest speed, the width of the passage through zero where the data do not tell it.
+WIDTH_SHARE = 0.2
+# Loads tell their part of friction if they differ by this share of friction.
+LEAST_LOAD_SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class CurvePoints:
+    """
+    Friction of one joint at m even speeds.
+
+    Attributes
+    ----------
+    speed, friction, error : ndarray, shape (m,)
+        Velocity [rad/s], torque against it with its sign, and its standard error [N m].
+    load : ndarray, shape (m,)
+        Mean size of the torque held against gravity [N m].
+    temperature : ndarray, shape (m,)
+        [deg C]; NaN where not recorded.
+    has_directions : bool
+        Whether the directions are told apart.
+    common_error : float
+        Standard error of an offset that all points have in common, as that of gravity [N m].
+    pairs : int
+        How many points repeat another one with the sign turned around, being of a pair.
+
+    """
+
+    speed: FloatArray
+    friction: FloatArray
+    error: FloatArray
+    load: FloatArray
+    temperature: FloatArray
+    has_directions: bool
+    common_error: float = 0.0
+    pairs: int = 0
+
+    def __len__(self) -> int:
+        return len(self.speed)
+
+    def part(self, rows: BoolArray | IntArray) -> CurvePoints:
+        """Return some of the points, by mask or by number."""
+        return CurvePoints(
+            self.speed[rows], self.friction[rows], self.error[rows], self.load[rows],
+            self.temperature[rows], self.has_directions, self.common_error, self.pairs,
+        )
+
+    def motion(self) -> JointMotion:
+        """Return what the friction laws see: even speeds under a load."""
+        return JointMotion(np.zeros(len(self)), self.speed, self.load, self.temperature)
+
+    def levels(self) -> FloatArray:
+        """Return the number of the speed of each point, from 0, both directions alike."""
+        size = np.abs(self.speed)
+        order = np.argsort(size)
+        jumps = size[order][1:] > (1.0 + SAME_SPEED) * size[order][:-1]
+        number = np.zeros(len(self))
+        number[order] = np.concatenate([[0.0], np.cumsum(jumps)])
+        return number
+
+
+@dataclass(frozen=True)
+class CurveTrial:
+    """
+    One curve as it was tried.
+
+    Attributes
+    ----------
+    name : str
+        In CURVES.
+    left_out : float
+        Root mean square error at speeds that were not fitted [N m]; NaN of the only one.
+    deviation : float
+        Root mean square of what the fit of all leaves [N m].
+
+    """
+
+    name: str
+    left_out: float
+    deviation: float
+
+
+@dataclass(frozen=True)
+class CurveTerm:
+    """
+    One coefficient of a curve.
+
+    Attributes
+    ----------
+    law, symbol, unit : str
+        Law and coefficient.
+    value, error : float
+        With its standard error; NaN where it is held at zero, friction taking energy.
+
+    """
+
+    law: str
+    symbol: str
+    unit: str
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionCurve:
+    """
+    Friction of a joint over speed, load and temperature.
+
+    Attributes
+    ----------
+    name : str
+        In CURVES; offset, load and temperature go with each.
+    laws : tuple of FrictionLaw
+        With the shape constants found.
+    terms : tuple of CurveTerm
+        The coefficients, in the order of the laws.
+    constants : tuple of ShapeConstant
+        The shape constants.
+    trials : tuple of CurveTrial
+        All curves that were tried, in the order of CURVES.
+    speeds : tuple of float
+        Between which it holds, both ways [rad/s].
+    load, temperature : float
+        Mean of the points [N m], [deg C]; the second is NaN where it was not recorded.
+    deviation : float
+        Root mean square of what it leaves [N m].
+
+    """
+
+    name: str
+    laws: tuple[FrictionLaw, ...]
+    terms: tuple[CurveTerm, ...]
+    constants: tuple[ShapeConstant, ...]
+    trials: tuple[CurveTrial, ...]
+    speeds: tuple[float, float]
+    load: float
+    temperature: float
+    deviation: float
+
+    def coefficient(self, symbol: str) -> float:
+        """Return the value of a coefficient, zero where the curve does not have it."""
+        return next((term.value for term in self.terms if term.symbol == symbol), 0.0)
+
+    def torque(
+        self, speed: FloatArray, load: float | None = None, temperature: float | None = None
+    ) -> FloatArray:
+        """
+        Return friction at even speeds.
+
+        Parameters
+        ----------
+        speed : ndarray, shape (N,)
+            Velocities [rad/s].
+        load, temperature : float, optional
+            [N m], [deg C]; by default the means of the points.
+
+        """
+        speed = np.asarray(speed, dtype=float)
+        motion = JointMotion(
+            np.zeros_like(speed), speed,
+            np.full_like(speed, self.load if load is None else load),
+            np.full_like(speed, self.temperature if temperature is None else temperature),
+        )
+        torque: FloatArray = law_columns(self.laws, motion) @ np.array(
+            [term.value for term in self.terms]
+        )
+        return torque
+
+
+def choose_curve(points: CurvePoints) -> FrictionCurve:
+    """
+    Return the curve that predicts speeds left out best, or a simpler one that does as well.
+
+    Load and temperature are terms of every curve where the points differ enough in them, and so
+    is an offset where directions are told apart.
+
+    Parameters
+    ----------
+    points : CurvePoints
+        Of one joint, of any number of recordings.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than two speeds.
+
+    """
+    levels = points.levels()
+    count = int(levels.max(initial=-1.0)) + 1
+    if count < 2:
+        raise DataError(
+            f'a curve of friction needs two speeds, {count} are there: record strokes at more '
+            'speeds'
+        )
+    # By speed, so that what a curve cannot bend to is seen as going on from one to the next.
+    order = np.argsort(points.speed, kind='stable')
+    points, levels = points.part(order), levels[order]
+    extra = _extra_laws(points)
+    fits: dict[str, SeparableFit] = {}
+    squares: dict[str, FloatArray] = {}
+    for name, (laws, needed) in CURVES.items():
+        if count < needed:
+            continue
+        own = (*_with_width(laws, points), *extra)
+        fits[name] = fit_curve(points, own)
+        squares[name] = _left_out(points, levels, fits[name]) if count > needed else (
+            np.full(len(points), np.nan)
+        )
+    name = _simplest(squares, levels)
+    return _curve(name, points, fits, squares)
+
+
+def _with_width(
+    laws: tuple[FrictionLaw, ...], points: CurvePoints
+) -> tuple[FrictionLaw, ...]:
+    """Return laws whose passage through zero is over at the slowest speed, until data say more."""
+    width = WIDTH_SHARE * float(np.abs(points.speed).min())
+    return tuple(
+        CoulombFriction(width) if isinstance(law, CoulombFriction)
+        else StribeckFriction(law.velocity, law.exponent, width)
+        if isinstance(law, StribeckFriction) else law
+        for law in laws
+    )
+
+
+def _extra_laws(points: CurvePoints) -> tuple[FrictionLaw, ...]:
+    """Return the laws of load, temperature and direction that the points can tell."""
+    laws: list[FrictionLaw] = []
+    both = points.speed.min() < 0.0 < points.speed.max()
+    if points.has_directions and both:
+        laws.append(FrictionOffset())
+    if np.ptp(points.load) >= LEAST_LOAD_SHARE * np.median(np.abs(points.friction)):
+        laws.append(LoadFriction(WIDTH_SHARE * float(np.abs(points.speed).min())))
+    if np.all(np.isfinite(points.temperature)) and np.ptp(points.temperature) >= LEAST_SPREAD:
+        laws.append(TemperatureViscousFriction(round(float(points.temperature.mean()), 1)))
+    return tuple(laws)
+
+
+def fit_curve(points: CurvePoints, laws: Sequence[FrictionLaw]) -> SeparableFit:
+    """
+    Return the fit of laws to the points, with the shape constants that these can tell.
+
+    First a Stribeck velocity and the power of a viscous law are searched, from several starts. A
+    further constant is searched beside them if it is told then, and if it makes the fit better:
+    searched all at once, a few speeds tell none of them.
+
+    Parameters
+    ----------
+    points : CurvePoints
+        Of one joint.
+    laws : sequence of FrictionLaw
+        Laws without memory.
+
+    """
+    problem = eliminate_bodies(points.motion(), np.zeros((len(points), 0)), points.friction)
+    fastest = float(np.abs(points.speed).max())
+    searched = {(law.name, name) for law in laws for name in FIRST_SEARCHED.get(law.name, ())}
+    best = min(
+        (
+            fit_shapes(problem, start, _start(start, searched))
+            for start in product(*(_starts(law) for law in laws))
+        ),
+        key=lambda fit: fit.deviation,
+    )
+    for more in THEN_SEARCHED:
+        if more[0] not in {law.name for law in laws}:
+            continue
+        wider = fit_shapes(problem, best.laws, _start(best.laws, searched | {more}))
+        told = all(_is_told(one, fastest) for one in wider.constants if one.told)
+        if told and wider.deviation < BETTER * best.deviation:
+            best, searched = wider, searched | {more}
+    return best
+
+
+def _starts(law: FrictionLaw) -> tuple[FrictionLaw, ...]:
+    """Return a law with the values of what is searched first that are worth starting from."""
+    return tuple(
+        replace(law, **{name: getattr(other, name) for name in FIRST_SEARCHED[law.name]})
+        for other in law.alternatives()
+    ) if law.name in FIRST_SEARCHED else (law,)
+
+
+def _start(laws: Sequence[FrictionLaw], searched: Set[tuple[str, str]]) -> SeparableFit:
+    """Return what makes `fit_shapes` search some constants, and those only."""
+    return SeparableFit(tuple(laws), np.zeros(0), tuple(
+        ShapeConstant(
+            law.name, name, float(getattr(law, name)), float('nan'),
+            (law.name, name) in searched, False,
+        )
+        for law in laws for name in law.shape
+    ), float('nan'), 0)
+
+
+def _is_told(constant: ShapeConstant, fastest: float) -> bool:
+    """Return whether a constant is known to a factor, and is at no end of its range."""
+    if constant.at_bound or not np.isfinite(constant.standard_error):
+        return False
+    given = EXPONENT_RANGES.get((constant.law, constant.name))
+    if given is None:
+        return constant.standard_error < LARGEST_LOG_ERROR * constant.value < fastest
+    return constant.standard_error < LARGEST_SHARE_OF_RANGE * (given[1] - given[0])
+
+
+def _left_out(points: CurvePoints, levels: FloatArray, whole: SeparableFit) -> FloatArray:
+    """Return the squared error of each point (m,) by fits to the other speeds."""
+    squares = np.zeros(len(points))
+    for fold in range(FOLDS):
+        out = levels % FOLDS == fold
+        if not out.any() or out.all():
+            continue
+        kept = points.part(~out)
+        problem = eliminate_bodies(kept.motion(), np.zeros((len(kept), 0)), kept.friction)
+        fit = fit_shapes(problem, whole.laws, whole)
+        predicted = law_columns(fit.laws, points.part(out).motion()) @ fit.coefficients
+        squares[out] = (points.friction[out] - predicted) ** 2
+    return squares
+
+
+def _simplest(squares: Mapping[str, FloatArray], levels: FloatArray) -> str:
+    """Return the first curve that is as good as the best at speeds left out."""
+    names = list(squares)
+    known = [name for name in names if np.all(np.isfinite(squares[name]))]
+    if not known:
+        return names[0]
+    # Points of one speed go together: they are one sample of how well a curve predicts.
+    numbers = np.unique(levels)
+    means = {
+        name: np.array([squares[name][levels == number].mean() for number in numbers])
+        for name in known
+    }
+    best = min(known, key=lambda name: float(means[name].mean()))
+    for name in known:
+        worse = means[name] - means[best]
+        error = float(np.std(worse, ddof=1)) / np.sqrt(len(numbers))
+        allowed = ((1.0 + TIE) ** 2 - 1.0) * float(means[best].mean())
+        if float(worse.mean()) <= max(allowed, error):
+            return name
+    return best
+
+
+def _curve(
+    name: str, points: CurvePoints, fits: Mapping[str, SeparableFit],
+    squares: Mapping[str, FloatArray],
+) -> FrictionCurve:
+    fit = fits[name]
+    errors = _coefficient_errors(points, fit)
+    symbols = [
+        (law.name, symbol, unit) for law in fit.laws
+        for symbol, unit in zip(law.symbols, law.units, strict=True)
+    ]
+    size = np.abs(points.speed)
+    known = np.isfinite(points.temperature)
+    return FrictionCurve(
+        name, fit.laws,
+        tuple(
+            CurveTerm(*words, float(value), float(error))
+            for words, value, error in zip(symbols, fit.coefficients, errors, strict=True)
+        ),
+        fit.constants,
+        tuple(
+            CurveTrial(trial, float(np.sqrt(np.mean(squares[trial]))), fits[trial].deviation)
+            for trial in fits
+        ),
+        (float(size.min()), float(size.max())),
+        float(points.load.mean()),
+        float(points.temperature.mean()) if known.all() else float('nan'),
+        fit.deviation,
+    )
+
+
+def _coefficient_errors(points: CurvePoints, fit: SeparableFit) -> FloatArray:
+    """Return standard errors (k,), shape constants that were found being free as well."""
+    motion = points.motion()
+    columns = law_columns(fit.laws, motion)
+    used = np.flatnonzero(fit.coefficients)
+    slopes, first, number = [columns[:, used]], 0, 0
+    for law in fit.laws:
+        own = fit.coefficients[first:first + len(law.symbols)]
+        first += len(law.symbols)
+        slope = law.shape_jacobian(motion, own, law.initial_state())
+        constants = fit.constants[number:number + len(law.shape)]
+        number += len(law.shape)
+        free = [k for k, one in enumerate(constants) if one.told and not one.at_bound]
+        slopes.append(slope[:, free])
+    residual = points.friction - columns @ fit.coefficients
+    jacobian = np.hstack(slopes)
+    # By what the curve leaves, and by the errors of the points: few fast ones tell a slope.
+    both = np.maximum(
+        standard_errors(jacobian, residual, 0), _carried_errors(jacobian, points.error)
+    )
+    errors = np.full(len(fit.coefficients), np.nan)
+    errors[used] = both[: len(used)] * np.sqrt(len(points) / (len(points) - points.pairs))
+    # What all points are off by together is not in what they scatter by.
+    offset = np.array([law.name == 'offset' for law in fit.laws for _ in law.symbols])
+    errors[offset] = np.hypot(errors[offset], points.common_error)
+    return errors
+
+
+def _carried_errors(jacobian: FloatArray, errors: FloatArray) -> FloatArray:
+    """Return what errors of the points (m,) make of those of the unknowns (p,)."""
+    length = np.linalg.norm(jacobian, axis=0)
+    left, singular, right = np.linalg.svd(
+        jacobian / np.maximum(length, np.finfo(float).tiny), full_matrices=False
+    )
+    gain = (right.T / np.maximum(singular, SMALLEST_SINGULAR)) @ left.T
+    carried: FloatArray = np.linalg.norm(gain * errors, axis=1) / np.maximum(
+        length, np.finfo(float).tiny
+    )
+    return carried

@@ -1,0 +1,448 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The friction map: friction of a joint at even speeds, by payload and temperature.
+
+At each speed both ways are compared at matching positions (`friction_strokes`). Half the
+difference is the friction that turns around with the velocity; no model of the arm takes part.
+What friction is more one way than the other stands in half the sum, together with gravity, and is
+told once gravity is known: from an identified model, or, as a single joint that turns sees
+gravity as ``a cos q + b sin q`` exactly, from the recording itself.
+
+References
+----------
+.. [1] A. C. Bittencourt and S. Gunnarsson, "Static friction in a robot joint: modeling and
+   identification of load and temperature effects", ASME Journal of Dynamic Systems, Measurement,
+   and Control 134(5), 2012.
+
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+import re
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError, UsageError
+from robot_identification.estimation import standard_errors
+from robot_identification.model import IdentifiedModel, joint_axes, RobotModel, static_regressor
+from robot_identification.processing import Dataset
+from robot_identification.studies.friction_map.curves import (
+    choose_curve, CurvePoints, FrictionCurve,
+)
+from robot_identification.studies.friction_map.segments import (
+    BinnedWay, find_strokes, group_strokes, pair_strokes, robust_mean, StrokeOptions,
+)
+
+# Where gravity is from: an identified model, the recording itself, or not known.
+MODEL, HARMONIC, UNKNOWN = 'model', 'harmonic', 'none'
+GRAVITY_WORDS: Mapping[str, str] = {
+    MODEL: 'gravity of the identified model',
+    HARMONIC: 'gravity as a cos q + b sin q, fitted to the sums of both ways',
+    UNKNOWN: 'gravity is not known: friction is taken as alike both ways',
+}
+# Friction of each direction is told if its median error is below this share of the friction; of
+# strokes in pairs a smaller one, as half the difference of both ways is nearer to either of them
+# otherwise.
+LARGEST_SHARE = 0.1
+LARGEST_PAIRED_SHARE = 0.03
+# A curve that could not be tried, but leaves less than this share of what the chosen one leaves.
+FAR_BETTER = 0.5
+# Of the strokes that show gravity, so many go either way.
+LEAST_OF_A_DIRECTION = 0.25
+# Masses nearer than this are one payload [kg].
+SAME_MASS = 0.02
+_NUMBER = re.compile(r'\s*\[?\s*([0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?)(?:\s*kg)?(?:[\s,;\]]|$)')
+
+
+@dataclass(frozen=True, eq=False)
+class MapRun:
+    """
+    One recording of a friction map.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        Its samples.
+    payload : float
+        Mass that the flange carries [kg]; NaN where nobody says it.
+
+    """
+
+    dataset: Dataset
+    payload: float = float('nan')
+
+
+@dataclass(frozen=True)
+class FrictionPoint:
+    """
+    Friction of one joint at one speed, in one direction.
+
+    Attributes
+    ----------
+    bag : str
+        The recording.
+    joint : str
+        The joint.
+    speed : float
+        Velocity [rad/s].
+    friction, error : float
+        Torque against it, with its sign, and standard error [N m].
+    odd, odd_error : float
+        The size of the part that turns around with the velocity, of a pair of strokes [N m]; NaN
+        of one.
+    even, even_error : float
+        The part that does not [N m]; NaN where gravity is not known. A constant error of the
+        measured torque is in it.
+    load : float
+        Mean size of the torque that the joint held against gravity [N m].
+    temperature : float
+        [deg C]; NaN where not recorded.
+    payload : float
+        [kg]; NaN where nobody says it.
+    bins : int
+        Positions behind it.
+    gravity : str
+        MODEL, HARMONIC or UNKNOWN.
+
+    """
+
+    bag: str
+    joint: str
+    speed: float
+    friction: float
+    error: float
+    odd: float
+    odd_error: float
+    even: float
+    even_error: float
+    load: float
+    temperature: float
+    payload: float
+    bins: int
+    gravity: str
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionMap:
+    """
+    Friction of an arm at even speeds.
+
+    Attributes
+    ----------
+    robot : str
+        Name of the arm.
+    joint_names : tuple of str
+        Its joints, kinematic order.
+    points : tuple of FrictionPoint
+        Joint by joint, recording by recording, by speed.
+    curves : mapping of str to FrictionCurve
+        By joint; without those of which there is too little.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    robot: str
+    joint_names: tuple[str, ...]
+    points: tuple[FrictionPoint, ...]
+    curves: Mapping[str, FrictionCurve] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def of_joint(self, joint: str) -> tuple[FrictionPoint, ...]:
+        """Return the points of a joint."""
+        return tuple(point for point in self.points if point.joint == joint)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Ways of one joint at one pose of the others, and what gravity is there."""
+
+    ways: tuple[BinnedWay, ...]
+    gravity: str
+    even: FloatArray
+    even_errors: FloatArray
+
+
+def payload_mass(text: str) -> float:
+    """Return the mass [kg] that a bag's note of the payload begins with; NaN without one."""
+    match = _NUMBER.match(text)
+    return float(match[1]) if match else float('nan')
+
+
+def map_friction(
+    robot: RobotModel,
+    runs: Sequence[MapRun],
+    options: StrokeOptions | None = None,
+    model: IdentifiedModel | None = None,
+) -> FrictionMap:
+    """
+    Return the friction map of some recordings.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm, with its drive gains where effort is in A.
+    runs : sequence of MapRun
+        One or more.
+    options : StrokeOptions, optional
+        What counts as a stroke, and as a pair.
+    model : IdentifiedModel, optional
+        Of the same arm: its gravity, in recordings with the payload that it knows.
+
+    Raises
+    ------
+    DataError
+        If no joint moves alone at an even speed, both ways.
+    UsageError
+        If the model is of other joints.
+
+    """
+    options = StrokeOptions() if options is None else options
+    if model is not None and model.robot.joint_names != robot.joint_names:
+        raise UsageError(
+            f'the model is of the joints {", ".join(model.robot.joint_names)}, the arm has '
+            f'{", ".join(robot.joint_names)}: name the model of this arm, or none'
+        )
+    points: list[FrictionPoint] = []
+    notes: list[str] = []
+    for run in runs:
+        found, said = _points_of_run(robot, run, options, model)
+        points += found
+        notes += said
+    notes += _without_directions(points)
+    if not points:
+        raise DataError(
+            f'{", ".join(run.dataset.source for run in runs)}: no joint moves alone at an even '
+            f'speed for {options.shortest + 2.0 * options.settling:g} s, both ways: record '
+            'strokes of one joint after the other (`friction-map --plan` makes them)'
+        )
+    order = {name: number for number, name in enumerate(robot.joint_names)}
+    bags = {run.dataset.source: number for number, run in enumerate(runs)}
+    points.sort(key=lambda point: (order[point.joint], bags[point.bag], point.speed))
+    curves: dict[str, FrictionCurve] = {}
+    silent = [name for name in robot.joint_names if all(p.joint != name for p in points)]
+    if silent:
+        notes.append(f'no strokes, and so no friction map, of {", ".join(silent)}')
+    for joint in dict.fromkeys(point.joint for point in points):
+        own = [point for point in points if point.joint == joint]
+        if np.median([point.friction * np.sign(point.speed) for point in own]) < 0.0:
+            notes.append(
+                f'{joint}: friction is negative at most speeds, as if it drove the joint: the '
+                'sign of its effort or of its velocity is wrong, or joint names are mixed up'
+            )
+        try:
+            curves[joint] = choose_curve(_curve_points(own))
+        except DataError as error:
+            notes.append(f'{joint}: {error}')
+            continue
+        notes += _untried(joint, curves[joint])
+    return FrictionMap(robot.name, robot.joint_names, tuple(points), curves, tuple(notes))
+
+
+def _without_directions(points: Sequence[FrictionPoint]) -> list[str]:
+    """Say in which recordings the directions of a joint are not told apart."""
+    bags: dict[str, dict[str, None]] = {}
+    for point in points:
+        if point.gravity == UNKNOWN:
+            bags.setdefault(point.joint, {})[point.bag] = None
+    return [
+        f'{joint}: gravity is not known well enough to tell the directions apart in '
+        f'{", ".join(names)}: friction is half the difference of both ways; longer strokes or a '
+        'model (--model) would tell'
+        for joint, names in bags.items()
+    ]
+
+
+def _untried(joint: str, curve: FrictionCurve) -> list[str]:
+    """Say which curve would fit far better, but could not be tried at speeds left out."""
+    (chosen,) = (trial for trial in curve.trials if trial.name == curve.name)
+    return [
+        f'{joint}: {trial.name} leaves {trial.deviation:.3g} N m of the points, {curve.name} '
+        f'{chosen.deviation:.3g} N m; there are too few speeds to try it at speeds left out, so '
+        'the simpler one is taken: record strokes at more speeds'
+        for trial in curve.trials
+        if np.isnan(trial.left_out) and trial.deviation < FAR_BETTER * chosen.deviation
+    ][:1]
+
+
+def _points_of_run(
+    robot: RobotModel, run: MapRun, options: StrokeOptions, model: IdentifiedModel | None
+) -> tuple[list[FrictionPoint], list[str]]:
+    dataset = run.dataset
+    torque = dataset.effort
+    if dataset.effort_unit == 'A':
+        torque = robot.drives.to_torque(torque)
+    strokes, moved = find_strokes(dataset, torque, options)
+    notes = []
+    if moved:
+        notes.append(
+            f'{dataset.source}: {moved} motions at an even speed are left out, as another joint '
+            f'moved by more than {options.still:g} rad meanwhile'
+        )
+    points: list[FrictionPoint] = []
+    for group in group_strokes(strokes):
+        found = _weigh_group(robot, pair_strokes(group, options), model, run.payload)
+        if found is None:
+            continue
+        joint = robot.joint_names[group[0].joint]
+        lone = sum(not way.is_pair for way in found.ways)
+        if found.gravity == UNKNOWN and lone:
+            notes.append(
+                f'{dataset.source}: {joint}: {lone} strokes are left out, as none goes back over '
+                'the same positions at the same speed'
+            )
+        points += _points_of_group(dataset.source, joint, found, run.payload)
+    return points, notes
+
+
+def _weigh_group(
+    robot: RobotModel, ways: Sequence[BinnedWay], model: IdentifiedModel | None, payload: float
+) -> _Group | None:
+    """Return what friction is alike both ways, with errors, if gravity can be told from it."""
+    if not ways:
+        return None
+    joint = ways[0].strokes[0].joint
+    if model is not None and _is_loaded_so(model, payload):
+        means = [
+            robust_mean(way.gravity - _model_gravity(model, way)) for way in ways
+        ]
+        even, errors = np.array(means).T
+        return _Group(tuple(ways), MODEL, even, errors)
+    _, _, slides = joint_axes(robot.pinocchio)
+    if not slides[joint] and _goes_both_ways(ways):
+        even, errors = _fit_harmonic(ways)
+        sizes = np.abs([
+            float(np.median(way.odd)) if way.is_pair else value
+            for way, value in zip(ways, even, strict=True)
+        ])
+        paired = 2 * sum(way.is_pair for way in ways) >= len(ways)
+        share = LARGEST_PAIRED_SHARE if paired else LARGEST_SHARE
+        if np.median(errors) <= share * np.median(sizes):
+            return _Group(tuple(ways), HARMONIC, even, errors)
+    pairs = tuple(way for way in ways if way.is_pair)
+    nothing = np.full(len(pairs), np.nan)
+    return _Group(pairs, UNKNOWN, nothing, nothing) if pairs else None
+
+
+def _goes_both_ways(ways: Sequence[BinnedWay]) -> bool:
+    """
+    Return whether friction cancels in the gravity that all ways show together.
+
+    Of one direction alone, friction that grows with the load looks like gravity.
+    """
+    ahead = [stroke.speed > 0.0 for way in ways for stroke in way.strokes]
+    share = sum(ahead) / len(ahead)
+    return min(share, 1.0 - share) >= LEAST_OF_A_DIRECTION
+
+
+def _is_loaded_so(model: IdentifiedModel, payload: float) -> bool:
+    """Return whether a payload is the one that the model has in its parameters."""
+    known = sum(body.mass for body in model.payloads)
+    return bool(np.isnan(payload)) or abs(payload - known) <= SAME_MASS
+
+
+def _model_gravity(model: IdentifiedModel, way: BinnedWay) -> FloatArray:
+    """Return the model's gravity torque of the joint along a way, shape (b,) [N m]."""
+    robot = model.robot
+    stroke = way.strokes[0]
+    q = np.tile(stroke.pose, (len(way.q), 1))
+    q[:, stroke.joint] = way.q
+    torque = static_regressor(robot, q) @ model.theta_lifted[: 10 * robot.n]
+    gravity: FloatArray = torque.reshape(q.shape)[:, stroke.joint]
+    return gravity
+
+
+def _fit_harmonic(ways: Sequence[BinnedWay]) -> tuple[FloatArray, FloatArray]:
+    """
+    Return the constant of each way beside ``a cos q + b sin q``, and its standard error.
+
+    Of a pair it is the friction that does not turn around, of a single stroke all its friction.
+    """
+    number = np.concatenate([np.full(len(way.q), k) for k, way in enumerate(ways)])
+    q = np.concatenate([way.q for way in ways])
+    torque = np.concatenate([way.gravity for way in ways])
+    A = np.zeros((len(q), len(ways) + 2))
+    A[np.arange(len(q)), number] = 1.0
+    # The same two columns, turned to where they are least alike.
+    about = q - 0.5 * (q.min() + q.max())
+    A[:, -2], A[:, -1] = np.cos(about), np.sin(about)
+    if len(q) <= A.shape[1]:
+        return np.full(len(ways), np.nan), np.full(len(ways), np.inf)
+    x = np.linalg.lstsq(A, torque, rcond=None)[0]
+    errors = standard_errors(A, torque - A @ x, 0)
+    return x[:-2], errors[:-2]
+
+
+def _points_of_group(
+    bag: str, joint: str, group: _Group, payload: float
+) -> list[FrictionPoint]:
+    points: list[FrictionPoint] = []
+    for way, even, even_error in zip(
+        group.ways, group.even.tolist(), group.even_errors.tolist(), strict=True
+    ):
+        told = np.isfinite(even)
+        held = np.abs(way.gravity - (even if told else 0.0))
+        odd = odd_error = float('nan')
+        if way.is_pair:
+            # Gears rub more under load: what follows it along the way is no scatter.
+            odd, odd_error = robust_mean(way.odd, held)
+        # What is compared is friction at the mean of both ways.
+        size = float(np.mean([abs(stroke.speed) for stroke in way.strokes]))
+        temperature = float(np.mean([stroke.temperature for stroke in way.strokes]))
+        for stroke in way.strokes:
+            friction, error = even, even_error
+            if way.is_pair:
+                friction = float(np.sign(stroke.speed)) * odd + (even if told else 0.0)
+                error = float(np.hypot(odd_error, even_error if told else 0.0))
+            points.append(FrictionPoint(
+                bag, joint, float(np.copysign(size, stroke.speed)), friction, error, odd,
+                odd_error, even, even_error, float(held.mean()), temperature, payload,
+                len(way.q), group.gravity,
+            ))
+    return points
+
+
+def _curve_points(points: Sequence[FrictionPoint]) -> CurvePoints:
+    """
+    Return what a curve is laid through: of pairs the odd part, with one offset for all of them.
+
+    Gravity is found once for each recording, and its error is the same in all points of one: it
+    would pull the curve more than the noise does.
+    """
+    told = all(point.gravity != UNKNOWN for point in points)
+    offset, common = _common_offset(points) if told else (0.0, 0.0)
+    speed, friction, error, load, temperature = np.array([
+        (
+            point.speed,
+            point.friction if np.isnan(point.odd)
+            else float(np.sign(point.speed)) * point.odd + offset,
+            point.error if np.isnan(point.odd) else point.odd_error,
+            point.load,
+            point.temperature,
+        )
+        for point in points
+    ]).T
+    pairs = sum(np.isfinite(point.odd) for point in points) // 2
+    return CurvePoints(speed, friction, error, load, temperature, told, common, int(pairs))
+
+
+def _common_offset(points: Sequence[FrictionPoint]) -> tuple[float, float]:
+    """Return the mean even part of pairs over all recordings, and its standard error."""
+    pairs = [point for point in points if np.isfinite(point.odd)]
+    bags = dict.fromkeys(point.bag for point in pairs)
+    if not bags:
+        return 0.0, 0.0
+    means = np.array([
+        [
+            np.mean([point.even for point in pairs if point.bag == bag]),
+            np.mean([point.even_error for point in pairs if point.bag == bag]),
+        ]
+        for bag in bags
+    ])
+    weights = 1.0 / np.maximum(means[:, 1], np.finfo(float).eps) ** 2
+    offset = float(np.average(means[:, 0], weights=weights))
+    return offset, float(1.0 / np.sqrt(weights.sum()))

@@ -1,0 +1,267 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Strokes of even speed, both ways over the same way: the motion behind a friction map.
+
+One joint moves, the others rest. Each speed has a stroke forwards and one back over the same
+positions, one right after the other, so that gravity and the warmth of the grease are the same in
+both. Speeds are spread evenly by their logarithm: friction bends most at slow ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import UsageError
+from robot_identification.excitation import (
+    certify, Experiment, knot_coefficients, LONGEST_PERIOD, MAXIMUM_PERIODS, motion_limits,
+    MotionLimits, QUINTIC_PEAK, SampledParametrization, Trajectory, USUAL_HOME,
+)
+from robot_identification.model import RobotModel
+
+# A quintic from rest to an even speed has an acceleration of this, over speed by time.
+RISE_PEAK = 1.5
+# A quintic from rest to rest has an acceleration of this, over way by squared time.
+QUINTIC_PUSH = 10.0 / np.sqrt(3.0)
+# Of a joint whose velocity is not limited [rad/s].
+UNKNOWN_VELOCITY = 1.0
+# A stroke is not faster than this share of what the limits allow.
+SPEED_SHARE = 0.95
+# Way from one stroke to the next that takes no time [rad].
+NO_WAY = 1.0e-9
+
+
+@dataclass(frozen=True)
+class StrokePlan:
+    """
+    Which strokes a joint makes.
+
+    Attributes
+    ----------
+    slowest : float
+        Slowest speed [rad/s].
+    fastest : float, optional
+        Fastest speed [rad/s]; by default, and at most, what limits and range allow.
+    count : int
+        Number of speeds.
+    stroke : float
+        Longest way of a stroke to either side of its middle [rad].
+    longest : float
+        A stroke lasts no longer at its even speed than this [s]: slow ones are short.
+    shortest : float
+        A stroke lasts no shorter at its even speed than this [s]: it says how fast one may be.
+    rise : float
+        Time in which the speed rises, and falls, at least [s].
+    acceleration : float
+        Largest acceleration [rad/s^2], also where the limits allow more.
+    rest : float
+        Rest after each stroke [s].
+    repeats : int
+        How often all of it is done.
+
+    """
+
+    slowest: float = 0.02
+    fastest: float | None = None
+    count: int = 12
+    stroke: float = 1.0
+    longest: float = 6.0
+    shortest: float = 0.6
+    rise: float = 0.25
+    acceleration: float = 5.0
+    rest: float = 0.3
+    repeats: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ('slowest', 'stroke', 'longest', 'shortest', 'rise', 'acceleration', 'rest'):
+            value = getattr(self, name)
+            if not 0.0 < value < LONGEST_PERIOD:
+                raise UsageError(
+                    f'{name} of a friction map is {value:g}, it must be above 0 and below '
+                    f'{LONGEST_PERIOD:g}'
+                )
+        if self.shortest > self.longest:
+            raise UsageError(
+                f'strokes of a friction map last from {self.shortest:g} s to {self.longest:g} s: '
+                'the first must not be more than the second'
+            )
+        if self.fastest is not None and not self.slowest < self.fastest < np.inf:
+            raise UsageError(
+                f'speeds of a friction map go from {self.slowest:g} to {self.fastest:g} rad/s: '
+                'the first must be below the second'
+            )
+        for name, least, most in (('count', 2, 100), ('repeats', 1, MAXIMUM_PERIODS)):
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise UsageError(
+                    f'{name} of a friction map is {value}, it must be from {least} to {most}'
+                )
+
+
+def middle_pose(robot: RobotModel, experiment: Experiment, limits: MotionLimits) -> FloatArray:
+    """
+    Return the pose about which strokes are made, shape (n,) [rad].
+
+    The experiment's centre; of a joint that it does not name the usual pose of the make, else the
+    middle of the range.
+    """
+    middle = 0.5 * (limits.lower + limits.upper)
+    wanted = [
+        experiment.center.get(joint, USUAL_HOME.get(joint, float(at)))
+        for joint, at in zip(robot.joint_names, middle, strict=True)
+    ]
+    pose: FloatArray = np.clip(np.array(wanted, dtype=float), limits.lower, limits.upper)
+    return pose
+
+
+def stroke_speeds(
+    plan: StrokePlan, span: float, velocity: float, acceleration: float
+) -> FloatArray:
+    """
+    Return the speeds of a joint, ascending [rad/s].
+
+    Parameters
+    ----------
+    plan : StrokePlan
+        What is wanted.
+    span : float
+        Longest way of a stroke [rad].
+    velocity, acceleration : float
+        Limits [rad/s], [rad/s^2]; the first may be infinite.
+
+    Raises
+    ------
+    UsageError
+        If the slowest speed is too fast for the joint.
+
+    """
+    fastest = SPEED_SHARE * (velocity if np.isfinite(velocity) else UNKNOWN_VELOCITY)
+    # The way at even speed, and half a speed by time for each of rise and fall.
+    fastest = min(fastest, span / (plan.shortest + plan.rise))
+    # A rise that the acceleration makes longer takes way, too: v shortest + 1.5 v^2 / a = span.
+    root = float(np.sqrt(plan.shortest**2 + 4.0 * RISE_PEAK * span / acceleration))
+    fastest = min(fastest, (root - plan.shortest) * acceleration / (2.0 * RISE_PEAK))
+    if plan.fastest is not None:
+        fastest = min(fastest, plan.fastest)
+    if not plan.slowest < fastest:
+        raise UsageError(
+            f'a friction map from {plan.slowest:g} rad/s on has no room: within {span:.3g} rad '
+            f'and the limits the joint gets to {fastest:.3g} rad/s; widen the window, raise the '
+            'margins, or start slower'
+        )
+    return np.geomspace(plan.slowest, fastest, plan.count)
+
+
+def friction_strokes(
+    robot: RobotModel, experiment: Experiment, joint: str, plan: StrokePlan | None = None
+) -> Trajectory:
+    """
+    Return the strokes of one joint, without certificate.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    experiment : Experiment
+        Its limits, window and centre are kept to; its form is not used.
+    joint : str
+        The joint that moves.
+    plan : StrokePlan, optional
+        Which strokes.
+
+    Raises
+    ------
+    UsageError
+        If the arm has no such joint, or there is no room for the strokes.
+
+    """
+    plan = StrokePlan() if plan is None else plan
+    if joint not in robot.joint_names:
+        raise UsageError(
+            f'{robot.name} has no joint {joint}: it has {", ".join(robot.joint_names)}'
+        )
+    number = robot.joint_names.index(joint)
+    limits = motion_limits(robot, experiment)
+    pose = middle_pose(robot, experiment, limits)
+    # At a pose that is near an end of the range strokes are about the nearest middle with room.
+    half = min(plan.stroke, 0.5 * float(limits.upper[number] - limits.lower[number]))
+    pose[number] = np.clip(
+        pose[number], limits.lower[number] + half, limits.upper[number] - half
+    )
+    acceleration = min(float(limits.acceleration[number]), plan.acceleration)
+    speeds = stroke_speeds(plan, 2.0 * half, float(limits.velocity[number]), acceleration)
+    times, states = _knots(plan, speeds, 2.0 * half, acceleration)
+    if times[-1] > LONGEST_PERIOD:
+        raise UsageError(
+            f'{len(speeds)} speeds of {joint} take {times[-1]:.0f} s, at most '
+            f'{LONGEST_PERIOD:.0f} s are allowed: take fewer speeds, or shorter strokes'
+        )
+    q, dq, ddq = (np.zeros((len(times), robot.n)) for _ in range(3))
+    q += pose
+    q[:, number] += states[:, 0]
+    dq[:, number] = states[:, 1]
+    return Trajectory(
+        robot.name, robot.joint_names, SampledParametrization(times),
+        knot_coefficients(q, dq, ddq), plan.repeats, {},
+    )
+
+
+def certified_strokes(
+    robot: RobotModel, experiment: Experiment, joint: str, plan: StrokePlan | None = None
+) -> Trajectory:
+    """
+    Return the strokes of one joint with their certificate; see `friction_strokes`.
+
+    Raises
+    ------
+    UnsafeMotionError
+        If they break a limit of the experiment, or collide.
+
+    """
+    trajectory = friction_strokes(robot, experiment, joint, plan)
+    return certify(
+        robot, replace(experiment, form=trajectory.form, periods=trajectory.periods),
+        trajectory, {'friction_map': joint},
+    )
+
+
+def _mixed(speeds: FloatArray) -> list[float]:
+    """Return every other speed upwards, the others downwards: warmth is no function of speed."""
+    ascending: list[float] = speeds.tolist()
+    return ascending[::2] + ascending[1::2][::-1]
+
+
+def _knots(
+    plan: StrokePlan, speeds: FloatArray, span: float, acceleration: float
+) -> tuple[list[float], FloatArray]:
+    """Return times [s], and position and velocity (m, 2) about the middle of the strokes."""
+    times, states = [0.0], [(0.0, 0.0)]
+
+    def go(duration: float, position: float, speed: float = 0.0) -> None:
+        times.append(round(times[-1] + duration, 9))
+        states.append((position, speed))
+
+    def move(position: float) -> None:
+        """Go to rest elsewhere, no faster and no more briskly than strokes are."""
+        way = abs(position - states[-1][0])
+        if way > NO_WAY:
+            brisk = np.sqrt(QUINTIC_PUSH * way / acceleration)
+            go(max(QUINTIC_PEAK * way / speeds[-1], brisk, plan.rise), position)
+
+    go(plan.rest, 0.0)
+    for speed in _mixed(speeds):
+        rise = max(plan.rise, RISE_PEAK * speed / acceleration)
+        cruise = 0.5 * min(span - speed * rise, speed * plan.longest)
+        end = cruise + 0.5 * speed * rise
+        move(-end)
+        for direction in (1.0, -1.0):
+            go(plan.rest, -direction * end)
+            go(rise, -direction * cruise, direction * speed)
+            go(2.0 * cruise / speed, direction * cruise, direction * speed)
+            go(rise, direction * end)
+    go(plan.rest, states[-1][0])
+    move(0.0)
+    return times, np.array(states)

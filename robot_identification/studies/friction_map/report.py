@@ -1,0 +1,375 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A friction map as text, CSV, JSON, YAML and report.html."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+import io
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
+
+import numpy as np
+from robot_identification.files import dump_yaml, to_plain, write_results
+from robot_identification.report import (
+    fixed, FONT_SIZE, json_text, MAXIMUM_RESOLUTION, new_figure, NOT_AVAILABLE, number, Picture,
+    render_page, text_table, WIDTH, wrap,
+)
+from robot_identification.studies.friction_map.curves import FrictionCurve
+from robot_identification.studies.friction_map.estimate import (
+    FrictionMap, FrictionPoint, GRAVITY_WORDS,
+)
+from robot_identification.texts import csv_cell
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SCHEMA_VERSION = 1
+FRICTION_MAP_FILES = (
+    'friction_map.json', 'friction_map.csv', 'friction_curves.yaml', 'report.html', 'results.txt',
+)
+# Columns of the CSV file, keys of a point in the JSON file, and attributes of `FrictionPoint`.
+COLUMNS = (
+    ('bag', 'bag'), ('joint', 'joint'), ('speed', 'speed'), ('friction', 'friction'),
+    ('standard_error', 'error'), ('odd', 'odd'), ('odd_error', 'odd_error'), ('even', 'even'),
+    ('even_error', 'even_error'), ('load', 'load'), ('temperature', 'temperature'),
+    ('payload', 'payload'), ('bins', 'bins'), ('gravity', 'gravity'),
+)
+CURVE_HEADER = ('joint', 'curve', 'coefficient', 'value', 'std. error', 'unit')
+TRIAL_HEADER = ('joint', 'curve', 'speeds left out [N m]', 'fit [N m]', '')
+CONDITION_HEADER = ('bag', 'joint', 'payload [kg]', '[deg C]', 'load [N m]', 'speeds', 'points')
+# Temperatures are drawn from blue to vermilion, in colours that every kind of sight tells apart.
+COLOURS = ('#0072b2', '#56b4e9', '#e69f00', '#d55e00')
+MARKERS = 'os^vD'
+# Samples of a drawn curve, each way.
+CURVE_SAMPLES = 150
+
+
+def point_content(point: FrictionPoint) -> dict[str, Any]:
+    """Return a point as it stands in files."""
+    return {key: getattr(point, name) for key, name in COLUMNS}
+
+
+def curve_content(curve: FrictionCurve) -> dict[str, Any]:
+    """Return a curve as it stands in files."""
+    errors = {(one.law, one.name): one for one in curve.constants}
+    return {
+        'curve': curve.name,
+        'speeds': list(curve.speeds),
+        'load': curve.load,
+        'temperature': curve.temperature,
+        'deviation': curve.deviation,
+        'laws': [
+            {
+                'law': law.name,
+                'constants': law.constants(),
+                'constants_found': [
+                    name for name in law.shape if errors[law.name, name].told
+                ],
+                'coefficients': [
+                    {'symbol': term.symbol, 'unit': term.unit, 'value': term.value,
+                     'standard_error': term.error}
+                    for term in curve.terms if term.law == law.name
+                ],
+            }
+            for law in curve.laws
+        ],
+    }
+
+
+def friction_map_content(found: FrictionMap) -> dict[str, Any]:
+    """Return the content of friction_map.json (docs/friction_map.md)."""
+    return {
+        'schema_version': SCHEMA_VERSION,
+        'robot': found.robot,
+        'joints': [
+            {
+                'joint': joint,
+                **({} if curve is None else curve_content(curve)),
+                'trials': [] if curve is None else [
+                    {'curve': trial.name, 'left_out': trial.left_out,
+                     'deviation': trial.deviation}
+                    for trial in curve.trials
+                ],
+                'points': [point_content(point) for point in found.of_joint(joint)],
+            }
+            for joint in found.joint_names
+            for curve in [found.curves.get(joint)]
+        ],
+        'notes': list(found.notes),
+    }
+
+
+def friction_map_csv(found: FrictionMap) -> str:
+    """Return the points as CSV with one header line; what does not exist is an empty cell."""
+    lines = [','.join(key for key, _ in COLUMNS)]
+    lines += [
+        ','.join(_cell(value) for value in point_content(point).values())
+        for point in found.points
+    ]
+    return '\n'.join(lines) + '\n'
+
+
+def friction_curves_yaml(found: FrictionMap) -> str:
+    """Return the curves as YAML, for controllers and simulators."""
+    return dump_yaml(to_plain({
+        'schema_version': SCHEMA_VERSION,
+        'robot': found.robot,
+        'joints': {
+            joint: _without_nan(curve_content(curve)) for joint, curve in found.curves.items()
+        },
+    }))
+
+
+def curve_rows(found: FrictionMap) -> list[tuple[str, ...]]:
+    """Return the coefficients and constants of all curves; titles are CURVE_HEADER."""
+    rows: list[tuple[str, ...]] = []
+    for joint, curve in found.curves.items():
+        rows += [
+            (joint, curve.name, f'{term.symbol} ({term.law})', number(term.value, 4),
+             number(term.error, 2), term.unit)
+            for term in curve.terms
+        ]
+        rows += [
+            (joint, curve.name, f'{one.name} ({one.law})', number(one.value, 3),
+             number(one.standard_error, 2), '' if one.name.endswith('exponent') else 'rad/s')
+            for one in curve.constants if one.told
+        ]
+    return rows
+
+
+def trial_rows(found: FrictionMap) -> list[tuple[str, ...]]:
+    """Return how well each curve did, the chosen one marked; titles are TRIAL_HEADER."""
+    return [
+        (joint, trial.name, number(trial.left_out), number(trial.deviation),
+         'taken' if trial.name == curve.name else '')
+        for joint, curve in found.curves.items() for trial in curve.trials
+    ]
+
+
+def condition_rows(found: FrictionMap) -> list[tuple[str, ...]]:
+    """Return under what conditions points were found; titles are CONDITION_HEADER."""
+    rows: list[tuple[str, ...]] = []
+    for joint in found.joint_names:
+        points = found.of_joint(joint)
+        for bag in dict.fromkeys(point.bag for point in points):
+            own = [point for point in points if point.bag == bag]
+            sizes = [abs(point.speed) for point in own]
+            rows.append((
+                bag, joint, fixed(own[0].payload, 2),
+                fixed(float(np.mean([point.temperature for point in own])), 1),
+                number(float(np.mean([point.load for point in own]))),
+                f'{number(min(sizes), 2)} to {number(max(sizes), 2)}', str(len(own)),
+            ))
+    return rows
+
+
+def gravity_sentences(found: FrictionMap) -> list[str]:
+    """Return for which joints gravity came from where."""
+    sentences = []
+    for kind, words in GRAVITY_WORDS.items():
+        joints = [
+            joint for joint in found.joint_names
+            if any(point.gravity == kind for point in found.of_joint(joint))
+        ]
+        if joints:
+            sentences.append(f'{", ".join(joints)}: {words}.')
+    return sentences
+
+
+def friction_map_text(found: FrictionMap) -> str:
+    """Return a map as plain text, at most 100 columns wide."""
+    lines = [
+        *wrap(f'Friction map of {found.robot}: {len(found.points)} points at even speeds'), '',
+        *text_table(CONDITION_HEADER, condition_rows(found)), '',
+        *text_table(CURVE_HEADER, curve_rows(found)), '',
+        *wrap('Root mean square error at speeds left out of the fit, and of the fit of all; the '
+              'simplest curve that is as good as the best is taken:'),
+        *text_table(TRIAL_HEADER, trial_rows(found)), '',
+    ]
+    for sentence in (*gravity_sentences(found), *found.notes):
+        lines += wrap(sentence, first='  - ')
+    return '\n'.join(lines) + '\n'
+
+
+def render_friction_map_report(
+    found: FrictionMap, bags: Sequence[str], command_line: str = ''
+) -> str:
+    """
+    Return the report of a map, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    found : FrictionMap
+        What was found.
+    bags : sequence of str
+        The recordings as they were given.
+    command_line : str
+        What was typed.
+
+    """
+    return render_page(
+        'friction_map.html.j2',
+        found=found,
+        condition_header=CONDITION_HEADER,
+        condition_rows=condition_rows(found),
+        curve_header=CURVE_HEADER,
+        curve_rows=curve_rows(found),
+        trial_header=TRIAL_HEADER,
+        trial_rows=trial_rows(found),
+        gravity=gravity_sentences(found),
+        pictures=[
+            friction_picture(joint, found.of_joint(joint), found.curves.get(joint))
+            for joint in found.joint_names if found.of_joint(joint)
+        ],
+        bags=list(bags),
+        command_line=command_line,
+    )
+
+
+def save_friction_map(
+    directory: Path, found: FrictionMap, bags: Sequence[str], command_line: str, *, force: bool
+) -> None:
+    """
+    Write all files of a map into a folder.
+
+    Raises
+    ------
+    UsageError
+        If one of them exists already and `force` is not set.
+
+    """
+    write_results(directory, {
+        'friction_map.json': json_text(friction_map_content(found)),
+        'friction_map.csv': friction_map_csv(found),
+        'friction_curves.yaml': friction_curves_yaml(found),
+        'report.html': render_friction_map_report(found, bags, command_line),
+        'results.txt': friction_map_text(found),
+    }, force)
+
+
+def friction_picture(
+    joint: str, points: Sequence[FrictionPoint], curve: FrictionCurve | None
+) -> Picture:
+    """
+    Draw friction over speed with two standard errors, and its curve, bag by bag.
+
+    Both directions go to the right, over the logarithm of the speed: what bends, bends at slow
+    speeds.
+
+    Parameters
+    ----------
+    joint : str
+        The joint.
+    points : sequence of FrictionPoint
+        Of the joint.
+    curve : FrictionCurve, optional
+        None where there is none.
+
+    """
+    from matplotlib import ticker
+
+    figure = new_figure(WIDTH, 3.6, MAXIMUM_RESOLUTION)
+    axes = figure.subplots()
+    axes.set_xscale('log')
+    for place, bag in enumerate(_by_temperature(points)):
+        own = [point for point in points if point.bag == bag]
+        colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
+        label = _conditions(own[0].payload, float(np.mean([one.temperature for one in own])))
+        for sign in (1.0, -1.0):
+            _draw_direction(
+                axes, [point for point in own if sign * point.speed > 0.0], sign, colour, marker,
+                label if sign > 0.0 else '',
+            )
+            if curve is not None:
+                _draw_curve(axes, own, curve, sign, colour)
+    # How directions are told apart, in the colour of none of the bags.
+    for words, fill, style in (('forwards', '#404040', '-'), ('backwards', 'none', '--')):
+        axes.plot([], [], f'o{style}', color='#404040', markerfacecolor=fill, markersize=3.5,
+                  linewidth=1.0, label=words)
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f'{value:g}'))
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
+    axes.set_xlabel('speed [rad/s]', fontsize=FONT_SIZE)
+    axes.set_ylabel('friction against the motion [N m]', fontsize=FONT_SIZE)
+    axes.tick_params(labelsize=FONT_SIZE)
+    axes.grid(True, color='#e0e0e0', linewidth=0.6)
+    axes.legend(fontsize=FONT_SIZE - 2, frameon=False)
+    for side in ('top', 'right'):
+        axes.spines[side].set_visible(False)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format='png', metadata={'Software': None})
+    encoded = base64.b64encode(buffer.getvalue()).decode('ascii')
+    return Picture(
+        f'data:image/png;base64,{encoded}', joint,
+        f'Friction of {joint} over its speed at {len(points)} points'
+        + ('' if curve is None else f', with the curve {curve.name}'),
+    )
+
+
+def _draw_direction(
+    axes: Axes, points: Sequence[FrictionPoint], sign: float, colour: str, marker: str, label: str
+) -> None:
+    """Draw the points of one bag and direction; open ones go backwards."""
+    if not points:
+        return
+    speed, friction, error = np.array([
+        (point.speed, point.friction, point.error) for point in points
+    ]).T
+    axes.errorbar(
+        sign * speed, sign * friction, yerr=2.0 * error, fmt=marker, color=colour, markersize=4,
+        markerfacecolor=colour if sign > 0.0 else 'none', capsize=2, linewidth=0.8,
+        label=label or None,
+    )
+
+
+def _draw_curve(
+    axes: Axes, points: Sequence[FrictionPoint], curve: FrictionCurve, sign: float, colour: str
+) -> None:
+    """Draw a curve at the mean load and temperature of some points."""
+    load, warmth = np.mean([(point.load, point.temperature) for point in points], axis=0)
+    speed = np.geomspace(*curve.speeds, CURVE_SAMPLES)
+    temperature = float(warmth) if np.isfinite(warmth) else None
+    axes.plot(
+        speed, sign * curve.torque(sign * speed, float(load), temperature), color=colour,
+        linewidth=1.0, linestyle='-' if sign > 0.0 else '--',
+    )
+
+
+def _by_temperature(points: Sequence[FrictionPoint]) -> list[str]:
+    """Return the bags, the coldest first; those without temperatures as they come."""
+    bags = dict.fromkeys(point.bag for point in points)
+
+    def warmth(bag: str) -> float:
+        values = [point.temperature for point in points if point.bag == bag]
+        return float(np.nan_to_num(np.mean(values)))
+
+    return sorted(bags, key=warmth)
+
+
+def _conditions(payload: float, temperature: float) -> str:
+    """Return payload and temperature in a few words, without any of the user's text."""
+    words = [
+        text for text, value in (
+            (f'{payload:.3g} kg', payload), (f'{temperature:.1f} °C', temperature)
+        ) if np.isfinite(value)
+    ]
+    return ', '.join(words) or NOT_AVAILABLE
+
+
+def _cell(value: str | float) -> str:
+    if isinstance(value, str):
+        # Names of files may hold a comma or a quote.
+        text = csv_cell(value)
+        return '"' + text.replace('"', '""') + '"' if set(text) & set(',"') else text
+    return f'{value:.9g}' if np.isfinite(value) else ''
+
+
+def _without_nan(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _without_nan(value) for key, value in content.items()}
+    if isinstance(content, list):
+        return [_without_nan(value) for value in content]
+    return None if isinstance(content, float) and not np.isfinite(content) else content

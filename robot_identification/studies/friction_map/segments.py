@@ -1,0 +1,426 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Strokes of even speed in a recording, and the pairs of them that go both ways.
+
+Gravity at a position is the same whichever way the joint passes it, friction turns around. So
+half the difference of the torques of both ways, at the same position and speed, is friction
+without any model of the arm, and half their sum is gravity, with what friction has that does not
+turn around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import UsageError
+from robot_identification.estimation import NORMAL_DEVIATION, standard_errors
+from robot_identification.processing import Dataset
+
+# Poses of the other joints that are nearer than this are one [rad].
+SAME_POSE = 0.02
+# Time over which a speed is averaged before it is called even [s].
+SPEED_WINDOW = 0.1
+# A speed is even within this, however slow it is [rad/s]: that is what noise leaves.
+NOISE_OF_SPEED = 0.002
+# A straight line through fewer samples of a bin is noise.
+FEWEST_IN_BIN = 6
+# Of fewer positions a mean has no slope.
+FEWEST_FOR_SLOPE = 5
+# Passes of the reweighting within a bin, and over bins: weights change no more after some.
+PASSES = 5
+# Residuals beyond so many standard deviations count less.
+HUBER_THRESHOLD = 1.345
+
+
+@dataclass(frozen=True)
+class StrokeOptions:
+    """
+    What counts as a stroke, and as a pair.
+
+    Attributes
+    ----------
+    slowest : float
+        A joint that is slower rests [rad/s].
+    evenness : float
+        A speed is even within this share of it.
+    settling : float
+        Time that is left out at both ends of an even speed [s]: the drive settles.
+    shortest : float
+        What remains must be as long [s].
+    still : float
+        The other joints may move by this meanwhile [rad].
+    same_speed : float
+        Share by which speeds of a pair may differ.
+    overlap : float
+        Share of the shorter way that a pair must have in common.
+    bins : int
+        Positions at which the torques of a pair are compared, at most.
+
+    """
+
+    slowest: float = 0.005
+    evenness: float = 0.05
+    settling: float = 0.1
+    shortest: float = 0.2
+    still: float = 0.02
+    same_speed: float = 0.05
+    overlap: float = 0.5
+    bins: int = 24
+
+    def __post_init__(self) -> None:
+        for name in ('slowest', 'evenness', 'shortest', 'still', 'same_speed', 'overlap'):
+            value = getattr(self, name)
+            if not 0.0 < value < np.inf:
+                raise UsageError(f'{name} of strokes is {value:g}, it must be positive')
+        if not 0.0 <= self.settling < np.inf:
+            raise UsageError(f'settling of strokes is {self.settling:g} s, it must be at least 0')
+        if self.overlap > 1.0:
+            raise UsageError(f'overlap of strokes is {self.overlap:g}, it must be at most 1')
+        if self.bins < 4:
+            raise UsageError(f'bins of strokes are {self.bins}, needed are at least 4')
+
+
+@dataclass(frozen=True, eq=False)
+class Stroke:
+    """
+    One way of one joint at an even speed, the others at rest.
+
+    Attributes
+    ----------
+    joint : int
+        Its number.
+    speed : float
+        Mean velocity [rad/s]; negative backwards.
+    time : float
+        Its middle, seconds after the first joint state.
+    pose : ndarray, shape (n,)
+        Mean position of all joints [rad].
+    q, torque : ndarray, shape (m,)
+        Position [rad] and torque [N m] of the joint, sample by sample.
+    temperature : float
+        Mean of the joint [deg C]; NaN where not recorded.
+
+    """
+
+    joint: int
+    speed: float
+    time: float
+    pose: FloatArray
+    q: FloatArray
+    torque: FloatArray
+    temperature: float
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Lowest and highest position [rad]."""
+        return float(self.q.min()), float(self.q.max())
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedWay:
+    """
+    The torque of a stroke, or of a pair of them, at some positions.
+
+    Attributes
+    ----------
+    strokes : tuple of Stroke
+        One, or forwards and backwards.
+    q : ndarray, shape (b,)
+        Positions, ascending [rad].
+    gravity : ndarray, shape (b,)
+        Half the sum of a pair: gravity, and what friction has alike both ways; of one stroke its
+        torque [N m].
+    odd : ndarray, shape (b,)
+        Half the difference of a pair [N m]: friction that turns around with the velocity; empty
+        of one stroke.
+
+    """
+
+    strokes: tuple[Stroke, ...]
+    q: FloatArray
+    gravity: FloatArray
+    odd: FloatArray
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether both ways are there."""
+        return len(self.strokes) == 2
+
+
+def find_strokes(
+    dataset: Dataset, torque: FloatArray, options: StrokeOptions | None = None
+) -> tuple[tuple[Stroke, ...], int]:
+    """
+    Find where one joint alone moves at an even speed.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        One recording.
+    torque : ndarray, shape (N, n)
+        Of the joints [N m].
+    options : StrokeOptions, optional
+        What counts as a stroke.
+
+    Returns
+    -------
+    strokes : tuple of Stroke
+        In the order of time.
+    moved : int
+        Motions at an even speed that were left out because another joint moved as well.
+
+    """
+    options = StrokeOptions() if options is None else options
+    found: list[Stroke] = []
+    moved = 0
+    window = max(round(SPEED_WINDOW * dataset.rate), 1)
+    for segment in dataset.segments:
+        usable = dataset.scored[segment] & np.all(np.isfinite(torque[segment]), axis=1)
+        for joint in range(len(dataset.joint_names)):
+            speed = _averaged(dataset.motion.dq[segment, joint], window)
+            for first, last in _runs(np.sign(speed) * (np.abs(speed) > options.slowest) * usable):
+                rows = _even_part(
+                    dataset.stamps[segment][first:last], speed[first:last], options
+                )
+                if rows is None:
+                    continue
+                part = slice(
+                    segment.start + first + rows.start, segment.start + first + rows.stop
+                )
+                ways = np.ptp(dataset.motion.q[part], axis=0)
+                if np.any(np.delete(ways, joint) > options.still):
+                    moved += 1
+                    continue
+                found.append(_stroke(dataset, torque, joint, part))
+    return tuple(sorted(found, key=lambda stroke: stroke.time)), moved
+
+
+def group_strokes(strokes: Sequence[Stroke]) -> list[list[Stroke]]:
+    """Return strokes of the same joint with the others at the same pose, group by group."""
+    groups: list[list[Stroke]] = []
+    for stroke in strokes:
+        for group in groups:
+            first = group[0]
+            away = np.delete(np.abs(stroke.pose - first.pose), stroke.joint)
+            if first.joint == stroke.joint and np.all(away <= SAME_POSE):
+                group.append(stroke)
+                break
+        else:
+            groups.append([stroke])
+    return groups
+
+
+def pair_strokes(
+    group: Sequence[Stroke], options: StrokeOptions | None = None
+) -> tuple[BinnedWay, ...]:
+    """
+    Return the pairs of one group, and single the strokes that none goes with.
+
+    Of several that would do, the one nearest in time is taken: the grease is then as warm.
+
+    Parameters
+    ----------
+    group : sequence of Stroke
+        Of one joint, the others at one pose.
+    options : StrokeOptions, optional
+        What counts as a pair.
+
+    """
+    options = StrokeOptions() if options is None else options
+    ahead = [stroke for stroke in group if stroke.speed > 0.0]
+    back = [stroke for stroke in group if stroke.speed < 0.0]
+    suited = sorted(
+        (abs(one.time - other.time), i, k)
+        for i, one in enumerate(ahead) for k, other in enumerate(back)
+        if _suit(one, other, options)
+    )
+    taken: dict[int, int] = {}
+    for _, i, k in suited:
+        if i not in taken and k not in taken.values():
+            taken[i] = k
+    ways = [_compare(ahead[i], back[k], options) for i, k in sorted(taken.items())]
+    alone = [stroke for i, stroke in enumerate(ahead) if i not in taken]
+    alone += [stroke for k, stroke in enumerate(back) if k not in taken.values()]
+    ways += [_bin_alone(stroke, options) for stroke in alone]
+    return tuple(way for way in ways if len(way.q))
+
+
+def robust_mean(values: FloatArray, along: FloatArray | None = None) -> tuple[float, float]:
+    """
+    Return Huber's mean of values in the order of position, and its standard error.
+
+    The error is the larger of that of values that do not depend on each other, and of the one by
+    the scatter of windows of neighbours: what friction ripples with the position goes on from one
+    to the next.
+
+    Parameters
+    ----------
+    values : ndarray, shape (b,)
+        At least two.
+    along : ndarray, shape (b,), optional
+        Something that values may be linear in, which is then no scatter; the mean is that at the
+        mean of it.
+
+    """
+    A, about = np.ones((len(values), 1)), None
+    if along is not None and len(values) > FEWEST_FOR_SLOPE and np.ptp(along) > 0.0:
+        about = (along - along.mean()) / np.ptp(along)
+        A = np.column_stack([A, about])
+    mean, slope, weights = _huber(values, about)
+    root = np.sqrt(weights)
+    line = mean if about is None else mean + slope * about
+    error = standard_errors(A * root[:, None], root * (values - line), 0)
+    return mean, float(error[0])
+
+
+def _huber(y: FloatArray, x: FloatArray | None = None) -> tuple[float, float, FloatArray]:
+    """
+    Return value at 0, slope and weights of a straight line, or of a mean, by Huber's weights.
+
+    From the weights of the median on. The two columns are made orthogonal first: what is solved
+    for the slope is a QR decomposition in closed form, as there are thousands of bins.
+    """
+    value, slope = _median(y), 0.0
+    line: FloatArray = np.full(len(y), value)
+    weights: FloatArray = np.ones(len(y))
+    for _ in range(PASSES):
+        distance = np.abs(y - line)
+        limit = HUBER_THRESHOLD * NORMAL_DEVIATION * _median(distance)
+        weights = np.ones(len(y))
+        if limit > 0.0:
+            weights = limit / np.maximum(distance, limit)
+        total = float(weights.sum())
+        value = float(weights @ y) / total
+        if x is not None:
+            middle = float(weights @ x) / total
+            about = weights * (x - middle)
+            spread = float(about @ (x - middle))
+            slope = float(about @ (y - value)) / spread if spread > 0.0 else 0.0
+            value -= slope * middle
+            line = value + slope * x
+        else:
+            line = np.full(len(y), value)
+    return value, slope, weights
+
+
+def _median(values: FloatArray) -> float:
+    """Return the median of finite values; NumPy's own takes ten times as long for a few."""
+    ordered = np.sort(values)
+    return 0.5 * float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
+
+
+def _averaged(values: FloatArray, window: int) -> FloatArray:
+    """Return the mean over a window about each sample, a shorter one at the ends."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    rows = np.arange(len(values))
+    first = np.maximum(rows - window // 2, 0)
+    last = np.minimum(rows + window // 2 + 1, len(values))
+    mean: FloatArray = (sums[last] - sums[first]) / (last - first)
+    return mean
+
+
+def _runs(state: FloatArray) -> list[tuple[int, int]]:
+    """Return first and last but one of every run of the same state that is not zero."""
+    edges = np.flatnonzero(np.diff(state, prepend=0.0, append=0.0))
+    return [
+        (int(first), int(last)) for first, last in pairwise(edges)
+        if state[first] != 0.0
+    ]
+
+
+def _even_part(
+    stamps: FloatArray, speed: FloatArray, options: StrokeOptions
+) -> slice | None:
+    """Return the longest part at an even speed, its ends left out; None if it is too short."""
+    speed = np.abs(speed)
+    quarter = len(speed) // 4
+    cruise = float(np.median(speed[quarter:len(speed) - quarter]))
+    even = np.abs(speed - cruise) <= max(options.evenness * cruise, NOISE_OF_SPEED)
+    runs = _runs(even.astype(float))
+    if not runs:
+        return None
+    first, last = max(runs, key=lambda run: run[1] - run[0])
+    start = stamps[first] + options.settling
+    stop = stamps[last - 1] - options.settling
+    if stop - start < options.shortest:
+        return None
+    rows = slice(
+        int(np.searchsorted(stamps, start)), int(np.searchsorted(stamps, stop, side='right'))
+    )
+    return rows if rows.stop - rows.start >= 4 * FEWEST_IN_BIN else None
+
+
+def _stroke(dataset: Dataset, torque: FloatArray, joint: int, rows: slice) -> Stroke:
+    stamps, q = dataset.stamps[rows], np.asarray(dataset.motion.q[rows])
+    # The slope of the position: a velocity that was recorded may have a scale of its own.
+    about = stamps - stamps.mean()
+    speed = float(about @ (q[:, joint] - q[:, joint].mean()) / (about @ about))
+    warmth = dataset.motion.temperature
+    return Stroke(
+        joint, speed, float(stamps.mean()), q.mean(axis=0), q[:, joint].copy(),
+        np.array(torque[rows, joint]),
+        float('nan') if warmth is None else float(np.mean(warmth[rows, joint])),
+    )
+
+
+def _suit(one: Stroke, other: Stroke, options: StrokeOptions) -> bool:
+    speeds = abs(one.speed), abs(other.speed)
+    if abs(speeds[0] - speeds[1]) > options.same_speed * max(speeds):
+        return False
+    (low, high), (low_other, high_other) = one.ends, other.ends
+    common = min(high, high_other) - max(low, low_other)
+    return common >= options.overlap * min(high - low, high_other - low_other)
+
+
+def _compare(one: Stroke, other: Stroke, options: StrokeOptions) -> BinnedWay:
+    """Return the torques of a pair at the positions that they have in common."""
+    low = max(one.ends[0], other.ends[0])
+    high = min(one.ends[1], other.ends[1])
+    inside = [
+        int(np.count_nonzero((stroke.q >= low) & (stroke.q <= high))) for stroke in (one, other)
+    ]
+    count = min(options.bins, min(inside) // FEWEST_IN_BIN)
+    centres, forth = _binned(one, low, high, count)
+    _, back = _binned(other, low, high, count)
+    known = np.isfinite(forth) & np.isfinite(back)
+    forth, back = forth[known], back[known]
+    return BinnedWay(
+        (one, other), centres[known], 0.5 * (forth + back), 0.5 * (forth - back)
+    )
+
+
+def _bin_alone(stroke: Stroke, options: StrokeOptions) -> BinnedWay:
+    count = min(options.bins, len(stroke.q) // FEWEST_IN_BIN)
+    centres, torque = _binned(stroke, *stroke.ends, count)
+    known = np.isfinite(torque)
+    return BinnedWay((stroke,), centres[known], torque[known], np.zeros(0))
+
+
+def _binned(
+    stroke: Stroke, low: float, high: float, count: int
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return middles (b,) of even bins and the torque there, NaN where too few samples are.
+
+    The torque is that of a robust straight line at the middle, so that it does not matter where
+    in the bin the samples of either way lie.
+    """
+    if count < 2:
+        return np.zeros(0), np.zeros(0)
+    edges = np.linspace(low, high, count + 1)
+    centres, torque = 0.5 * (edges[:-1] + edges[1:]), np.full(count, np.nan)
+    number = np.searchsorted(edges, stroke.q, side='right') - 1
+    for k in range(count):
+        rows: BoolArray = number == k
+        m = int(np.count_nonzero(rows))
+        if m < FEWEST_IN_BIN // 2:
+            continue
+        about = None if m < FEWEST_IN_BIN else stroke.q[rows] - centres[k]
+        torque[k] = _huber(stroke.torque[rows], about)[0]
+    return centres, torque

@@ -1,0 +1,730 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A payload from loaded runs and the bare arm's model.
+
+What a run needs beyond the bare arm is linear in ten parameters of the last link. Offsets of the
+joints, and friction where that is asked for, may differ from those of the model's runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+import math
+
+import numpy as np
+from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.errors import DataError, NotIdentifiableError, UsageError
+from robot_identification.estimation import (
+    combine_factors, Covariance, covariance_of, Estimate, IdentificationProblem, joint_test,
+    JointFactor, JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS, triangle_of,
+    WeightedLeastSquares,
+)
+from robot_identification.model import (
+    BaseReduction, block_slices, IdentifiedModel, inertial_regressor, INERTIAL_SYMBOLS,
+    initial_friction_states, last_link, Motion, observation_matrix, Payload,
+    payload_from_parameters, StandardParameters, to_frame, tool_frame,
+)
+from robot_identification.processing import Dataset
+from robot_identification.recording import Recording
+from robot_identification.studies.drive_gains import (
+    describe_too_few, DwellOptions, dwells_of, group_poses, mean_of_approaches,
+)
+from robot_identification.studies.payload.consistent_body import (
+    ConsistentBody, fit_consistent_body,
+)
+import scipy
+
+# What may differ from the model's runs, and the unknowns of one joint in one run that this takes.
+CHANGES = {'none': 0, 'offset': 1, 'friction': 3}
+# Part of a unit vector of unknowns in a direction that the data do not show.
+PARTICIPATION = 1.0e-3
+# Relative size below which a singular value of the column-scaled problem is as good as zero: a
+# motion's own errors are larger.
+UNSEEN = 1.0e-6
+# A joint that is fast in less than this part of a run stands, and all of its rows count.
+MOVING_SHARE = 0.3
+# Load-dependent friction is computed from the load found, over and over.
+MOST_PASSES = 10
+PASS_TOLERANCE = 1.0e-4
+# A payload is different from none below this probability.
+SIGNIFICANCE = 0.01
+# Beyond these a number is hardly known: share of the mass or inertia, centre of mass [m].
+WEAK_SHARE, WEAK_CENTER = 0.5, 0.02
+# Errors smaller than this part of the number are rounding.
+LEAST_ERROR = 1.0e-9
+# Size of a payload, for the scale of the unknowns [m].
+BODY_LENGTH = 0.1
+
+
+@dataclass(frozen=True)
+class PayloadOptions:
+    """
+    How a payload is estimated.
+
+    Attributes
+    ----------
+    changes : {'none', 'offset', 'friction'}
+        What of every joint may differ from the model: nothing, the offset, or offset, Coulomb and
+        viscous friction.
+    static : bool
+        Use rests alone: mass and centre of mass.
+    frame : str, optional
+        Link of the URDF to state the payload in, fixed to the last one; by default the tool's.
+    slowest : float
+        Rows of a joint that moves, but is slower than this, are left out: what its friction is
+        there, models know least [rad/s].
+    dwells : DwellOptions
+        What counts as a rest.
+
+    """
+
+    changes: str = 'offset'
+    static: bool = False
+    frame: str | None = None
+    slowest: float = 0.05
+    dwells: DwellOptions = field(default_factory=DwellOptions)
+
+    def __post_init__(self) -> None:
+        if self.changes not in CHANGES:
+            raise UsageError(
+                f'what may change is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
+            )
+        if not self.slowest >= 0.0:
+            raise UsageError(
+                f'the slowest speed is {self.slowest:g} rad/s, it must not be negative'
+            )
+        if self.static and self.changes == 'friction':
+            raise UsageError('friction cannot be found at rest: choose --changes offset or none')
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadErrors:
+    """Standard errors of a `Payload`, in its frame and units; NaN where it is not seen."""
+
+    mass: float
+    center_of_mass: FloatArray
+    inertia: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class PayloadEstimate:
+    """
+    What a loaded run says of its payload.
+
+    Attributes
+    ----------
+    payload : Payload, optional
+        A body that can be, in the tool's frame; None if the mass found is not positive. In a model
+        of relative scale its mass and inertia are in kg and kg m^2 times an unknown number.
+    unconstrained : Payload, optional
+        The same without the condition that it can be.
+    errors : PayloadErrors
+        Standard errors of `unconstrained`, noise and errors of the bare arm's model together.
+    in_link : Payload, optional
+        `payload` in the frame of the last link.
+    parameters : ndarray, shape (10,)
+        What was estimated without condition, in the frame of the last joint, Pinocchio's order;
+        NaN where it is not seen.
+    covariance : Covariance
+        Of `parameters`; zero where they are not seen.
+    from_model : float
+        Part of the variance of the mass that comes from the bare arm's model.
+    test : JointTest
+        Whether it is different from no payload.
+    tested : tuple of str
+        The parameters that were tested.
+    unseen, weak : tuple of str
+        Parameters that the data do not show at all, and those that they hardly show.
+    cost : float
+        Squared distance of `payload` from `unconstrained` in standard errors.
+    relative_scale : bool
+        Whether the scale is unknown.
+    static : bool
+        Whether rests alone were used.
+    samples : int
+        Samples, or rests.
+    before, after : ndarray, shape (n,)
+        RMS of what the bare arm's model, and that with the payload, leave of the torque [N m].
+    changes : ndarray, shape (bags, n, k)
+        What differs from the model, by run and joint: offset, Coulomb, viscous.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    payload: Payload | None
+    unconstrained: Payload | None
+    errors: PayloadErrors
+    in_link: Payload | None
+    parameters: FloatArray
+    covariance: Covariance
+    from_model: float
+    test: JointTest
+    tested: tuple[str, ...]
+    unseen: tuple[str, ...]
+    weak: tuple[str, ...]
+    cost: float
+    relative_scale: bool
+    static: bool
+    samples: int
+    before: FloatArray
+    after: FloatArray
+    changes: FloatArray
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether it is different from no payload."""
+        return self.test.p_value < SIGNIFICANCE
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedRun:
+    """
+    Rows of a run with a payload.
+
+    Attributes
+    ----------
+    motion : Motion
+        N consecutive samples, or poses at rest.
+    tau : ndarray, shape (N, n)
+        Measured joint torque [N m].
+    rows : ndarray of bool, shape (N,)
+        Samples that count.
+    duration : float
+        Time that the samples that count take [s].
+
+    """
+
+    motion: Motion
+    tau: FloatArray
+    rows: np.ndarray
+    duration: float = math.inf
+
+
+def loaded_run(model: IdentifiedModel, dataset: Dataset) -> LoadedRun:
+    """Return the rows of a dataset, its effort turned into torque."""
+    rows = dataset.fitted & np.all(np.isfinite(dataset.effort), axis=1)
+    return LoadedRun(
+        dataset.motion, dataset.effort / model.effort_per_torque, rows,
+        float(np.count_nonzero(rows)) / dataset.rate,
+    )
+
+
+def resting_run(
+    model: IdentifiedModel,
+    recordings: Sequence[Recording],
+    options: DwellOptions,
+    *,
+    start: float | None = None,
+) -> tuple[LoadedRun, tuple[str, ...]]:
+    """
+    Return the rests of some recordings, those at one pose from both sides as their mean.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of the bare arm.
+    recordings : sequence of Recording
+        With the payload.
+    options : DwellOptions
+        What counts as a rest.
+    start : float, optional
+        Rests before are left out, seconds after the first joint state.
+
+    Returns
+    -------
+    run : LoadedRun
+        One row a pose.
+    notes : tuple of str
+        Poses that were reached from one side only.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If the arm never rests.
+
+    """
+    found = [
+        (recording, dwell) for recording, dwell in dwells_of(recordings, options)
+        if start is None or dwell.start >= start
+    ]
+    if not found:
+        raise NotIdentifiableError(describe_too_few(recordings, options))
+    efforts = np.array([
+        dwell.mean(recording.stamps, recording.effort) for recording, dwell in found
+    ])
+    kept = np.flatnonzero(np.all(np.isfinite(efforts), axis=1))
+    if not kept.size:
+        raise DataError(
+            f'{recordings[0].source}: no effort was recorded at rest: record a driver that '
+            'fills it'
+        )
+    dwells = [found[number][1] for number in kept]
+    efforts = efforts[kept]
+    approach = np.array([dwell.approach for dwell in dwells])
+    groups = group_poses([dwell.q for dwell in dwells])
+    q = np.array([np.mean([dwells[number].q for number in group], axis=0) for group in groups])
+    means, holding = np.moveaxis(np.array([
+        [
+            mean_of_approaches(efforts[group, joint], approach[group, joint])
+            for joint in range(model.robot.n)
+        ]
+        for group in groups
+    ]), -1, 0)
+    one_sided = int(np.count_nonzero(np.isnan(holding)))
+    motion = Motion(q, np.zeros_like(q), np.zeros_like(q), starts=tuple(range(len(q))))
+    total = q.size
+    notes = () if not one_sided else (
+        f'{one_sided} of {total} joint positions were reached from one side only: static friction '
+        "is in them, up to the joint's break-away torque",
+    )
+    run = LoadedRun(
+        motion, means / model.effort_per_torque, np.ones(len(q), dtype=bool)
+    )
+    return run, notes
+
+
+def estimate_payload(
+    model: IdentifiedModel, runs: Sequence[LoadedRun], options: PayloadOptions | None = None
+) -> PayloadEstimate:
+    """
+    Estimate the payload of some runs: all of the same one.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of the bare arm.
+    runs : sequence of LoadedRun
+        With the payload.
+    options : PayloadOptions, optional
+        How.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If the runs do not show mass and centre of mass.
+
+    """
+    options = PayloadOptions() if options is None else options
+    rows = _Rows(model, runs, options)
+    theta = np.zeros(10)
+    loaded = any(term.law.needs_rigid_torque for term in model.parameters.friction)
+    for _ in range(MOST_PASSES if loaded else 1):
+        problem = rows.factor(theta)
+        kept, unseen = _find_seen(problem, rows)
+        estimate = WeightedLeastSquares().estimate(_select(problem, kept, rows.count))
+        before, theta = theta, np.zeros(10)
+        theta[kept[kept < rows.count]] = estimate.theta
+        if np.linalg.norm(theta - before) <= PASS_TOLERANCE * np.linalg.norm(theta):
+            break
+    covariance, from_model = _covariance(model, rows, estimate, kept)
+    body = None
+    if not options.static and not unseen and theta[0] > 0.0:
+        body = fit_consistent_body(*_whitened(theta, covariance), BODY_LENGTH)
+    return _describe(model, options, rows, estimate, kept, unseen, covariance, from_model, body)
+
+
+class _Rows:
+    """Triangular factors of what loaded runs need beyond the bare arm."""
+
+    def __init__(
+        self, model: IdentifiedModel, runs: Sequence[LoadedRun], options: PayloadOptions
+    ) -> None:
+        self.model = model
+        self.runs = runs
+        self.count = 4 if options.static else 10
+        self.each = CHANGES[options.changes]
+        self.taken = [_taken(run, options.slowest) for run in runs]
+        # At rest one row is one piece of evidence; in motion neighbours are not.
+        self.blocks = 0 if options.static else TIME_BLOCKS
+        n = model.robot.n
+        self.nuisance = self.each * n * len(runs)
+        # Payload, what differs, then the base parameters of the bare arm, by joint.
+        self.beside: list[FloatArray] = []
+
+    def own_columns(self, joint: int) -> IntArray:
+        """Return the unknowns of a joint: the payload's, then what differs in every run."""
+        n = self.model.robot.n
+        own = [
+            self.count + (bag * n + joint) * self.each + kind
+            for bag in range(len(self.runs)) for kind in range(self.each)
+        ]
+        return np.array([*range(self.count), *own], dtype=int)
+
+    def factor(self, theta: FloatArray) -> IdentificationProblem:
+        """Return the problem, friction being that under the load of a payload `theta` (10,)."""
+        n, b = self.model.robot.n, self.model.reduction.rank
+        width = self.count + self.each * len(self.runs)
+        self.beside = [np.zeros((0, width + b)) for _ in range(n)]
+        blocks: list[tuple[JointFactor, ...]] = []
+        samples = np.sum([taken.sum(axis=0) for taken in self.taken], axis=0)
+        for bag, run in enumerate(self.runs):
+            count = int(np.count_nonzero(run.rows))
+            parts = max(1, min(
+                self.blocks * count // max(sum(int(r.rows.sum()) for r in self.runs), 1),
+                int(min(run.duration, 1.0e9) / SHORTEST_BLOCK),
+            ))
+            label = (np.cumsum(run.rows) - 1) * parts // max(count, 1)
+            piles: dict[int, list[FloatArray]] = {}
+            for rows, tables in self._tables(bag, run, theta):
+                for part in np.unique(label[rows]):
+                    chosen = label[rows] == part
+                    fresh = [tables[joint][chosen] for joint in range(n)]
+                    previous = piles.get(int(part))
+                    piles[int(part)] = [
+                        triangle_of(np.asfortranarray(
+                            table if previous is None else np.vstack([previous[joint], table])
+                        ))
+                        for joint, table in enumerate(fresh)
+                    ]
+            blocks += [
+                tuple(
+                    JointFactor(self.own_columns(joint), triangle)
+                    for joint, triangle in enumerate(piles[part])
+                )
+                for part in sorted(piles)
+            ]
+        if not blocks:
+            raise DataError('no sample of the loaded runs can be used: record a motion')
+        return IdentificationProblem(
+            factors=tuple(
+                combine_factors(factors) for factors in zip(*blocks, strict=True)
+            ),
+            samples=samples,
+            reduction=_payload_reduction(np.arange(self.count)),
+            nuisance=self.nuisance,
+            blocks=tuple(blocks),
+        )
+
+    def _tables(
+        self, bag: int, run: LoadedRun, theta: FloatArray
+    ) -> Iterator[tuple[IntArray, FloatArray]]:
+        """Yield samples and rows (n, m, k + 1): unknowns, then what is left of the torque."""
+        model = self.model
+        robot, parameters, n = model.robot, model.parameters, model.robot.n
+        bare, last = model.theta_lifted, slice(10 * (n - 1), 10 * (n - 1) + self.count)
+        inertial = bare[: 10 * n].copy()
+        inertial[-10:] += theta
+        states = initial_friction_states(parameters)
+        needs_load = any(term.law.needs_rigid_torque for term in parameters.friction)
+        for block in block_slices(len(run.motion)):
+            motion = run.motion.part(block)
+            load = None
+            if needs_load:
+                load = (inertial_regressor(robot, motion) @ inertial).reshape(-1, n)
+                load += motion.ddq * _reflected(model)
+            W = observation_matrix(robot, parameters, motion, states, load)
+            W = W.reshape(len(motion), n, -1)
+            chosen = np.flatnonzero(run.rows[block])
+            if not chosen.size:
+                continue
+            left = run.tau[block][chosen] - W[chosen] @ bare
+            base = W[chosen][:, :, model.reduction.independent]
+            tables = np.zeros((n, len(chosen), self.count + self.each * len(self.runs) + 1))
+            for joint in range(n):
+                table = tables[joint]
+                table[:, : self.count] = W[chosen, joint, last]
+                first = self.count + bag * self.each
+                dq = motion.dq[chosen, joint]
+                table[:, first: first + self.each] = np.column_stack(
+                    [np.ones_like(dq), np.sign(dq), dq]
+                )[:, : self.each]
+                table[:, -1] = left[:, joint]
+                slow = ~self.taken[bag][block][chosen, joint]
+                table[slow] = 0.0
+                base[slow, joint] = 0.0
+                self.beside[joint] = triangle_of(np.asfortranarray(np.vstack([
+                    self.beside[joint], np.hstack([table[:, :-1], base[:, joint]]),
+                ])))
+            yield block.start + chosen, tables
+
+
+def _taken(run: LoadedRun, slowest: float) -> BoolArray:
+    """Return which rows of which joint count, (N, n): of one that moves those that are fast."""
+    fast = np.abs(run.motion.dq) > slowest
+    moves = np.sum(fast & run.rows[:, None], axis=0) >= MOVING_SHARE * np.sum(run.rows)
+    taken: BoolArray = run.rows[:, None] & (fast | ~moves)
+    return taken
+
+
+def _reflected(model: IdentifiedModel) -> FloatArray:
+    parameters = model.parameters
+    if not parameters.reflected_inertia:
+        return np.zeros(model.robot.n)
+    return model.theta_lifted[parameters.reflected_inertia_slice]
+
+
+def _payload_reduction(chosen: IntArray) -> BaseReduction:
+    """Return the meaning of payload parameters: those of one body, every one its own."""
+    return BaseReduction(
+        parameters=StandardParameters(1, (), False),
+        K=np.eye(10)[chosen],
+        independent=chosen,
+        gap=math.inf,
+    )
+
+
+def _find_seen(problem: IdentificationProblem, rows: _Rows) -> tuple[IntArray, tuple[str, ...]]:
+    """
+    Return unknowns that the data determine together, and payload parameters that they do not show.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If mass or centre of mass are among these.
+
+    """
+    R, _ = problem.stacked(np.ones(problem.n))
+    scale = np.linalg.norm(R, axis=0)
+    largest = float(scale[: rows.count].max(initial=0.0))
+    zero = scale <= UNSEEN * UNSEEN * largest
+    unit = np.where(zero, 0.0, R / np.where(zero, 1.0, scale))
+    _, values, vectors = np.linalg.svd(unit)
+    lost = np.linalg.norm(vectors[values <= UNSEEN * values[0]], axis=0) > PARTICIPATION
+    unseen = np.flatnonzero(lost[: rows.count])
+    names = tuple(INERTIAL_SYMBOLS[number] for number in unseen)
+    if np.any(unseen < 4):
+        listed = ', '.join(INERTIAL_SYMBOLS[number] for number in unseen if number < 4)
+        where = (
+            'at these poses: rest at more of them, with the last link turned about other axes'
+            if rows.blocks == 0 else 'in this motion: turn the last link about other axes'
+        )
+        offsets = ', or take the offsets of the joints from the model (--changes none)'
+        raise NotIdentifiableError(
+            f"the payload's {listed} in the frame of the last link cannot be seen {where}"
+            + (offsets if rows.each else '')
+        )
+    kept: list[int] = []
+    last = [*np.flatnonzero(~lost), *np.flatnonzero(lost & (np.arange(len(lost)) >= rows.count)),
+            *unseen]
+    for column in last:
+        tried = np.linalg.svd(unit[:, [*kept, column]], compute_uv=False)
+        if tried[-1] > UNSEEN * values[0]:
+            kept.append(int(column))
+    return np.array(sorted(kept), dtype=int), names
+
+
+def _select(
+    problem: IdentificationProblem, kept: IntArray, count: int
+) -> IdentificationProblem:
+    """Return the problem with some of its unknowns, those of the payload among them or not."""
+    return replace(
+        problem,
+        factors=tuple(factor.select(kept) for factor in problem.factors),
+        reduction=_payload_reduction(kept[kept < count]),
+        nuisance=int(np.count_nonzero(kept >= count)),
+        blocks=tuple(
+            tuple(factor.select(kept) for factor in block) for block in problem.blocks
+        ),
+    )
+
+
+def _covariance(
+    model: IdentifiedModel, rows: _Rows, estimate: Estimate, kept: IntArray
+) -> tuple[Covariance, float]:
+    """Return the covariance by noise and model, and the model's part of the mass's variance."""
+    noise = covariance_of(estimate, 'residual' if rows.blocks == 0 else None)
+    problem = problem_of(estimate)
+    place = {int(column): new for new, column in enumerate(kept)}
+    own, base = [], []
+    for joint, (triangle, weight) in enumerate(
+        zip(rows.beside, estimate.weights, strict=True)
+    ):
+        columns = rows.own_columns(joint)
+        table = np.zeros((len(triangle), problem.size))
+        for at, column in enumerate(columns):
+            if int(column) in place:
+                table[:, place[int(column)]] = weight * triangle[:, at]
+        own.append(table)
+        base.append(weight * triangle[:, len(columns):])
+    matrix, of_base = np.vstack(own), np.vstack(base)
+    scale = np.linalg.norm(matrix, axis=0)
+    orthogonal, upper = np.linalg.qr(matrix / scale)
+    reach = np.linalg.solve(upper, orthogonal.T @ of_base) / scale[:, None]
+    b = len(estimate.theta)
+    known = reach[:b] @ model.covariance @ reach[:b].T
+    variance, added = np.diag(noise.matrix), np.diag(known)
+    share = (variance + added) / np.maximum(variance, np.finfo(float).tiny)
+    total = replace(
+        noise, matrix=noise.matrix + known,
+        freedom=np.clip(noise.freedom * share**2, 1.0, 1.0e6),
+    )
+    return total, float(added[0] / max(variance[0] + added[0], np.finfo(float).tiny))
+
+
+def _whitened(theta: FloatArray, covariance: Covariance) -> tuple[FloatArray, FloatArray]:
+    """Return matrix and side whose squares are the distance from an estimate in its errors."""
+    errors = np.maximum(
+        np.sqrt(np.diag(covariance.matrix)),
+        LEAST_ERROR * np.maximum(np.abs(theta), LEAST_ERROR * float(theta[0])),
+    )
+    scaled = covariance.matrix / errors / errors[:, None] + LEAST_ERROR * np.eye(len(theta))
+    lower = np.linalg.cholesky(scaled)
+    R = scipy.linalg.solve_triangular(lower, np.eye(len(theta)), lower=True) / errors
+    return R, R @ theta
+
+
+def _describe(
+    model: IdentifiedModel,
+    options: PayloadOptions,
+    rows: _Rows,
+    estimate: Estimate,
+    kept: IntArray,
+    unseen: tuple[str, ...],
+    covariance: Covariance,
+    from_model: float,
+    body: ConsistentBody | None,
+) -> PayloadEstimate:
+    robot = model.robot
+    frame = tool_frame(robot, options.frame)
+    chosen = kept[kept < rows.count]
+    parameters = np.full(10, np.nan)
+    parameters[chosen] = estimate.theta
+    matrix = np.zeros((10, 10))
+    matrix[np.ix_(chosen, chosen)] = covariance.matrix
+    freedom = np.ones(10)
+    freedom[chosen] = covariance.freedom
+    lost = np.array([name in unseen for name in INERTIAL_SYMBOLS])
+    parameters[lost] = np.nan
+    whole = replace(covariance, matrix=matrix, freedom=freedom, held=np.isnan(parameters))
+    known = bool(np.all(np.isfinite(parameters)))
+    T = to_frame(robot, frame)
+    filled = np.where(np.isfinite(parameters), parameters, 0.0)
+    free = _payload(T @ filled, frame, known)
+    best = filled if body is None else body.parameters
+    payload = _payload(T @ best, frame, known)
+    errors = _errors(T @ filled, T @ matrix @ T.T, known)
+    test, tested = _test(estimate.theta, covariance)
+    problem = problem_of(estimate)
+    nothing = np.zeros(problem.size)
+    nothing[len(estimate.theta):] = estimate.nuisance
+    changes = np.zeros(rows.nuisance)
+    changes[kept[kept >= rows.count] - rows.count] = estimate.nuisance
+    counts = np.maximum(problem.samples, 1)
+    return PayloadEstimate(
+        payload=payload,
+        unconstrained=free,
+        errors=errors,
+        in_link=_payload(best, last_link(robot), known),
+        parameters=parameters,
+        covariance=whole,
+        from_model=from_model,
+        test=test,
+        tested=tested,
+        unseen=unseen,
+        weak=() if free is None else _find_weak(free, errors),
+        cost=0.0 if body is None else body.cost,
+        relative_scale=model.relative_scale,
+        static=options.static,
+        samples=int(counts.max()),
+        before=np.sqrt(problem.squared_residuals(nothing) / counts),
+        after=np.sqrt(problem.squared_residuals(estimate.unknowns) / counts),
+        changes=changes.reshape(len(rows.runs), robot.n, rows.each),
+        notes=_notes(model, options, free, unseen, body, whole),
+    )
+
+
+def _payload(parameters: FloatArray, frame: str, with_inertia: bool) -> Payload | None:
+    """Return the payload of parameters in its frame; None without a positive mass."""
+    if not parameters[0] > 0.0:
+        return None
+    found = payload_from_parameters(parameters, frame)
+    return found if with_inertia else replace(found, inertia=np.zeros((3, 3)))
+
+
+def _errors(parameters: FloatArray, matrix: FloatArray, with_inertia: bool) -> PayloadErrors:
+    """Return standard errors of mass, centre and central inertia by their derivatives."""
+    m, h = float(parameters[0]), parameters[1:4]
+    if not m > 0.0:
+        return PayloadErrors(
+            float(np.sqrt(matrix[0, 0])), np.full(3, np.nan), np.full((3, 3), np.nan)
+        )
+    of_center = np.zeros((3, 10))
+    of_center[:, 0], of_center[:, 1:4] = -h / m**2, np.eye(3) / m
+    center = np.sqrt(np.diag(of_center @ matrix @ of_center.T))
+    inertia = np.full((3, 3), np.nan)
+    if with_inertia:
+        units = np.eye(3)
+        by_mass = (h @ h * np.eye(3) - np.outer(h, h)) / m**2
+        by_moment = [
+            -(2.0 * h[k] * np.eye(3) - np.outer(units[k], h) - np.outer(h, units[k])) / m
+            for k in range(3)
+        ]
+        # Where Pinocchio's order has the element of row i, column j.
+        place = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
+        for i in range(3):
+            for j in range(3):
+                row = np.zeros(10)
+                row[0], row[place[i, j]] = by_mass[i, j], 1.0
+                row[1:4] = [of_moment[i, j] for of_moment in by_moment]
+                inertia[i, j] = math.sqrt(max(float(row @ matrix @ row), 0.0))
+    return PayloadErrors(math.sqrt(max(float(matrix[0, 0]), 0.0)), center, inertia)
+
+
+def _test(theta: FloatArray, covariance: Covariance) -> tuple[JointTest, tuple[str, ...]]:
+    """Return whether mass and moments differ from nothing, or the mass where that is too much."""
+    names = INERTIAL_SYMBOLS
+    if not np.all(np.diag(covariance.matrix)[:4] > 0.0):
+        # Without noise anything is different from nothing.
+        none = bool(np.any(theta[:4] != 0.0))
+        return JointTest(math.inf, (4.0, 1.0), 0.0 if none else 1.0), names[:4]
+    for count in (4, 1):
+        try:
+            return joint_test(theta, covariance, range(count)), names[:count]
+        except DataError:
+            continue
+    return JointTest(0.0, (1.0, 1.0), 1.0), ()
+
+
+def _find_weak(payload: Payload, errors: PayloadErrors) -> tuple[str, ...]:
+    """Return what the data hardly show, by name."""
+    weak = []
+    if errors.mass > WEAK_SHARE * payload.mass:
+        weak.append('mass')
+    weak += [
+        f'center of mass {axis}'
+        for axis, error in zip('xyz', errors.center_of_mass, strict=True) if error > WEAK_CENTER
+    ]
+    size = max(float(np.linalg.eigvalsh(payload.inertia)[-1]), 0.0)
+    weak += [
+        f'I{"xyz"[i]}{"xyz"[j]}'
+        for i in range(3) for j in range(i, 3) if errors.inertia[i, j] > WEAK_SHARE * size
+    ]
+    return tuple(weak)
+
+
+def _notes(
+    model: IdentifiedModel,
+    options: PayloadOptions,
+    free: Payload | None,
+    unseen: tuple[str, ...],
+    body: ConsistentBody | None,
+    covariance: Covariance,
+) -> tuple[str, ...]:
+    notes = []
+    if model.relative_scale:
+        notes.append(
+            'the scale is not observable: drive gains are unknown and were taken as equal, so '
+            'that mass and inertia are not known; find the gains with `drive-gains`'
+        )
+    elif model.effort_unit == 'A':
+        notes.append(
+            'mass and inertia are in proportion to the drive gains of the model, and the centre '
+            'depends on their ratios: errors of the gains are not in the standard errors'
+        )
+    if free is None:
+        notes.append('the mass found is not positive: there is no payload, or the model is not '
+                     'that of the bare arm')
+    if options.static:
+        notes.append('inertia cannot be seen at rest: record a motion for it')
+    if unseen:
+        notes.append(f'the motion does not show {", ".join(unseen)} of the payload: inertia is '
+                     'left out')
+    if body is not None and body.cost > 0.0:
+        notes.append('the ten numbers that fit best belong to no body; the nearest one that can '
+                     'be is stated')
+    return (*notes, *covariance.notes)

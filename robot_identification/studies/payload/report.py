@@ -1,0 +1,368 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A payload for people and programs: payload.json, results.txt and report.html."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.files import write_results
+from robot_identification.model import (
+    dump_model, IdentifiedModel, inertial_regressor, Payload, standard_torque, TOOL_FRAMES,
+    with_payload,
+)
+from robot_identification.report import (
+    draw_panel, json_text, Meaning, MEASURED, number, Picture, PREDICTED, render_page, text_table,
+    wrap,
+)
+from robot_identification.studies.payload.estimate import LoadedRun, PayloadEstimate
+
+PAYLOAD_SCHEMA = 1
+PAYLOAD_FILES = ('payload.json', 'results.txt', 'report.html')
+# Beside them, where all ten parameters are known in SI units: the arm with its payload.
+MODEL_FILE = 'identified_model.yaml'
+# Samples that are drawn, from the start.
+MOST_DRAWN = 5000
+
+
+def payload_content(
+    model: IdentifiedModel, found: PayloadEstimate, model_file: Path, bags: Sequence[Path]
+) -> dict[str, Any]:
+    """Return the content of payload.json: SI units; NaN and None are null in the file."""
+    payload, absolute = found.payload, not found.relative_scale
+    scaled = 1.0 if absolute else math.nan
+    return {
+        'schema_version': PAYLOAD_SCHEMA,
+        'robot': model.robot.name,
+        'model': str(model_file),
+        'bags': [str(bag) for bag in bags],
+        'scale': 'absolute' if absolute else 'not observable',
+        'static': found.static,
+        'frame': None if payload is None else payload.frame,
+        **_body(found, payload, absolute),
+        'inertia_over_mass': (
+            payload.inertia / payload.mass if payload is not None and _has_inertia(found) else None
+        ),
+        'standard_errors': {
+            'mass': scaled * found.errors.mass,
+            'center_of_mass': found.errors.center_of_mass,
+            'inertia': scaled * found.errors.inertia,
+        },
+        'set_payload': set_payload_values(found),
+        'in_link': {
+            'frame': None if found.in_link is None else found.in_link.frame,
+            **_body(found, found.in_link, absolute),
+        },
+        'unconstrained': _body(found, found.unconstrained, absolute),
+        'significance': {
+            'different': found.is_significant,
+            'p_value': found.test.p_value,
+            'statistic': found.test.statistic,
+            'tested': list(found.tested),
+        },
+        'variance_from_model': found.from_model,
+        'consistency_cost': found.cost,
+        'unseen': list(found.unseen),
+        'weak': list(found.weak),
+        'samples': found.samples,
+        'joint_names': list(model.robot.joint_names),
+        'rms_before': found.before,
+        'rms_after': found.after,
+        'changes': found.changes,
+        'notes': list(found.notes),
+    }
+
+
+def _body(found: PayloadEstimate, payload: Payload | None, absolute: bool) -> dict[str, Any]:
+    return {
+        'mass': payload.mass if payload is not None and absolute else None,
+        'center_of_mass': None if payload is None else payload.center_of_mass,
+        'inertia': (
+            payload.inertia
+            if payload is not None and absolute and _has_inertia(found) else None
+        ),
+    }
+
+
+def _has_inertia(found: PayloadEstimate) -> bool:
+    return not found.static and not found.unseen
+
+
+def set_payload_values(found: PayloadEstimate) -> dict[str, Any] | None:
+    """
+    Return the arguments of a Universal Robot's `set_target_payload`.
+
+    Returns
+    -------
+    dict or None
+        `m` [kg], `cog` [m] in the flange's frame and, where it is well seen, `inertia` as Ixx,
+        Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass [kg m^2]; None where the scale or the
+        flange is unknown, there is no payload, or mass or centre are hardly seen.
+
+    """
+    payload = found.payload
+    if payload is None or found.relative_scale or payload.frame not in TOOL_FRAMES:
+        return None
+    # A controller believes what it is told: numbers that the data hardly show are not told.
+    if not found.is_significant or any(
+        name.startswith(('mass', 'center')) for name in found.weak
+    ):
+        return None
+    values: dict[str, Any] = {
+        'm': round(payload.mass, 4), 'cog': np.round(payload.center_of_mass, 5).tolist(),
+    }
+    if _has_inertia(found) and not found.weak:
+        i = payload.inertia
+        values['inertia'] = [
+            float(f'{value:.5g}')
+            for value in (i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2])
+        ]
+    return values
+
+
+def _rows(found: PayloadEstimate) -> list[list[str]]:
+    """Return name, value, standard error and unit of everything that is known."""
+    payload, errors = found.payload, found.errors
+    if payload is None:
+        return [['mass', 'not positive', number(errors.mass), 'kg']]
+    rows = []
+    if found.relative_scale:
+        rows.append(['mass', 'not observable', '', 'kg'])
+    else:
+        rows.append(['mass', number(payload.mass, 5), number(errors.mass), 'kg'])
+    rows += [
+        [f'center of mass {axis}', number(value, 4), number(error), 'm']
+        for axis, value, error in zip(
+            'xyz', payload.center_of_mass, errors.center_of_mass, strict=True
+        )
+    ]
+    if _has_inertia(found):
+        scale, unit = (payload.mass, 'm^2') if found.relative_scale else (1.0, 'kg m^2')
+        name = 'I{}{} / mass' if found.relative_scale else 'I{}{}'
+        rows += [
+            [
+                name.format('xyz'[i], 'xyz'[j]), number(float(payload.inertia[i, j]) / scale, 4),
+                number(float(errors.inertia[i, j]) / scale), unit,
+            ]
+            for i in range(3) for j in range(i, 3)
+        ]
+    return rows
+
+
+HEADER = ('', 'value', 'std. error', 'unit')
+
+
+def summary(found: PayloadEstimate) -> list[str]:
+    """Return in sentences whether there is a payload, and in which frame it is stated."""
+    finding = (
+        'It cannot be told from no payload' if not found.is_significant
+        else "The run differs from the bare arm's model, but not by a payload"
+        if found.payload is None else 'It is different from no payload'
+    )
+    sentences = [f'{finding} (p = {found.test.p_value:.2g}).']
+    if found.payload is not None:
+        sentences.append(
+            f'Centre of mass and inertia are in the frame of {found.payload.frame}, inertia about '
+            'the centre of mass.'
+        )
+    if found.weak:
+        sentences.append(f'Hardly seen: {", ".join(found.weak)}.')
+    return sentences
+
+
+def payload_meaning(found: PayloadEstimate) -> Meaning:
+    """Return what was found on the flange, how certain it is, and what to do with it."""
+    payload = found.payload
+    sentences = summary(found)
+    if payload is not None and not found.relative_scale:
+        sentences.insert(0, (
+            f'mass {number(payload.mass, 4)} +- {number(found.errors.mass, 2)} kg, centre of mass '
+            f'({", ".join(number(value, 3) for value in payload.center_of_mass)}) m'
+        ))
+    if payload is None or not found.is_significant:
+        return Meaning(
+            'No payload found', 'usable', tuple(sentences),
+            'check that the tool was mounted and that the model is of this very arm; move the '
+            'wrist joints fast and far',
+        )
+    return Meaning(
+        'Payload found', 'usable' if found.weak or found.relative_scale else 'good',
+        tuple(sentences),
+        'record a motion that turns the wrist faster: some of it is hardly seen' if found.weak
+        else 'tell the controller, and weigh the tool once: nothing checks a scale better',
+    )
+
+
+def call_text(found: PayloadEstimate) -> str:
+    """Return the call of `set_target_payload`; empty where it is not known."""
+    values = set_payload_values(found)
+    if values is None:
+        return ''
+    arguments = [f'{values["m"]:g}', str(values['cog'])]
+    if 'inertia' in values:
+        arguments.append(str(values['inertia']))
+    return f'set_target_payload({", ".join(arguments)})'
+
+
+def controller_lines(found: PayloadEstimate) -> list[str]:
+    """Return what a Universal Robot is told, ready to be pasted; nothing where it is not known."""
+    values = set_payload_values(found)
+    if values is None:
+        return []
+    mass, cog = f'{values["m"]:g}', values['cog']
+    vector = ', '.join(f'{axis}: {value}' for axis, value in zip('xyz', cog, strict=True))
+    fields = [f'mass {mass} kg', *(
+        f'C{axis} {number(1000.0 * value)} mm' for axis, value in zip('XYZ', cog, strict=True)
+    )]
+    # In the order of `set_target_payload`.
+    fields += [
+        f'I{axes} {value:g} kg m^2'
+        for axes, value in zip(
+            ('XX', 'YY', 'ZZ', 'XY', 'XZ', 'YZ'), values.get('inertia', ()), strict=False
+        )
+    ]
+    return [
+        'URScript (kg, m in the frame of the flange, kg m^2 about the centre of mass):',
+        f'  {call_text(found)}',
+        'URScript of a CB3, which takes no inertia:',
+        f'  set_payload({mass}, {cog})',
+        'ROS 2 driver:',
+        '  ros2 service call /io_and_status_controller/set_payload ur_msgs/srv/SetPayload '
+        f'"{{mass: {mass}, center_of_gravity: {{{vector}}}}}"',
+        'PolyScope, payload of the installation:',
+        f'  {", ".join(fields)}',
+    ]
+
+
+def payload_text(model: IdentifiedModel, found: PayloadEstimate) -> str:
+    """Return a payload as plain text."""
+    lines = [*wrap(f'Payload of {model.robot.name}'), '']
+    for sentence in summary(found):
+        lines += wrap(sentence)
+    lines += ['', *text_table(HEADER, _rows(found)), '']
+    lines += text_table(
+        ('joint', 'left by the bare arm [N m]', 'with the payload [N m]'),
+        [
+            [joint, number(before), number(after)]
+            for joint, before, after in zip(
+                model.robot.joint_names, found.before, found.after, strict=True
+            )
+        ],
+    )
+    lines.append('')
+    for note in found.notes:
+        lines += wrap(note, first='  - ')
+    told = controller_lines(found)
+    if told:
+        lines += ['', 'For a Universal Robot:', *(f'  {line}' for line in told)]
+    return '\n'.join(lines).rstrip() + '\n'
+
+
+def explain_torque(
+    model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return what a run needs beyond the bare arm, and what payload and changed friction explain.
+
+    Returns
+    -------
+    left, explained : ndarray, shape (M, n)
+        Of the first samples that count [N m].
+
+    """
+    chosen = np.flatnonzero(run.rows)[:MOST_DRAWN]
+    last = int(chosen[-1]) + 1
+    motion = run.motion.part(slice(0, last))
+    bare = standard_torque(model.robot, model.parameters, model.theta_lifted, motion)
+    left = (run.tau[:last] - bare)[chosen]
+    parameters = np.where(np.isfinite(found.parameters), found.parameters, 0.0)
+    W = inertial_regressor(model.robot, motion.rows(chosen))[:, -10:]
+    explained = (W @ parameters).reshape(left.shape)
+    dq = motion.dq[chosen]
+    for kind, column in enumerate((np.ones_like(dq), np.sign(dq), dq)[:found.changes.shape[2]]):
+        explained = explained + column * found.changes[0, :, kind]
+    return left, explained
+
+
+def render_payload_report(
+    model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun, model_file: Path,
+    bags: Sequence[Path], command_line: str = '',
+) -> str:
+    """
+    Return the report of a payload, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Of the bare arm.
+    found : PayloadEstimate
+        The payload.
+    run : LoadedRun
+        The first run, which is drawn.
+    model_file : Path
+        Where the model was read from.
+    bags : sequence of Path
+        The loaded runs.
+    command_line : str
+        What was typed.
+
+    """
+    left, explained = explain_torque(model, found, run)
+    return render_page(
+        'payload.html.j2',
+        model=model,
+        found=found,
+        meaning=payload_meaning(found),
+        header=HEADER,
+        rows=_rows(found),
+        joints=list(zip(model.robot.joint_names, found.before, found.after, strict=True)),
+        call='\n'.join(controller_lines(found)),
+        model_file=str(model_file),
+        bags=[str(bag) for bag in bags],
+        command_line=command_line,
+        pictures=[
+            _picture(name, left[:, joint], explained[:, joint], joined=not found.static)
+            for joint, name in enumerate(model.robot.joint_names)
+        ],
+    )
+
+
+def _picture(name: str, left: FloatArray, explained: FloatArray, *, joined: bool) -> Picture:
+    at = np.arange(len(left), dtype=float)
+    return draw_panel(
+        [(at, left, MEASURED), (at, explained, PREDICTED)], None,
+        ('sample', 'torque [N m]') if joined else ('pose', 'torque [N m]'), name,
+        f'Torque of {name} beyond the bare arm, and what the payload explains', joined=joined,
+    )
+
+
+def save_payload(
+    directory: Path, model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun,
+    model_file: Path, bags: Sequence[Path], command_line: str, *, force: bool,
+) -> None:
+    """
+    Write the files of a payload into a folder.
+
+    Raises
+    ------
+    UsageError
+        If one of them exists already and `force` is not set.
+
+    """
+    loaded: dict[str, str | bytes] = {}
+    if found.payload is not None and not (found.static or found.relative_scale):
+        loaded = {MODEL_FILE: dump_model(with_payload(model, found.payload))}
+    write_results(directory, {
+        **loaded,
+        'payload.json': json_text(payload_content(model, found, model_file, bags)),
+        'results.txt': payload_text(model, found),
+        'report.html': render_payload_report(
+            model, found, run, model_file, bags, command_line
+        ),
+    }, force)

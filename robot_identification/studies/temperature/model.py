@@ -1,0 +1,297 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Write the lines of a temperature study back into an identified model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import DataError
+from robot_identification.model import (
+    BaseReduction, FrictionTerm, IdentifiedModel, StandardParameters, TemperatureViscousFriction,
+    ViscousFriction,
+)
+from robot_identification.studies.temperature.trend import TemperatureStudy
+
+SLOPE = TemperatureViscousFriction.name
+VISCOUS = ViscousFriction.name
+
+
+def model_over_temperature(
+    models: Sequence[IdentifiedModel], study: TemperatureStudy
+) -> IdentifiedModel:
+    """
+    Return a model whose viscous friction follows temperature.
+
+    Everything is that of the model in the middle of the temperatures, but for a term
+    `temperature_viscous` on every joint with a line, which refers to that model's temperature.
+    Where the joint has a `viscous` law, its coefficient becomes the line's.
+
+    Parameters
+    ----------
+    models : sequence of IdentifiedModel
+        As they were given to `study_temperature`.
+    study : TemperatureStudy
+        What it found.
+
+    Raises
+    ------
+    DataError
+        If the models have that law already.
+
+    """
+    warmth = [float(np.mean(_temperatures(model))) for model in models]
+    middle = 0.5 * (min(warmth) + max(warmth))
+    base = models[int(np.argmin(np.abs(np.array(warmth) - middle)))]
+    if any(term.law.name == SLOPE for term in base.parameters.friction):
+        raise DataError(
+            f'the models have friction {SLOPE} already: a line through models of one temperature '
+            'each is to be written; identify each recording with --friction '
+            'coulomb,viscous,offset'
+        )
+    at = _temperatures(base)
+    lines = [joint.viscous_line for joint in study.joints]
+    model = _with_terms(base, tuple(
+        FrictionTerm(j, TemperatureViscousFriction(reference=float(at[j])))
+        for j, line in enumerate(lines) if line is not None
+    ))
+    for j, line in enumerate(lines):
+        if line is None:
+            continue
+        value, _ = line.at(float(at[j]))
+        shift = float(at[j]) - line.reference
+        covariance = np.array([
+            [line.value_error**2 + (shift * line.slope_error) ** 2, shift * line.slope_error**2],
+            [shift * line.slope_error**2, line.slope_error**2],
+        ])
+        rows = [row for row in (_row(model, j, VISCOUS), _row(model, j, SLOPE)) if row is not None]
+        kept = slice(2 - len(rows), 2)
+        model = _with_values(
+            model, rows, np.array([value, line.slope])[kept], covariance[kept, kept], line.freedom
+        )
+    bags = {
+        str(bag.get('path')): bag for one in models for bag in one.provenance.get('bags', ())
+    }
+    lowest, highest = (
+        ', '.join('-' if line is None else f'{getattr(line, end):.1f}' for line in lines)
+        for end in ('lowest', 'highest')
+    )
+    reasons = [
+        *base.quality.get('reasons', ()),
+        f'viscous friction follows temperature by lines through {len(models)} models, which hold '
+        f'from {lowest} to {highest} deg C',
+    ]
+    return replace(
+        model,
+        provenance={**base.provenance, 'bags': list(bags.values())},
+        quality={**model.quality, 'reasons': reasons, 'temperatures': _range(models, study)},
+    )
+
+
+def model_at(
+    model: IdentifiedModel, study: TemperatureStudy, temperature: FloatArray
+) -> tuple[IdentifiedModel, tuple[str, ...]]:
+    """
+    Return the model of an arm at given temperatures, with plain viscous friction.
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        What `model_over_temperature` returned.
+    study : TemperatureStudy
+        Whose lines it follows; outside their range, the friction is that of the nearest end.
+    temperature : ndarray, shape (n,)
+        Of each joint [deg C].
+
+    Returns
+    -------
+    model : IdentifiedModel
+        Without the law `temperature_viscous`.
+    notes : tuple of str
+        Where a line was left.
+
+    """
+    given = np.asarray(temperature, dtype=float)
+    if given.shape != (model.robot.n,) or not np.all(np.isfinite(given)):
+        raise DataError(
+            f'{given.size} temperatures for {model.robot.n} joints: give one for each, in deg C'
+        )
+    inside = given.copy()
+    notes = []
+    for j, joint in enumerate(study.joints):
+        if joint.viscous_line is None:
+            continue
+        _, outside = joint.viscous_line.at(float(given[j]))
+        inside[j] = np.clip(given[j], joint.viscous_line.lowest, joint.viscous_line.highest)
+        if outside:
+            notes.append(
+                f'{joint.joint}: {given[j]:.1f} deg C is outside {joint.viscous_line.lowest:.1f} '
+                f'to {joint.viscous_line.highest:.1f}, where its friction is known: that at '
+                f'{inside[j]:.1f} is taken'
+            )
+    return _without_slopes(model, given, inside), tuple(notes)
+
+
+def _range(models: Sequence[IdentifiedModel], study: TemperatureStudy) -> FloatArray:
+    """Return between what temperatures friction is known, shape (2, n) [deg C]."""
+    ends = np.array([_temperatures(model) for model in models])
+    ends = np.stack([ends.min(axis=0), ends.max(axis=0)])
+    for j, joint in enumerate(study.joints):
+        if joint.viscous_line is not None:
+            ends[:, j] = joint.viscous_line.lowest, joint.viscous_line.highest
+    return ends
+
+
+def _temperatures(model: IdentifiedModel) -> FloatArray:
+    if model.temperature is None:
+        raise DataError(
+            'a model does not say its temperatures: record joint temperatures, and identify again'
+        )
+    return model.temperature
+
+
+def _row(model: IdentifiedModel, joint: int, law: str) -> int | None:
+    """Return the base parameter that is the coefficient of a joint's law, if there is one."""
+    parameters = model.parameters
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        if term.joint == joint and term.law.name == law:
+            rows = np.flatnonzero(model.reduction.independent == columns.start)
+            return int(rows[0]) if rows.size else None
+    return None
+
+
+def _with_terms(model: IdentifiedModel, terms: tuple[FrictionTerm, ...]) -> IdentifiedModel:
+    """Return a model with further friction terms of one coefficient each, zero and certain."""
+    old = model.parameters
+    parameters = StandardParameters(
+        old.n, old.friction + terms, old.reflected_inertia
+    )
+    first = old.reflected_inertia_slice.start
+    added = first + np.arange(len(terms))
+    kept = np.setdiff1d(np.arange(parameters.size), added)
+    return _rebuilt(model, parameters, kept, added)
+
+
+def _rebuilt(
+    model: IdentifiedModel,
+    parameters: StandardParameters,
+    kept: np.ndarray,
+    added: np.ndarray,
+) -> IdentifiedModel:
+    """Return a model with its standard parameters at `kept` of new ones, and base ones `added`."""
+    reduction, b = model.reduction, model.reduction.rank
+    independent = np.concatenate([kept[reduction.independent], added])
+    order = np.argsort(independent)
+    K = np.zeros((len(independent), parameters.size))
+    K[:b, kept] = reduction.K
+    K[b + np.arange(len(added)), added] = 1.0
+    theta = np.append(model.theta_base, np.zeros(len(added)))
+    covariance = np.zeros((len(theta), len(theta)))
+    covariance[:b, :b] = model.covariance
+    consistent = None
+    if model.theta_consistent is not None:
+        consistent = np.zeros(parameters.size)
+        consistent[kept] = model.theta_consistent
+    quality = dict(model.quality)
+    if 'degrees_of_freedom' in quality:
+        freedom = np.append(np.asarray(quality['degrees_of_freedom'], float), np.ones(len(added)))
+        quality['degrees_of_freedom'] = freedom[order]
+    return replace(
+        model,
+        reduction=replace(
+            reduction, parameters=parameters, K=K[order], independent=independent[order]
+        ),
+        theta_base=theta[order],
+        covariance=covariance[np.ix_(order, order)],
+        theta_consistent=consistent,
+        quality=quality,
+    )
+
+
+def _with_values(
+    model: IdentifiedModel, rows: Sequence[int], values: FloatArray, covariance: FloatArray,
+    freedom: float,
+) -> IdentifiedModel:
+    """Return a model with other values of some friction coefficients, independent of the rest."""
+    theta, whole = model.theta_base.copy(), model.covariance.copy()
+    theta[rows] = values
+    whole[rows, :] = 0.0
+    whole[:, rows] = 0.0
+    whole[np.ix_(rows, rows)] = covariance
+    quality = dict(model.quality)
+    if 'degrees_of_freedom' in quality:
+        stated = np.array(quality['degrees_of_freedom'], dtype=float)
+        stated[rows] = freedom
+        quality['degrees_of_freedom'] = stated
+    consistent = model.theta_consistent
+    if consistent is not None:
+        consistent = consistent.copy()
+        consistent[model.reduction.independent[rows]] = values
+    return replace(
+        model, theta_base=theta, covariance=whole, theta_consistent=consistent, quality=quality
+    )
+
+
+def _without_slopes(
+    model: IdentifiedModel, temperature: FloatArray, inside: FloatArray
+) -> IdentifiedModel:
+    """Return a model whose slopes are taken up by the viscous coefficients."""
+    sloped = {
+        term.joint: term.law.constants()['reference']
+        for term in model.parameters.friction if term.law.name == SLOPE
+    }
+    bare = [j for j in sloped if _row(model, j, VISCOUS) is None]
+    model = _with_terms(model, tuple(FrictionTerm(j, ViscousFriction()) for j in bare))
+    move = np.eye(model.reduction.rank)
+    removed = []
+    for j, reference in sloped.items():
+        slope, viscous = _row(model, j, SLOPE), _row(model, j, VISCOUS)
+        assert slope is not None and viscous is not None
+        move[viscous, slope] = inside[j] - reference
+        removed.append(slope)
+    left = np.setdiff1d(np.arange(model.reduction.rank), removed)
+    move = move[left]
+    reduction = model.reduction
+    names = reduction.parameters.names
+    parameters = StandardParameters(
+        model.parameters.n,
+        tuple(term for term in model.parameters.friction if term.law.name != SLOPE),
+        model.parameters.reflected_inertia,
+    )
+    kept = np.array([names.index(name) for name in parameters.names])
+    place = {int(column): i for i, column in enumerate(kept)}
+    quality = dict(model.quality)
+    if 'degrees_of_freedom' in quality:
+        quality['degrees_of_freedom'] = np.asarray(quality['degrees_of_freedom'], float)[left]
+    theta = move @ model.theta_base
+    consistent = None
+    if model.theta_consistent is not None:
+        consistent = model.theta_consistent[kept].copy()
+        for row, value in zip(left, theta, strict=True):
+            if _is_viscous(model, int(reduction.independent[row])):
+                consistent[place[int(reduction.independent[row])]] = value
+    return replace(
+        model,
+        reduction=BaseReduction(
+            parameters, reduction.K[np.ix_(left, kept)],
+            np.array([place[int(column)] for column in reduction.independent[left]]),
+            reduction.gap, reduction.frames, reduction.preference, exact=reduction.exact,
+        ),
+        theta_base=theta,
+        covariance=move @ model.covariance @ move.T,
+        theta_consistent=consistent,
+        temperature=temperature,
+        quality=quality,
+    )
+
+
+def _is_viscous(model: IdentifiedModel, column: int) -> bool:
+    parameters = model.parameters
+    return any(
+        columns.start == column and term.law.name == VISCOUS
+        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+    )

@@ -1,0 +1,159 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What `temperature` found: results.txt, temperature.json and report.html."""
+
+from __future__ import annotations
+
+import numpy as np
+from robot_identification.report import (
+    fixed, json_text, Meaning, NOT_AVAILABLE, number, percent, Picture, render_page,
+    temperature_picture, text_table, wrap,
+)
+from robot_identification.studies.comparison import p_words
+from robot_identification.studies.temperature.line import TemperatureLine
+from robot_identification.studies.temperature.trend import temperature_content, TemperatureStudy
+
+HEADER = (
+    'joint', 'from', 'to [deg C]', 'viscous', 'per K', 'std error', 'R^2', 'change',
+    'Coulomb',
+)
+# A change of friction that other causes make as well.
+SMALL_CHANGE = 0.05
+
+
+def temperature_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
+    """Return the cells of the table of lines, one row for each joint; titles are HEADER."""
+    rows: list[tuple[str, ...]] = []
+    for joint in study.joints:
+        line = joint.viscous_line
+        coulomb = (
+            f'moves (p{p_words(joint.coulomb_p)})' if joint.coulomb_moves
+            else 'constant' if joint.coulomb_line is not None else NOT_AVAILABLE
+        )
+        rows.append((
+            joint.joint,
+            fixed(float(joint.temperature.min()), 1), fixed(float(joint.temperature.max()), 1),
+            number(float(joint.viscous[0])), *_line_cells(line), percent(joint.viscous_change),
+            coulomb,
+        ))
+    return rows
+
+
+def torque_rows(study: TemperatureStudy) -> list[tuple[str, ...]]:
+    """Return joint, mean and largest change of torque, and its share of the joint's limit."""
+    change = study.torque
+    return [
+        (name, number(float(mean)), number(float(largest)), percent(float(share)))
+        for name, mean, largest, share in zip(
+            change.joints, change.mean, change.largest, change.share, strict=True
+        )
+    ]
+
+
+def share_words(study: TemperatureStudy) -> str:
+    """Return the change of torque by size of joint in words."""
+    sizes = ', '.join(
+        f'{percent(share)} of {limit:g} N m' for limit, share in study.share_of_limit.items()
+    )
+    return f'Mean of the largest changes by size of joint: {sizes or NOT_AVAILABLE}.'
+
+
+def temperature_text(study: TemperatureStudy) -> str:
+    """Return a study as plain text, at most 100 columns wide."""
+    lines = [
+        *wrap(f'Friction of {study.robot} over temperature, {len(study.order)} runs'),
+        '',
+        *text_table(HEADER, temperature_rows(study)),
+        '',
+        *wrap(
+            f'Viscous friction changed by {percent(study.mean_viscous_change)} on average from '
+            'the coldest to the warmest run.'
+        ),
+        '',
+        *wrap(f'Change of torque between these two, along a motion of {study.torque.samples} '
+              'samples:'),
+        *text_table(('joint', 'mean [N m]', 'largest [N m]', 'of limit'), torque_rows(study)),
+        *wrap(share_words(study)),
+    ]
+    for note in study.notes:
+        lines += wrap(note, first='  - ')
+    return '\n'.join(lines) + '\n'
+
+
+def temperature_json(study: TemperatureStudy) -> str:
+    """Return temperature.json (docs/formats/temperature.md); NaN becomes null."""
+    return json_text(temperature_content(study))
+
+
+def temperature_meaning(study: TemperatureStudy) -> Meaning:
+    """Return what a study means for somebody who uses the models."""
+    lowest = min(float(joint.temperature.min()) for joint in study.joints)
+    highest = max(float(joint.temperature.max()) for joint in study.joints)
+    moving = [joint.joint for joint in study.joints if joint.coulomb_moves]
+    without = [joint.joint for joint in study.joints if joint.viscous_line is None]
+    largest = float(np.max(study.torque.largest))
+    change = study.mean_viscous_change
+    sentences = [
+        f'Viscous friction changed by {percent(change)} on average from {fixed(lowest, 0)} to '
+        f'{fixed(highest, 0)} °C; along one motion that is up to {number(largest)} N m of torque',
+        f'Coulomb friction moves with temperature on {", ".join(moving)}' if moving
+        else 'Coulomb friction does not move with temperature beyond chance',
+    ]
+    if without:
+        sentences.append(f'no line could be laid for {", ".join(without)}')
+    return Meaning(
+        'Friction depends on temperature' if abs(change) > SMALL_CHANGE
+        else 'Friction hardly depends on temperature',
+        'plain', tuple(sentences),
+        'predict with the model that follows temperature wherever joint temperatures are recorded'
+        if not without else
+        'record more runs over a wider range of temperatures: a line needs them',
+    )
+
+
+def render_temperature_report(
+    study: TemperatureStudy, paths: tuple[str, ...], command_line: str = ''
+) -> str:
+    """
+    Return the report of a study, one HTML file that needs no network.
+
+    Parameters
+    ----------
+    study : TemperatureStudy
+        What was found.
+    paths : tuple of str
+        Of the models as they were given.
+    command_line : str
+        What was typed.
+
+    """
+    return render_page(
+        'temperature.html.j2',
+        study=study,
+        meaning=temperature_meaning(study),
+        header=HEADER,
+        rows=temperature_rows(study),
+        torque_rows=torque_rows(study),
+        share_words=share_words(study),
+        pictures=[_picture(study, j) for j in range(len(study.joints))],
+        models=[paths[i] for i in study.order],
+        command_line=command_line,
+    )
+
+
+def _line_cells(line: TemperatureLine | None) -> tuple[str, str, str]:
+    if line is None:
+        return (NOT_AVAILABLE,) * 3
+    return number(line.slope), number(line.slope_error, 2), fixed(line.r_squared, 2)
+
+
+def _picture(study: TemperatureStudy, index: int) -> Picture:
+    joint = study.joints[index]
+    line = joint.viscous_line
+    ends = np.zeros((2, 0)) if line is None else np.array([
+        [line.lowest, line.highest], [line.at(line.lowest)[0], line.at(line.highest)[0]],
+    ])
+    return temperature_picture(
+        joint.joint, joint.temperature, joint.viscous, joint.viscous_errors, ends
+    )

@@ -1,0 +1,293 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Whether an arm that repeats one motion has settled: its temperatures, or else its friction.
+
+Joint temperatures decide where they were recorded. Elsewhere viscous friction does, which falls as
+grease warms up (Raviola et al. 2021, section 6). It comes from a plain fit to each run by itself,
+with fixed laws and a fixed filter. Such a fit has a bias, as friction is more than two lines; but
+the same motion gives the same bias, so that the change from run to run is right where the value
+is not. A whole `identify` would choose laws and filters anew for each run, takes longer than the
+arm may rest between runs, and its values change with the choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from robot_identification.arrays import FloatArray
+from robot_identification.errors import NotIdentifiableError, UsageError
+from robot_identification.estimation import ESTIMATORS, find_unseen_joints, fit_parameters, observe
+from robot_identification.model import KinematicFilter, parse_friction, RobotModel
+from robot_identification.processing import process
+from robot_identification.recording import Recording
+
+TEMPERATURE, FRICTION = 'temperature', 'friction'
+# Of the fit to a run; see the module's words.
+LAWS = 'coulomb,viscous,offset'
+QUICK_FILTER = KinematicFilter(order=4, cutoff=8.0)
+# A change is seen where it is larger than so many of its standard errors.
+SEEN = 2.0
+
+
+@dataclass(frozen=True)
+class SettlingOptions:
+    """
+    When an arm counts as settled.
+
+    Attributes
+    ----------
+    rise : float
+        Largest change of any joint's mean temperature from run to run [K].
+    change : float
+        Largest change of any joint's viscous friction from run to run, as a share.
+    runs : int
+        Changes in a row that must be as small.
+
+    """
+
+    rise: float = 0.5
+    change: float = 0.02
+    runs: int = 2
+
+    def __post_init__(self) -> None:
+        for name, value in (('rise', self.rise), ('change', self.change)):
+            if not (np.isfinite(value) and value > 0.0):
+                raise UsageError(f'the settled {name} is {value:g}, it must be above 0')
+        if self.runs < 1:
+            raise UsageError(f'settled after {self.runs} changes, at least 1 is needed')
+
+
+@dataclass(frozen=True, eq=False)
+class RunFigures:
+    """
+    What one run of the motion shows.
+
+    Attributes
+    ----------
+    temperature : ndarray, shape (n,), optional
+        Mean temperature of each joint [deg C], if recorded.
+    viscous : ndarray, shape (n,), optional
+        Viscous friction of each joint [N m s/rad, or that per unknown drive gain]; NaN of a joint
+        whose friction the motion does not show.
+    error : ndarray, shape (n,), optional
+        Its standard error.
+
+    """
+
+    temperature: FloatArray | None = None
+    viscous: FloatArray | None = None
+    error: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Settling:
+    """
+    What the runs so far say.
+
+    Attributes
+    ----------
+    settled : bool
+        Whether the arm may be taken as warm.
+    by : str
+        'temperature' or 'friction'.
+    largest : float
+        Largest change that counts [K, or a share]; NaN with fewer than two runs.
+    joint : int
+        Whose it is; -1 where there is none.
+    reason : str
+        The same in words.
+
+    """
+
+    settled: bool
+    by: str
+    largest: float
+    joint: int
+    reason: str
+
+
+def mean_temperature_of(recording: Recording) -> FloatArray | None:
+    """Return the mean temperature of each joint [deg C], None if any was not recorded."""
+    channel = recording.channels.get('temperature')
+    if channel is None or not len(channel):
+        return None
+    values = np.asarray(channel.values, dtype=float)
+    values = values[np.all(np.isfinite(values), axis=1)]
+    if not len(values):
+        return None
+    mean: FloatArray = values.mean(axis=0)
+    return mean
+
+
+def viscous_friction_of(
+    robot: RobotModel, recording: Recording, unit: str
+) -> tuple[FloatArray, FloatArray]:
+    """
+    Return the viscous friction of a run by a quick fit, and its standard errors.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm; drive gains that are not known count as one.
+    recording : Recording
+        One run.
+    unit : {'A', 'Nm'}
+        Of its effort.
+
+    Returns
+    -------
+    viscous, error : ndarray, shape (n,)
+        NaN where the motion does not show it. Errors are those of white residuals: what friction
+        is beyond the laws is in all runs alike, and no error of a change.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If no joint moved.
+
+    """
+    if unit == 'A' and not np.all(np.isfinite(robot.drives.drive_gain)):
+        robot = robot.with_drive_gains(np.ones(robot.n))
+    dataset = process(recording, QUICK_FILTER, unit, robot=robot)
+    idle = find_unseen_joints([dataset])
+    if len(idle) == robot.n:
+        raise NotIdentifiableError(f'{recording.source}: no joint moved, record a motion')
+    fit = fit_parameters(
+        observe(robot, parse_friction(LAWS), [dataset], [dataset.fitted]), idle,
+        ESTIMATORS['wls'](),
+    )
+    viscous, error = np.full(robot.n, np.nan), np.full(robot.n, np.nan)
+    for name, value, its_error in zip(
+        fit.problem.reduction.names, fit.estimate.theta, fit.estimate.standard_errors, strict=True
+    ):
+        for joint in range(robot.n):
+            if name == f'fv{joint + 1}':
+                viscous[joint], error[joint] = value, its_error
+    return viscous, error
+
+
+def figures_of_run(robot: RobotModel, recording: Recording, unit: str) -> RunFigures:
+    """
+    Return what decides whether an arm has settled: temperatures, or friction without them.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    recording : Recording
+        One run of the motion.
+    unit : {'A', 'Nm'}
+        Of its effort.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If there are no temperatures, and no joint moved.
+
+    """
+    temperature = mean_temperature_of(recording)
+    if temperature is not None:
+        return RunFigures(temperature)
+    return RunFigures(None, *viscous_friction_of(robot, recording, unit))
+
+
+def judge_settling(
+    runs: Sequence[RunFigures], joint_names: Sequence[str], options: SettlingOptions
+) -> Settling:
+    """
+    Say whether an arm has settled.
+
+    Parameters
+    ----------
+    runs : sequence of RunFigures
+        In the order of time.
+    joint_names : sequence of str, length n
+        For the words.
+    options : SettlingOptions
+        When it counts as settled.
+
+    Raises
+    ------
+    UsageError
+        If some runs have temperatures and others have not.
+
+    """
+    have = {run.temperature is not None for run in runs}
+    if len(have) > 1:
+        raise UsageError(
+            'some runs have joint temperatures and others have not: record them in all runs or '
+            'in none'
+        )
+    if have == {True}:
+        values = np.array([run.temperature for run in runs])
+        changes = np.abs(np.diff(values, axis=0))
+        return _judge(TEMPERATURE, changes, joint_names, options.runs, options.rise)
+    viscous = np.array([run.viscous for run in runs if run.viscous is not None])
+    errors = np.array([run.error for run in runs if run.error is not None])
+    return _judge(
+        FRICTION, friction_changes(viscous, errors, options.change), joint_names, options.runs,
+        options.change,
+    )
+
+
+def friction_changes(viscous: FloatArray, errors: FloatArray, change: float) -> FloatArray:
+    """
+    Return changes of viscous friction from run to run, as shares of the run before.
+
+    Parameters
+    ----------
+    viscous, errors : ndarray, shape (R, n)
+        Friction and its standard error.
+    change : float
+        The share that is to be told.
+
+    Returns
+    -------
+    ndarray, shape (R - 1, n)
+        NaN where a change of this share would be lost in the errors: such a joint says nothing.
+
+    """
+    if len(viscous) < 2:
+        return np.zeros((0, viscous.shape[1] if viscous.ndim == 2 else 0))
+    before = np.abs(viscous[:-1])
+    noise = SEEN * np.hypot(errors[:-1], errors[1:])
+    told = noise <= change * before
+    shares = np.abs(np.diff(viscous, axis=0)) / np.where(told, before, 1.0)
+    found: FloatArray = np.where(told & np.isfinite(shares), shares, np.nan)
+    return found
+
+
+def _judge(
+    by: str, changes: FloatArray, joint_names: Sequence[str], runs: int, limit: float
+) -> Settling:
+    what = 'temperatures' if by == TEMPERATURE else 'viscous friction'
+    if not len(changes):
+        return Settling(False, by, np.nan, -1, f'{what} of one run: nothing to compare with')
+    last = changes[-runs:]
+    if not np.all(np.any(np.isfinite(last), axis=1)):
+        return Settling(
+            False, by, np.nan, -1,
+            f'{what}: the errors of every joint are larger than a change of {limit:.1%} would '
+            'be; record joint temperatures, or a longer or faster motion',
+        )
+    largest = float(np.nanmax(last))
+    joint = int(np.nanargmax(np.nanmax(last, axis=0, initial=-np.inf, where=np.isfinite(last))))
+    amount, bound = (
+        (f'{largest:.2f} K', f'{limit:g} K') if by == TEMPERATURE
+        else (f'{largest:.2%}', f'{limit:.2%}')
+    )
+    settled = len(changes) >= runs and largest < limit
+    many = f'in the last {len(last)} change{"s" if len(last) > 1 else ""} from run to run'
+    reason = f'{what} changed by {amount} at most ({joint_names[joint]}) {many}; settled is '
+    reason += f'below {bound} in {runs}'
+    silent = [
+        name for name, column in zip(joint_names, last.T, strict=True)
+        if not np.any(np.isfinite(column))
+    ]
+    if silent:
+        reason += f'; too noisy to tell: {", ".join(silent)}'
+    return Settling(settled, by, largest, joint, reason)

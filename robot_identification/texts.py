@@ -1,0 +1,49 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Texts with names from files and messages, as terminals and logs show them."""
+
+from __future__ import annotations
+
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULA_STARTS = ('=', '+', '-', '@')
+# Longer lines are shortened: no path, list of joints or cause of an error needs more characters.
+LONGEST_LINE = 2000
+# Lines of one text; longer messages are not read.
+MOST_LINES = 10_000
+
+
+def printable(text: str) -> str:
+    """Return a text that cannot steer a terminal: control characters become '?'."""
+    return ''.join(letter if letter.isprintable() else '?' for letter in text)
+
+
+def shown(text: str) -> str:
+    """
+    Return a text as it is shown: its lines printable, none and the whole of it not endless.
+
+    Parameters
+    ----------
+    text : str
+        One or more lines.
+
+    """
+    lines = text.split('\n', MOST_LINES)
+    if len(lines) > MOST_LINES:
+        lines[-1] = f'.. and {lines[-1].count(chr(10)) + 1} more lines'
+    return '\n'.join(map(shown_line, lines))
+
+
+def shown_line(line: str) -> str:
+    """Return one line as it is shown: printable, and without its middle where it is endless."""
+    left_out = len(line) - LONGEST_LINE
+    if left_out > 0:
+        half = LONGEST_LINE // 2
+        line = f'{line[:half]} .. ({left_out} characters) .. {line[-half:]}'
+    return printable(line)
+
+
+def csv_cell(text: str) -> str:
+    """Return a text for a cell of a CSV: printable, and no formula for a spreadsheet."""
+    cell = printable(text)
+    return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell

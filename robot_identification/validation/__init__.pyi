@@ -1,0 +1,20 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+from .bag_errors import BagErrors as BagErrors, measure_errors as measure_errors
+from .details import contiguous_parts as contiguous_parts, LONGEST_MEMORY as LONGEST_MEMORY
+from .folds import blocked_folds as blocked_folds, FOLDS as FOLDS, GAP_SECONDS as GAP_SECONDS
+from .metrics import noise_deviation as noise_deviation, square_over_mean as square_over_mean
+from .training_data import find_training_data as find_training_data
+from .validation import (
+    bandwidth_of as bandwidth_of, errors_content as errors_content, errors_on as errors_on,
+    predict_effort as predict_effort, validate as validate, Validation as Validation,
+    validation_content as validation_content, validation_json as validation_json,
+)
+from .verdict import (
+    Doubt as Doubt, judge as judge, Verdict as Verdict, verdict_content as verdict_content,
+)
+from .whiteness import (
+    autocovariance as autocovariance, correlation_distance as correlation_distance,
+    independent_share as independent_share, ljung_box as ljung_box,
+)

@@ -1,0 +1,159 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The doctor says the worst first, and its conclusion agrees with what stands above it."""
+
+import json
+
+from builders import FIRST_STAMP, joint, joint_states, link, robot_urdf, two_link_urdf, write_bag
+import numpy as np
+import pytest
+from robot_identification.files import dump_yaml
+
+UNIT = {'mass': 1.0, 'centre': (0.0, 0.0, 0.1), 'principal': (1.0, 1.0, 1.0)}
+
+
+def arm(upper, lower, **changes):
+    """Return the description of an arm with these two links."""
+    return robot_urdf(
+        '<link name="ground"/>', upper, lower,
+        joint(**{'name': 'one', 'parent': 'ground', 'child': 'upper', **changes}),
+        joint('two', 'upper', 'lower', axis=(0, 1, 0)),
+    )
+
+
+MASSLESS = arm('<link name="upper"/>', '<link name="lower"/>', limit='<limit effort="0"/>')
+DESCRIPTIONS = {
+    'no masses and no limits': (MASSLESS, [
+        'no masses: torque cannot be checked', 'no effort limit of one: torque cannot be checked',
+        'no position limit of one:', 'no velocity limit of one:',
+    ], 'usable, without a check of torque, position, velocity'),
+    'one mass': (arm(link('upper'), '<link name="lower"/>'), [
+        'no mass is moved by two: the torque of these joints cannot be checked',
+    ], 'usable, without a check of torque'),
+    'placeholders': (arm(link('upper', **UNIT), link('lower', **UNIT)), [
+        'the masses of the URDF look like placeholders (1 kg with unit inertia at every moved',
+    ], 'usable'),
+    'too weak': (
+        arm(link('upper'), link('lower', 3.0, centre=(0.5, 0, 0)), axis=(0, 1, 0),
+            limit='<limit lower="1" upper="2" velocity="3" effort="0.5"/>'),
+        ['one needs up to '], 'usable',
+    ),
+    'complete': (two_link_urdf(), [], 'usable'),
+}
+
+
+@pytest.mark.parametrize(('text', 'warnings', 'conclusion'), DESCRIPTIONS.values(),
+                         ids=DESCRIPTIONS)
+def test_descriptions(command, tmp_path, text, warnings, conclusion):
+    """Warnings stand above facts, in this order and with nothing between; the last line ends."""
+    path = tmp_path / 'arm.urdf'
+    path.write_text(text)
+    found = command('doctor', path)
+    assert found.code == 0
+    head, *lines = found.out.splitlines()
+    assert head == f'{path}: URDF'
+    for line, warning in zip(lines, warnings, strict=False):
+        assert line.startswith(f'  warning: {warning}')
+    assert not any(line.startswith('  warning') for line in lines[len(warnings):])
+    assert lines[-1] == f'  {conclusion}'
+    finding, = json.loads(command('doctor', path, '--json').out)['findings']
+    _, _, kinds = conclusion.partition(' of ')
+    assert finding['unchecked'] == (kinds.split(', ') if kinds else [])
+    assert len(finding['warnings']) == len(warnings)
+
+
+def test_a_robot_yaml_may_state_what_its_urdf_lacks(command, tmp_path):
+    """Accelerations are missed of a robot YAML, which can state them, and not of a URDF."""
+    (tmp_path / 'arm.urdf').write_text(two_link_urdf())
+    entries = {name: {'gear_ratio': 1.0, 'torque_constant': 1.0} for name in ('one', 'two')}
+    content = {'schema_version': 1, 'name': 'arm', 'description': '', 'urdf': 'arm.urdf',
+               'joints': entries}
+    path = tmp_path / 'arm.yaml'
+    path.write_text(dump_yaml(content))
+    lacking = command('doctor', path)
+    assert lacking.out.splitlines()[1] == (
+        '  warning: no acceleration limit of one, two: acceleration cannot be checked'
+    )
+    assert lacking.out.splitlines()[-1] == '  usable, without a check of acceleration'
+    for entry in entries.values():
+        entry['acceleration'] = 5.0
+    path.write_text(dump_yaml(content))
+    assert command('doctor', path).out.splitlines()[1:] == ['  robot arm, 2 joints', '  usable']
+
+
+def record(folder, moving, effort):
+    """Write ten seconds of two joints; return the bag."""
+    times = np.arange(0.0, 10.0, 0.01)
+    q = moving * np.column_stack([np.sin(times), np.cos(2.0 * times)])
+    dq = moving * np.column_stack([np.cos(times), -2.0 * np.sin(2.0 * times)])
+    return write_bag(folder / 'bag', joint_states(
+        ('one', 'two'), FIRST_STAMP + times, q, dq, effort * (q + 0.1)
+    ))
+
+
+@pytest.mark.parametrize(('moving', 'effort', 'refusal'), [
+    (1.0, 1.0, None),
+    (0.001, 1.0, 'no joint moves'),
+    (1.0, 0.0, 'effort'),
+    (1.0, np.nan, 'effort'),
+])
+def test_what_identify_refuses_is_not_called_usable(command, tmp_path, moving, effort, refusal):
+    """The first line below the name is the refusal, the facts are still there, exit code 4."""
+    bag = record(tmp_path, moving, effort)
+    found = command('doctor', bag)
+    lines = found.out.splitlines()
+    assert any('1000 joint states' in line for line in lines)
+    if refusal is None:
+        assert (found.code, lines[-1]) == (0, '  usable')
+        return
+    assert found.code == 4
+    assert lines[1].startswith('  error: `identify` refuses it: ') and refusal in lines[1]
+    assert lines[-1] == '  not usable'
+    # The same bag, the same refusal.
+    (tmp_path / 'arm.urdf').write_text(two_link_urdf())
+    refused = command('identify', bag, '--urdf', tmp_path / 'arm.urdf', '--effort-unit', 'Nm',
+                      '-o', tmp_path / 'result')
+    assert refused.code in (3, 4)
+
+
+def test_excite_and_identify_name_placeholders_too(command, tmp_path):
+    """On stderr and in the reports: what is computed from such masses is not of the arm."""
+    words = 'the masses of the URDF look like placeholders (1 kg with unit inertia'
+    urdf, report = tmp_path / 'arm.urdf', tmp_path / 'motion.html'
+    urdf.write_text(arm(link('upper', **UNIT), link('lower', **UNIT)))
+    (tmp_path / 'e.yaml').write_text(
+        'schema_version: 1\ntrajectory: {form: fourier, harmonics: 2, base_period: 6.0}\n'
+        'collision: off\noptimizer: random\nsamples: 20\n'
+    )
+    designed = command('excite', '--urdf', urdf, '--experiment', tmp_path / 'e.yaml',
+                       '--max-evaluations', '3', '-o', tmp_path / 't.yaml', '--report', report)
+    assert designed.code == 0, designed.err
+    assert f'warning: {words}' in designed.err
+    assert words[4:] in report.read_text()
+    identified = command(
+        'identify', record(tmp_path, 1.0, 1.0), '--urdf', urdf, '--effort-unit', 'Nm',
+        '--friction', 'coulomb,viscous,offset', '--cutoff', '9', '-o', tmp_path / 'result',
+    )
+    assert identified.code in (0, 3), identified.err
+    assert words in identified.err
+    for name in ('report.html', 'results.txt'):
+        text = ' '.join((tmp_path / 'result' / name).read_text().split())
+        assert words[4:] in text
+
+
+def test_excite_warns_of_gravity_before_it_searches(command, tmp_path):
+    """Few poses can be held, so a search is tried, and its user knows before."""
+    (tmp_path / 'arm.urdf').write_text(arm(
+        link('upper'), link('lower', 3.0, centre=(0.5, 0, 0)), axis=(0, 1, 0),
+        limit='<limit lower="-2" upper="2" velocity="3" effort="4"/>',
+    ))
+    (tmp_path / 'e.yaml').write_text(
+        'schema_version: 1\ntrajectory: {form: fourier, harmonics: 2, base_period: 6.0}\n'
+        'collision: off\noptimizer: random\nsamples: 20\n'
+    )
+    found = command('excite', '--urdf', tmp_path / 'arm.urdf', '--experiment',
+                    tmp_path / 'e.yaml', '--max-evaluations', '2', '-o', tmp_path / 't.yaml')
+    first = found.err.splitlines()[0]
+    assert first.startswith('warning: one needs up to ')
+    assert 'N m against gravity, where 3.2 N m (80% of its limit) are' in first

@@ -1,0 +1,76 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""However a command is ended, the processes that work for it end as well."""
+
+from pathlib import Path
+import signal
+import subprocess
+import sys
+import time
+
+from long_tests import long_test
+import pytest
+
+DEADLINE = 30.0
+COMMAND = (
+    'excite', '--robot', 'ur5', '--experiment', 'demo', '--processes', '2', '--time-limit', '600',
+)
+
+
+def children_of(pid):
+    """Return the processes that a process has started."""
+    return [int(child) for child in Path(f'/proc/{pid}/task/{pid}/children').read_text().split()]
+
+
+def is_running(pid):
+    """Return whether a process is there and no zombie."""
+    try:
+        status = Path(f'/proc/{pid}/stat').read_text()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(')')[2].split()[0] != 'Z'
+
+
+def wait_until(condition, what):
+    """Wait until something holds."""
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, f'waited {DEADLINE:g} s for {what}'
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='looks at /proc')
+@pytest.mark.parametrize('number', [
+    signal.SIGHUP, *(
+        pytest.param(number, marks=long_test) for number in (signal.SIGTERM, signal.SIGQUIT)
+    ),
+])
+def test_no_worker_is_left_behind(tmp_path, number):
+    """A closed terminal interrupts, with the exit code of Ctrl-C and no results."""
+    output = tmp_path / 'trajectory.yaml'
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'robot_identification.cli.main', *COMMAND, '-o', str(output)],
+        stderr=subprocess.PIPE, text=True, preexec_fn=_hear_signals,
+    )
+    try:
+        # Two workers, and the one that tracks what multiprocessing shares.
+        wait_until(lambda: len(children_of(process.pid)) >= 3, 'the workers')
+        children = children_of(process.pid)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=DEADLINE)
+        assert process.returncode == 130
+        assert 'Traceback' not in said
+        assert 'interrupted' in said
+        wait_until(lambda: not any(map(is_running, children)), 'the end of the workers')
+    finally:
+        process.kill()
+        process.communicate()
+    assert not output.exists()
+
+
+def _hear_signals():
+    # Also where these tests run under nohup.
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)

@@ -1,0 +1,116 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Poses that an arm can hold against gravity: against a pendulum, whose torque is known."""
+
+from dataclasses import replace
+
+from builders import joint, link, robot_urdf
+import numpy as np
+import pytest
+from robot_identification.errors import UnsafeMotionError
+from robot_identification.excitation.constraints import hardware_limits
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.holding import find_experiment_holding, find_holding, POSES
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+
+MASS, LENGTH, WEIGHT = 2.0, 0.5, 9.81 * 2.0 * 0.5
+
+
+@pytest.fixture(scope='module')
+def pendulum():
+    """Return a pendulum about a horizontal axis, which turns once each way."""
+    return make_robot_model(parse_urdf(robot_urdf(
+        '<link name="ground"/>', link('bob', MASS, centre=(0, 0, -LENGTH)),
+        joint('hinge', 'ground', 'bob', axis=(0, 1, 0)),
+    ), 'pendulum'))
+
+
+def limited(pendulum, effort, lower=-np.pi, upper=np.pi):
+    """Return the limits of the pendulum."""
+    values = {'torque': effort, 'lower': lower, 'upper': upper}
+    return replace(
+        hardware_limits(pendulum), **{name: np.array([one]) for name, one in values.items()}
+    )
+
+
+@pytest.mark.parametrize('share', [0.2, 0.7])
+def test_the_share_of_poses_is_that_of_a_pendulum(pendulum, share):
+    """Its torque is w sin q: of a turn, 2/pi asin(f) can be held with f w."""
+    holding = find_holding(pendulum, limited(pendulum, share * WEIGHT))
+    truth = 2.0 / np.pi * np.arcsin(share)
+    # Random poses: five standard deviations of their number.
+    assert holding.held == pytest.approx(truth, abs=5.0 * np.sqrt(truth * (1 - truth) / POSES))
+    assert holding.joint == 'hinge'
+    # The largest of 2000 sines is one within a millionth, on the average.
+    assert holding.largest == pytest.approx(WEIGHT, rel=1e-4)
+    for words in (f'{WEIGHT:.3g}'[:3], f'where {share * WEIGHT:.4g} N m', 'slower'):
+        assert words in holding.describe()
+
+
+def test_what_holds_every_pose_is_not_worth_a_word(pendulum):
+    holding = find_holding(pendulum, limited(pendulum, 1.001 * WEIGHT))
+    assert (holding.held, holding.describe()) == (1.0, '')
+
+
+def test_where_no_pose_is_held_the_least_torque_is_named(pendulum):
+    """From 0.3 to 2.8 rad a pendulum needs w sin 0.3 at the least... and at 2.8 rad more."""
+    holding = find_holding(pendulum, limited(pendulum, 0.1 * WEIGHT, 0.3, 2.8))
+    assert holding.held == 0.0
+    # The descent ends at the bound.
+    assert holding.torque == pytest.approx(WEIGHT * np.sin(0.3), rel=1e-3)
+    assert 'no pose in its range can be held' in holding.describe()
+
+
+def test_a_rare_pose_that_can_be_held_is_found(pendulum):
+    """A thousandth of the weight holds 2/pi 1e-3 of a turn near each end: few poses or none."""
+    holding = find_holding(pendulum, limited(pendulum, 1e-4 * WEIGHT, -1.5, 1.5))
+    assert 0.0 < holding.held <= 2.0 / POSES
+    assert 'no pose' not in holding.describe()
+
+
+def test_the_mounting_is_that_of_the_experiment(ur5):
+    """On an axis along gravity the first joint of a UR needs nothing; on a wall it does."""
+    experiment = load_experiment(find_experiment('demo'))
+    weak = replace(ur5, limits=replace(ur5.limits, effort=np.array([1.0, *ur5.limits.effort[1:]])))
+    upright = find_experiment_holding(weak, experiment)
+    wall = find_experiment_holding(weak, replace(experiment, gravity=np.array([0, 9.81, 0.0])))
+    assert upright.held == 1.0
+    assert wall.held < 0.5 and wall.joint == 'shoulder_pan_joint'
+
+
+def test_a_search_that_must_fail_is_not_begun(ur5, monkeypatch):
+    """An elbow that cannot carry its arm anywhere in the window: joint, value and limit."""
+    experiment = replace(load_experiment(find_experiment('demo')), collision=False)
+    effort = ur5.limits.effort.copy()
+    effort[1] = 0.1
+    weak = replace(ur5, limits=replace(ur5.limits, effort=effort))
+    monkeypatch.setattr(
+        'robot_identification.excitation.design.search',
+        lambda *args, **kwargs: pytest.fail('the search was begun'),
+    )
+    narrow = replace(experiment, window={
+        'shoulder_lift_joint': (-0.6, -0.3), 'elbow_joint': (0.0, 0.4), 'wrist_1_joint': (-1, 0),
+    })
+    with pytest.raises(UnsafeMotionError) as no:
+        design_excitation(weak, narrow, seed=0, budget=Budget(3))
+    for words in ('shoulder_lift_joint needs', 'where 0.07 N m (70% of its limit)', 'slower'):
+        assert words in str(no.value)
+
+
+def test_a_search_without_success_names_the_limit(ur5):
+    """Hardly any pose is held: the error has what the first motion breaks, and the torque."""
+    experiment = replace(
+        load_experiment(find_experiment('demo')), collision=False, optimizer='random',
+    )
+    effort = ur5.limits.effort.copy()
+    effort[1] = 6.0
+    weak = replace(ur5, limits=replace(ur5.limits, effort=effort))
+    with pytest.raises(UnsafeMotionError) as no:
+        design_excitation(weak, experiment, seed=0, budget=Budget(3))
+    for words in ('in 3 evaluations: in the first random motion torque of shoulder_lift_joint',
+                  'the limit is 4.2', 'shoulder_lift_joint needs up to', 'against gravity'):
+        assert words in str(no.value)

@@ -1,0 +1,359 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""
+An arm behind a trajectory controller, and a person, a driver and a machine that do anything.
+
+No ROS and no wall clock: a world steps in cycles of 20 ms, hands events to a state machine and
+carries out its commands. The controller is the simulator's, which shares no code with the stops.
+"""
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+from robot_identification.execution import events as ev
+from robot_identification.execution.path import SentPath
+from robot_identification.execution.state_machine import ExecutionStateMachine
+from robot_identification.execution.stop import Peaks
+from robot_identification.execution.watch import WatchLimits
+from robot_identification.simulation.controller import Knots, quintic, TrajectoryController
+
+CYCLE = 0.02
+JOINTS = ('first', 'second')
+EPOCH = 1000.0
+# A subscriber keeps the last messages that came while its process did not run.
+QUEUE = 5
+SPEED_PEAK, DURATION, APPROACH_TIME = 1.9, 1.6, 0.4
+MOTIONS = 50
+NORMAL_EFFORT, LARGEST_EFFORT = 10.0, 40.0
+# The robot's own stops are as hard as its safety wants them.
+OWN_DECELERATION = np.full(2, 60.0)
+PACE_STEP = 0.08
+# That a robot has stopped by itself is not seen before the next joint state [s]: those that are
+# younger than 0.05 s are trusted, and a stop is on its way for up to two cycles.
+UNSEEN = 0.1
+
+
+def knots_of(position, duration, rate=50.0):
+    """Return the knots of an analytic motion, derivatives by central differences."""
+    times = np.arange(1, round(duration * rate) + 1) / rate
+    h = 1e-4
+
+    def q(t):
+        return np.array([position(np.clip(x, 0.0, duration)) for x in t])
+
+    dq = (q(times + h) - q(times - h)) / (2.0 * h)
+    ddq = (q(times + h) - 2.0 * q(times) + q(times - h)) / h**2
+    dq[-1] = ddq[-1] = 0.0
+    return Knots(times, q(times), dq, ddq)
+
+
+@cache
+def swing(number):
+    """Return a motion of 1.9 rad/s at most that begins at zero, one of many."""
+    amplitude = np.random.default_rng(number).uniform(-1.0, 1.0, (2, 2))
+    amplitude[0, 0] = 1.0
+
+    def shape(t):
+        u = t / DURATION
+        window = (16.0 * (u * (1.0 - u)) ** 2) ** 1.5
+        return window * (amplitude @ np.sin(2.0 * np.pi * np.array([u, 2.0 * u])))
+
+    rough = knots_of(shape, DURATION)
+    scale = SPEED_PEAK / SentPath(shape(0.0), rough).peaks()[0].max()
+    return Knots(rough.times, *(scale * values for values in (rough.q, rough.dq, rough.ddq)))
+
+
+def make_plan(rng, q):
+    """Return a plan from where the arm stands."""
+    motion = swing(int(rng.integers(MOTIONS)))
+    begin = q + rng.uniform(-0.05, 0.05, 2)
+    motion = Knots(motion.times, begin + motion.q, motion.dq, motion.ddq)
+    rest = np.zeros(2)
+    times = np.arange(1, round(APPROACH_TIME * 50.0) + 1) / 50.0
+    way = [quintic((q, rest, rest), (begin, rest, rest), APPROACH_TIME, t) for t in times]
+    approach = Knots(times, *(np.array([point[i] for point in way]) for i in range(3)))
+    limits = WatchLimits(0.1, 1.0, np.full(2, LARGEST_EFFORT))
+    peaks = Peaks.of([SentPath(q, approach), SentPath(begin, motion)])
+    return ev.Plan(q, approach, motion, limits, limits, peaks)
+
+
+@dataclass
+class Faults:
+    """What is wrong now."""
+
+    frozen_stamps: bool = False
+    frozen_values: bool = False
+    silent: bool = False
+    unusable: bool = False
+    deaf: bool = False
+    stalled: bool = False
+    effort: float = NORMAL_EFFORT
+    stamp_offset: float = 0.0
+    # Joint states come so many cycles after they were taken.
+    delay: int = 0
+    unable: bool = False
+    rejecting: bool = False
+    ignored_cancels: int = 0
+    contested: bool = False
+    unrecorded: bool = False
+    inactive: bool = False
+    unlisted: bool = False
+
+
+@dataclass
+class Told:
+    """What came from the machine, with when it came."""
+
+    sent: list = field(default_factory=list)
+    replies: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
+    cancels: int = 0
+
+
+class World:
+    """
+    One arm with its machine.
+
+    Parameters
+    ----------
+    seed : int
+        Of everything random.
+    by_action, simulated : bool, optional
+        Whether motions are goals that can be cancelled, and whether the machine takes the stamps
+        for those of a simulation; drawn otherwise.
+
+    """
+
+    def __init__(self, seed, by_action=None, simulated=None):
+        self.rng = rng = np.random.default_rng(seed)
+        self.by_action = bool(rng.random() < 0.7) if by_action is None else by_action
+        self.lag = float(rng.choice([0.0, 0.008, 0.03]))
+        self.latency = float(rng.uniform(0.0, 0.03))
+        self.noise = float(rng.choice([0.0, 1e-4]))
+        self.now, self.trajectory_time = 0.0, 0.0
+        self.q = rng.uniform(-1.0, 1.0, 2)
+        self.controller = TrajectoryController(self.q)
+        self.references = 3 * [self.q]
+        self.slider = self.pace = 1.0
+        self.faults, self.told = Faults(), Told()
+        drawn = bool(rng.random() < 0.3)
+        self.machine = ExecutionStateMachine(
+            JOINTS, simulated=drawn if simulated is None else simulated
+        )
+        self.queue, self.on_the_way, self.delayed = [], [], []
+        self.goal = None
+        self.plan = None
+        self.planning_time = 0.0
+        self.executions = 1
+        self.dry_run = False
+        self.braking = self.resuming = False
+        # When the robot stopped by itself, and whether a motion came before that could be seen.
+        self.halted_at, self.surprised = -np.inf, False
+        self.reference = self.controller.sample(0.0)
+        self.last_state = None
+        self.step(0.3)
+
+    # What a person does
+
+    def call(self, event):
+        """Hand an event to the machine; return its answer."""
+        before = len(self.told.replies)
+        self.tell(event)
+        return self.told.replies[-1] if len(self.told.replies) > before else None
+
+    def arm(self):
+        """Ask for arming."""
+        return self.call(ev.ArmCalled())
+
+    def execute(self):
+        """Ask for an execution."""
+        return self.call(ev.ExecuteCalled())
+
+    def tell(self, event):
+        """Hand an event to the machine and carry out what it answers."""
+        before = self.machine.state.name
+        for command in self.machine.handle(event, self.now):
+            self.carry_out(command, before)
+
+    def carry_out(self, command, before):
+        """Do what the machine wants."""
+        told = self.told
+        if isinstance(command, ev.Reply):
+            told.replies.append(command)
+        elif isinstance(command, ev.Approve):
+            # What the node asks for before it arms.
+            rests = self.machine.age(self.now) < 0.2 and not self.reference[1].any()
+            self.tell(
+                ev.Approved('approval', self.executions, 'armed')
+                if rests and not self.faults.unable and not self.faults.inactive
+                else ev.ApprovalRefused('it moves, or cannot move')
+            )
+        elif isinstance(command, ev.MakePlan):
+            self.make_plan()
+        elif isinstance(command, ev.Send):
+            told.sent.append((self.now, before, command.knots))
+            self.on_the_way.append((self.now + self.latency, command))
+            if not self.by_action:
+                self.tell(ev.GoalAccepted(command.number))
+        elif isinstance(command, ev.CancelGoals):
+            told.cancels += 1
+            self.on_the_way.append((self.now + self.latency, command))
+        elif isinstance(command, ev.NoteExecution):
+            told.notes.append(command)
+
+    def make_plan(self):
+        """Plan, which takes a while in which nothing else is handled."""
+        self.plan = make_plan(self.rng, self.machine.latest.q)
+        planning, self.planning_time = self.planning_time, 0.0
+        stalled, self.faults.stalled = self.faults.stalled, True
+        self.step(planning)
+        self.faults.stalled = stalled
+        self.tell(ev.DryRunMade('dry run') if self.dry_run else ev.PlanMade(self.plan))
+
+    # What happens
+
+    def step(self, duration):
+        """Let the world go on."""
+        for _ in range(round(duration / CYCLE)):
+            self.cycle()
+
+    def cycle(self):
+        """One cycle of the driver, one tick of the machine."""
+        self.now += CYCLE
+        self.deliver()
+        self.advance()
+        self.publish()
+        if self.faults.stalled:
+            return
+        for event in self.queue:
+            self.tell(event)
+        self.queue.clear()
+        self.tell(self.robot_state())
+        self.tell(ev.Tick())
+
+    def robot_state(self):
+        """Return what driver, graph and recorder say."""
+        faults = self.faults
+        words = {
+            name: f'{name} in this test' if getattr(faults, name) else ''
+            for name in ('unable', 'inactive', 'unlisted', 'contested', 'unrecorded')
+        }
+        return ev.RobotStateReceived(**words, scaling=self.slider, by_action=self.by_action)
+
+    def deliver(self):
+        """Hand to the controller what is due."""
+        due = [entry for entry in self.on_the_way if entry[0] <= self.now]
+        self.on_the_way = [entry for entry in self.on_the_way if entry[0] > self.now]
+        for _, command in due:
+            if isinstance(command, ev.Send):
+                self.take(command)
+            else:
+                self.cancel()
+
+    def take(self, command):
+        """Follow what was sent, unless that is refused."""
+        if self.faults.deaf:
+            return
+        if self.by_action and (self.faults.rejecting or self.faults.inactive):
+            self.answer(ev.GoalFailed(command.number, 'rejected'))
+            return
+        # What begins in the middle of the robot's own braking begins with its acceleration.
+        self.braking = self.braking and self.controller.active
+        self.surprised = self.now - self.halted_at < UNSEEN
+        self.controller.follow(command.knots, self.trajectory_time)
+        self.goal = command.number
+        if self.by_action:
+            self.answer(ev.GoalAccepted(command.number))
+
+    def cancel(self):
+        """Slow down as the peaks of the plan allow, as a controller that is set so."""
+        if self.faults.deaf:
+            return
+        if self.faults.ignored_cancels:
+            self.faults.ignored_cancels -= 1
+            return
+        if self.goal is not None and self.pace == 0.0:
+            rest = np.zeros(2)
+            self.controller.take_over((self.reference[0], rest, rest))
+        elif self.goal is not None:
+            self.controller.brake(self.plan.peaks.acceleration, self.trajectory_time)
+        self.goal = None
+        self.answer(ev.GoalsReleased())
+
+    def answer(self, event):
+        """Let an answer wait for a machine that does not run."""
+        self.queue.append(event)
+
+    def advance(self):
+        """Move the reference on by a cycle, at the pace that slider and safety allow."""
+        target = 0.0 if self.faults.unable else self.slider
+        # As the driver: down at once by the robot's own brakes, up in steps.
+        self.resuming = target != self.pace
+        self.pace = target if target < self.pace else min(self.pace + PACE_STEP, target)
+        self.trajectory_time += self.pace * CYCLE
+        q, dq, ddq = self.controller.sample(self.trajectory_time)
+        self.reference = q, self.pace * dq, self.pace**2 * ddq
+        self.references = [*self.references[1:], q]
+        if not self.controller.active:
+            self.goal = None
+
+    def stop_by_itself(self):
+        """Let the controller end its goal and hold, as it does when it is switched off."""
+        self.controller.brake(OWN_DECELERATION, self.trajectory_time)
+        self.braking, self.halted_at = True, self.now
+        if self.goal is not None and self.by_action:
+            self.answer(ev.GoalFailed(self.goal, 'the controller gave the goal up'))
+        self.goal = None
+
+    def publish(self):
+        """Say what is measured: the reference, late by the servo's lag."""
+        faults = self.faults
+        share, cycles = np.modf(self.lag / CYCLE)
+        newer, older = (self.references[-1 - int(cycles) - i] for i in (0, 1))
+        q = newer + share * (older - newer) + self.noise * self.rng.standard_normal(2)
+        dq = self.reference[1] + 10.0 * self.noise * self.rng.standard_normal(2)
+        if faults.silent:
+            return
+        if faults.unusable:
+            self.push(ev.JointStateUnusable('no velocity in this test'))
+            return
+        stamp = EPOCH + self.now + faults.stamp_offset
+        state = ev.JointStateReceived(stamp, q, dq, np.full(2, faults.effort))
+        if faults.frozen_stamps and self.last_state is not None:
+            state = self.last_state
+        elif faults.frozen_values and self.last_state is not None:
+            last = self.last_state
+            state = ev.JointStateReceived(stamp, last.q, last.dq, last.effort)
+        self.last_state = state
+        self.delayed.append(state)
+        for state in self.delayed[:max(len(self.delayed) - faults.delay, 0)]:
+            self.push(state)
+        self.delayed = self.delayed[-faults.delay:] if faults.delay else []
+
+    def push(self, state):
+        """Queue a message; a process that does not run keeps the last ones only."""
+        self.queue.append(state)
+        kinds = ev.JointStateReceived, ev.JointStateUnusable
+        if self.faults.stalled and sum(isinstance(one, kinds) for one in self.queue) > QUEUE:
+            self.queue.remove(next(one for one in self.queue if isinstance(one, kinds)))
+
+    @property
+    def state(self):
+        """Name of the machine's state."""
+        return self.machine.state.name
+
+    @property
+    def reason(self):
+        """Why it is in that state."""
+        return self.machine.state.reason
+
+    def step_until(self, condition, longest=6.0):
+        """Go on until something holds; return whether it came to that."""
+        for _ in range(round(longest / CYCLE)):
+            if condition():
+                return True
+            self.cycle()
+        return bool(condition())

@@ -1,0 +1,76 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What an execution showed is measured as what its plan was to show."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.execution.executed import compare_execution
+
+
+@pytest.fixture(scope='module')
+def trajectory(ur5):
+    """Return a certified motion of ten seconds."""
+    experiment = replace(load_experiment(find_experiment('demo')), optimizer='random')
+    return design_excitation(ur5, experiment, seed=1, budget=Budget(10))
+
+
+def run(trajectory, speed=1.0, rate=100.0, first=0.0):
+    """Return stamps, positions and velocities of a perfect execution."""
+    t = np.linspace(0.0, trajectory.duration, round(trajectory.duration * rate) + 1)
+    motion = trajectory.sample(t)
+    return first + t / speed, motion.q, speed * motion.dq
+
+
+@pytest.mark.parametrize('first', [0.0, 1.7e9])
+def test_a_perfect_execution_shows_what_was_planned(ur5, trajectory, first):
+    """Also by stamps of this century; interpolation over 10 ms costs a thousandth."""
+    found = compare_execution(ur5, trajectory, *run(trajectory, first=first))
+    assert set(found.planned) == {'condition_number_scaled', 'log_determinant'}
+    for name, planned in found.planned.items():
+        assert np.isfinite(planned)
+        assert found.executed[name] == pytest.approx(planned, rel=2e-3)
+
+
+def test_repeated_measurements_change_nothing(ur5, trajectory):
+    """A driver that publishes old values again, and one that delivers them in another order."""
+    stamps, q, dq = run(trajectory)
+    order = np.random.default_rng(0).permutation(np.repeat(np.arange(len(stamps)), 2))
+    once = compare_execution(ur5, trajectory, stamps, q, dq)
+    again = compare_execution(ur5, trajectory, stamps[order], q[order], dq[order])
+    assert again.executed == once.executed
+
+
+@pytest.mark.parametrize('joint', range(6))
+def test_a_joint_that_stood_still_is_seen(ur5, trajectory, joint):
+    """Its parameters are not: both grow, and may be infinite."""
+    stamps, q, dq = run(trajectory)
+    q[:, joint], dq[:, joint] = q[0, joint], 0.0
+    found = compare_execution(ur5, trajectory, stamps, q, dq)
+    planned, executed = found.planned, found.executed
+    assert executed['log_determinant'] > planned['log_determinant'] + 0.1
+    assert executed['condition_number_scaled'] > 10.0 * planned['condition_number_scaled']
+
+
+def test_a_slow_execution_shows_less(ur5, trajectory):
+    """
+    A tenth of the speed is a hundredth of the acceleration.
+
+    The criterion is minus the mean logarithm of what is seen of each parameter: of those that
+    need acceleration a hundredth, of viscous friction a tenth, of gravity and offsets all.
+    """
+    found = compare_execution(ur5, trajectory, *run(trajectory, speed=0.1))
+    assert found.executed['log_determinant'] > found.planned['log_determinant'] + 0.5
+
+
+def test_too_few_measurements_are_not_judged(ur5, trajectory):
+    """Neither few, nor many of one instant."""
+    stamps, q, dq = run(trajectory, rate=9.0)
+    assert compare_execution(ur5, trajectory, stamps, q, dq) is None
+    many = np.full(500, stamps[5]), np.tile(q[5], (500, 1)), np.tile(dq[5], (500, 1))
+    assert compare_execution(ur5, trajectory, *many) is None

@@ -1,0 +1,271 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""
+Ten thousand random sequences of events: whatever happens, the arm keeps to its planned peaks.
+
+Each sequence follows from its seed, which a failure names: `check_sequence(seed)` plays it again.
+"""
+
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+import multiprocessing
+import os
+import time
+
+from execution.simulated_arm import CYCLE, NORMAL_EFFORT, World
+import numpy as np
+import pytest
+from robot_identification.execution import events as ev
+from robot_identification.execution.state_machine import AGAIN_SECONDS, ARMED_SECONDS
+
+SEQUENCES = 10_000
+BATCH = 250
+# What the issue of safe stops allows over the planned peaks.
+SHARE = 1.1
+# Rounding of the knots' central differences.
+ROUNDING = 1e-3
+
+
+class Observer:
+    """Keeps its own account of what was armed and sent, and checks the world after every cycle."""
+
+    def __init__(self, world):
+        self.world = world
+        self.approved_until, self.left = -np.inf, 0
+        self.seen = self.replies = 0
+        self.highest = np.zeros(2)
+        self.faulted = False
+        world_tell = world.tell
+
+        def tell(event):
+            if isinstance(event, ev.Approved):
+                self.approved_until, self.left = world.now + ARMED_SECONDS, event.executions
+                self.faulted = False
+            before = world.machine.state
+            world_tell(event)
+            after = world.machine.state
+            self.check_transition(before, after, event)
+
+        world.tell = tell
+        world_advance = world.advance
+
+        def advance():
+            world_advance()
+            self.check_motion()
+
+        world.advance = advance
+
+    def check_transition(self, before, after, event):
+        """FAULT latches; DONE is where the path ended; what is sent was proved or allowed."""
+        world = self.world
+        if before.name == 'FAULT' and not isinstance(event, (ev.Approved, ev.ArmCalled)):
+            assert after.name == 'FAULT', (before, after, event)
+        if after.name == 'DONE' and before.name != 'DONE':
+            assert before.name == 'EXECUTING'
+            assert np.max(np.abs(world.reference[0] - world.plan.motion.q[-1])) < 0.02
+            assert np.max(np.abs(world.reference[1])) < 0.05
+            self.approved_until = world.now + AGAIN_SECONDS
+        for at, state, knots in world.told.sent[self.seen:]:
+            self.seen += 1
+            if knots is world.plan.approach:
+                assert at <= self.approved_until, 'a motion began after the arming had expired'
+                assert self.left > 0, 'a motion began without an execution left'
+                self.left -= 1
+            elif knots is world.plan.motion:
+                assert state == 'APPROACHING'
+                end = world.plan.approach.q[-1]
+                assert np.max(np.abs(world.reference[0] - end)) < 0.02
+            else:
+                # A stop, which nothing but a motion needs.
+                assert state in ('APPROACHING', 'EXECUTING', 'STOPPING'), state
+
+    def check_motion(self):
+        """Speed and acceleration of the arm, but for what its own safety does."""
+        world = self.world
+        _, dq, ddq = world.reference
+        if world.surprised or not (dq.any() or ddq.any()):
+            return
+        if self.left == world.executions and not world.told.sent:
+            assert not dq.any(), 'it moves unarmed'
+        peaks = world.plan.peaks
+        speed = np.max(np.abs(dq) / peaks.speed)
+        self.highest[0] = max(self.highest[0], speed)
+        assert speed <= SHARE + ROUNDING, f'{speed:.3f} of the planned speed'
+        if world.braking or world.resuming or world.pace < 1.0:
+            return
+        acceleration = np.max(np.abs(ddq) / peaks.acceleration)
+        self.highest[1] = max(self.highest[1], acceleration)
+        assert acceleration <= SHARE + ROUNDING, f'{acceleration:.3f} of the planned acceleration'
+
+
+def set_fault(name, value=True):
+    """Return what sets a fault for a random time, and perhaps for good."""
+    def act(world, rng):
+        usual = getattr(world.faults, name)
+        setattr(world.faults, name, value(rng) if callable(value) else value)
+        if rng.random() < 0.7:
+            world.step(rng.choice([0.04, 0.1, 0.16, 0.22, 0.4, 0.8, 1.5]))
+            setattr(world.faults, name, usual)
+    return act
+
+
+def abort(world, rng):
+    """Call ~/abort."""
+    world.call(ev.AbortCalled())
+
+
+def end_process(world, rng):
+    """Send SIGTERM."""
+    world.tell(ev.StopRequested())
+
+
+def rearm(world, rng):
+    """Call ~/arm, and perhaps ~/execute."""
+    if world.faults.stalled:
+        return
+    world.executions = int(rng.integers(1, 3))
+    world.arm()
+    if rng.random() < 0.7:
+        world.execute()
+
+
+def execute(world, rng):
+    """Call ~/execute, whatever the state is."""
+    world.planning_time = float(rng.choice([0.0, 0.5]))
+    world.execute()
+
+
+def move_slider(world, rng):
+    """Change the speed slider."""
+    world.slider = float(rng.choice([0.0, 0.1, 0.5, 1.0, 1.0]))
+
+
+def protective_stop(world, rng):
+    """Stop by the robot's own safety, and be released after a while."""
+    world.faults.unable = True
+    world.step(rng.choice([0.1, 0.6, 1.5]))
+    world.faults.unable = bool(rng.random() < 0.3)
+
+
+def switch_off(world, rng):
+    """Switch the controller off: its goal is aborted, and it holds."""
+    be_cancelled(world, rng)
+    world.faults.inactive = bool(rng.random() < 0.7)
+
+
+def be_cancelled(world, rng):
+    """
+    Let another client cancel the goal, but not in the moment in which it is replaced.
+
+    What replaces a goal that ended within the last cycles cannot know that yet.
+    """
+    if not world.on_the_way:
+        world.stop_by_itself()
+        world.step(2.0 * CYCLE)
+
+
+def clock_jump(world, rng):
+    """Set the driver's clock."""
+    world.faults.stamp_offset += float(rng.choice([-5.0, -0.5, 0.3, 3.0, 400.0]))
+    world.step(CYCLE)
+
+
+def wait(world, rng):
+    """Let a minute pass, as seen by the machine, in a few cycles."""
+    if world.state in ('IDLE', 'ARMED', 'DONE', 'FAULT'):
+        world.now += 61.0
+        world.step(0.1)
+
+
+ACTIONS = {
+    'abort': abort,
+    'end of the process': end_process,
+    'arm': rearm,
+    'execute': execute,
+    'slider': move_slider,
+    'protective stop': protective_stop,
+    'controller off': switch_off,
+    'goal cancelled': be_cancelled,
+    'clock set': clock_jump,
+    'a minute': wait,
+    'frozen stamps': set_fault('frozen_stamps'),
+    'frozen values': set_fault('frozen_values'),
+    'late joint states': set_fault('delay', lambda rng: int(rng.integers(2, 40))),
+    'silence': set_fault('silent'),
+    'unusable states': set_fault('unusable'),
+    'stalled process': set_fault('stalled'),
+    'deaf controller': set_fault('deaf'),
+    'large effort': set_fault('effort', 1e3),
+    'no effort': set_fault('effort', np.nan),
+    'rejected goals': set_fault('rejecting'),
+    'ignored cancels': set_fault('ignored_cancels', lambda rng: int(rng.integers(1, 20))),
+    'another commander': set_fault('contested'),
+    'no recorder': set_fault('unrecorded'),
+    'no controller manager': set_fault('unlisted'),
+}
+
+
+def check_sequence(seed):
+    """Play a random sequence; return what was done, how it ended and the highest shares."""
+    world = World(seed)
+    observer = Observer(world)
+    rng = np.random.default_rng([seed, 1])
+    done = []
+    if rng.random() < 0.95:
+        world.arm()
+        world.execute()
+        world.step(rng.uniform(0.0, 2.4))
+    for _ in range(rng.integers(1, 5)):
+        name = str(rng.choice(list(ACTIONS)))
+        done.append(name)
+        ACTIONS[name](world, rng)
+        world.step(rng.choice([0.0, CYCLE, 0.1, 0.3]))
+    if not world.faults.stalled:
+        ended = world.step_until(
+            lambda: world.state in ('IDLE', 'ARMED', 'DONE', 'FAULT'), longest=40.0
+        )
+        assert ended, world.state
+    return done, world.state, observer.highest
+
+
+def check_batch(first):
+    """Play a batch of sequences; name the seed of one that fails."""
+    counts, states, highest = Counter(), Counter(), np.zeros(2)
+    for seed in range(first, first + BATCH):
+        try:
+            done, state, shares = check_sequence(seed)
+        except Exception as error:
+            raise AssertionError(f'check_sequence({seed}): {error!r}') from error
+        counts.update(done)
+        states[state] += 1
+        highest = np.maximum(highest, shares)
+    return counts, states, highest
+
+
+@pytest.mark.timeout(300)
+def test_random_events_keep_the_arm_within_its_planned_peaks(record_property):
+    """
+    Speed and acceleration at most 1.1 of the plan, nothing unarmed, FAULT latches, DONE ends it.
+
+    Those of the simulated controller's reference, at every cycle of 20 ms. What the robot's own
+    safety does to the acceleration is not the runner's, nor is what a stop does that was sent in
+    the tenth of a second in which no joint state could tell that the robot had stopped by itself.
+    """
+    begun = time.monotonic()
+    counts, states, highest = Counter(), Counter(), np.zeros(2)
+    with ProcessPoolExecutor(
+        min(os.cpu_count() or 1, 2), multiprocessing.get_context('fork')
+    ) as pool:
+        for some_counts, some_states, shares in pool.map(check_batch, range(0, SEQUENCES, BATCH)):
+            counts += some_counts
+            states += some_states
+            highest = np.maximum(highest, shares)
+    record_property('seconds', time.monotonic() - begun)
+    record_property('highest shares of the planned peaks', highest.tolist())
+    # Every event was played, and sequences ended in every way there is.
+    assert min(counts[name] for name in ACTIONS) > SEQUENCES // 100
+    assert {'DONE', 'FAULT', 'IDLE'} <= set(states)
+    assert sum(states.values()) == SEQUENCES
+    assert NORMAL_EFFORT > 0.0

@@ -1,0 +1,301 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""The states of an execution, each defect that was found in them, and what a stop may never do."""
+
+from execution.simulated_arm import CYCLE, World
+import numpy as np
+import pytest
+from robot_identification.execution import events as ev
+from robot_identification.execution.state_machine import ARMED_SECONDS, ExecutionStateMachine
+from robot_identification.execution.states import Armed, Idle
+
+SHARE = 1.1
+
+
+def moving(by_action=True, seed=3, after=1.0):
+    """Return a world in the middle of its motion, some time after its approach began."""
+    world = World(seed, by_action)
+    world.noise = 0.0
+    assert world.arm().success
+    assert world.execute().success
+    assert world.step_until(lambda: world.state == 'EXECUTING')
+    world.step(after)
+    assert world.state == 'EXECUTING'
+    return world
+
+
+def highest_speed_until(world, condition, longest=10.0):
+    """Return the highest share of the planned speed until something holds."""
+    shares = [0.0]
+
+    def note():
+        shares.append(np.max(np.abs(world.reference[1]) / world.plan.peaks.speed))
+        return condition()
+
+    assert world.step_until(note, longest), world.state
+    return max(shares)
+
+
+def test_an_execution_goes_from_arming_to_its_end():
+    """Each motion is sent once, and is the planned one; what was measured is noted."""
+    world = World(0, True)
+    assert world.state == 'IDLE'
+    assert world.arm().success
+    assert world.state == 'ARMED'
+    assert world.execute().success
+    assert world.step_until(lambda: world.state == 'DONE')
+    assert [knots for _, _, knots in world.told.sent] == [world.plan.approach, world.plan.motion]
+    note, = world.told.notes
+    assert note.worst_error < 0.05
+    stamps = np.array([one.stamp for one in note.measurements])
+    assert np.all(np.diff(stamps) > 0.0)
+    # Once means once.
+    answer = world.execute()
+    assert not answer.success
+    assert 'not armed' in answer.message
+
+
+def test_a_second_execution_needs_a_second_one_left():
+    """Two were armed: two run, and not a third."""
+    world = World(0, True)
+    world.executions = 2
+    world.arm()
+    for _ in range(2):
+        assert world.execute().success
+        assert world.step_until(lambda: world.state == 'DONE')
+    assert not world.execute().success
+    assert len(world.told.sent) == 4
+
+
+@pytest.mark.parametrize('by_action', [True, False])
+@pytest.mark.parametrize('frozen', [0.04, 0.3, 0.6, 1.0, 2.5])
+@pytest.mark.parametrize('stop', [ev.AbortCalled(), ev.StopRequested(), None])
+def test_frozen_joint_states_throw_nothing(by_action, frozen, stop):
+    """A repeated message is no sign of life: the arm is not sent to where it was."""
+    world = moving(by_action)
+    world.faults.frozen_stamps = True
+    speed = 0.0
+    for _ in range(round(frozen / CYCLE)):
+        world.cycle()
+        speed = max(speed, np.max(np.abs(world.reference[1]) / world.plan.peaks.speed))
+    if stop is None:
+        world.faults.contested = True
+    else:
+        world.tell(stop)
+    world.step(0.1)
+    if frozen > 0.3:
+        assert 'repeat the same one' in world.reason
+    assert max(speed, highest_speed_until(world, lambda: world.state == 'FAULT')) <= SHARE
+    assert world.step_until(lambda: not world.reference[1].any())
+
+
+@pytest.mark.parametrize('seed', range(6))
+def test_by_topic_a_stop_is_sent_once_it_can_be_proved(seed):
+    """Where none can be while nothing is known, the motion goes on as planned until one can."""
+    world = moving(by_action=False, seed=seed, after=0.6)
+    world.faults.frozen_stamps = True
+    speed = highest_speed_until(world, lambda: world.state == 'STOPPING')
+    world.step(0.2)
+    world.faults.frozen_stamps = False
+    assert max(speed, highest_speed_until(world, lambda: world.state == 'FAULT')) <= SHARE
+    assert 'at rest after' in world.reason
+    assert len(world.told.sent) == 3
+
+
+@pytest.mark.parametrize('by_action', [True, False])
+@pytest.mark.parametrize('stalled', [0.15, 0.5, 3.0])
+def test_a_stalled_process_throws_nothing(by_action, stalled):
+    """What waited in the queue is as old as its stamps say; over a second ends the motion."""
+    world = moving(by_action, after=0.4)
+    world.faults.stalled = True
+    world.step(stalled)
+    world.faults.stalled = False
+    speed = highest_speed_until(world, lambda: world.state in ('FAULT', 'DONE'))
+    assert speed <= SHARE
+    if stalled > 1.0:
+        assert 'did not run' in world.reason
+
+
+@pytest.mark.parametrize('by_action', [True, False])
+@pytest.mark.parametrize('simulated', [True, False])
+@pytest.mark.parametrize('cycles', [5, 15, 25])
+def test_joint_states_that_come_late_throw_nothing(by_action, simulated, cycles):
+    """The arm is further than they say, whether their clock may have paused or not."""
+    world = World(3, by_action, simulated)
+    world.arm()
+    world.execute()
+    world.step_until(lambda: world.state == 'EXECUTING')
+    world.step(0.6)
+    world.faults.delay = cycles
+    world.step(1.2 * cycles * CYCLE)
+    world.tell(ev.AbortCalled())
+    assert highest_speed_until(world, lambda: world.state == 'FAULT') <= SHARE
+
+
+@pytest.mark.parametrize('planning', [0.0, 1.0])
+def test_an_arming_that_expires_while_the_motion_is_planned_moves_nothing(planning):
+    """Called shortly before the end of the minute: IDLE then, and nothing is sent."""
+    world = World(0, True)
+    world.arm()
+    world.now += ARMED_SECONDS - 0.5
+    world.step(0.1)
+    world.planning_time = planning
+    answer = world.execute()
+    world.step(3.0)
+    if planning:
+        assert not answer.success
+        assert 'arm again' in answer.message
+        assert world.state == 'IDLE'
+        assert not world.told.sent
+    else:
+        assert answer.success
+        assert world.state == 'DONE'
+
+
+def test_an_arming_expires():
+    world = World(0, True)
+    world.arm()
+    world.now += ARMED_SECONDS + 1.0
+    world.step(0.1)
+    assert world.state == 'IDLE'
+    assert not world.execute().success
+
+
+def test_effort_that_disappears_ends_the_motion():
+    """The watch of efforts does not end in silence."""
+    world = moving()
+    world.faults.effort = np.nan
+    assert highest_speed_until(world, lambda: world.state == 'FAULT') <= SHARE
+    assert 'no effort of first' in world.reason
+
+
+def test_joint_states_that_cannot_be_used_are_named_for_what_they_lack():
+    """Not as joint states that did not come."""
+    world = moving()
+    world.faults.unusable = True
+    assert world.step_until(lambda: world.state == 'FAULT')
+    assert 'no velocity in this test' in world.reason
+
+
+@pytest.mark.parametrize('fault', ['unlisted', 'contested', 'unrecorded'])
+def test_what_is_wrong_around_the_arm_stops_it_on_its_path(fault):
+    """One stop is sent, and it ends within reach of the path."""
+    world = moving(after=0.5)
+    setattr(world.faults, fault, True)
+    assert highest_speed_until(world, lambda: world.state == 'FAULT') <= SHARE
+    assert world.reason == f'at rest after: {fault} in this test'
+    assert len(world.told.sent) == 3
+    assert not world.told.cancels
+
+
+def test_a_robot_that_stops_by_itself_is_not_moved_and_its_goal_is_taken_back():
+    """It stays where it rests when it is released."""
+    world = moving()
+    world.faults.unable = True
+    assert world.step_until(lambda: world.state == 'FAULT')
+    assert len(world.told.sent) == 2
+    assert world.told.cancels
+    q = world.reference[0].copy()
+    world.faults.unable = False
+    world.step(2.0)
+    assert world.state == 'FAULT'
+    assert np.max(np.abs(world.reference[0] - q)) < 0.01
+
+
+def test_goals_that_are_not_released_are_cancelled_until_they_are():
+    """FAULT says so, and nothing is armed before."""
+    world = moving()
+    world.faults.unable, world.faults.ignored_cancels = True, 60
+    assert world.step_until(lambda: world.state == 'FAULT')
+    assert 'may still hold the motion' in world.reason
+    answer = world.arm()
+    assert not answer.success
+    assert 'has not acknowledged' in answer.message
+    assert world.step_until(lambda: world.machine.state.cancelling is None, 20.0)
+    assert world.told.cancels > 60
+    world.faults.unable = False
+    world.step(0.5)
+    assert world.arm().success
+
+
+def test_a_stop_that_is_rejected_gives_way_to_a_cancel():
+    world = moving()
+    world.faults.rejecting = True
+    world.tell(ev.AbortCalled())
+    assert highest_speed_until(world, lambda: world.state == 'FAULT') <= SHARE
+    assert world.told.cancels
+    assert 'at rest after: aborted' in world.reason
+
+
+def test_fault_latches_whatever_is_cured():
+    world = moving()
+    world.tell(ev.AbortCalled())
+    assert world.step_until(lambda: world.state == 'FAULT')
+    sent = len(world.told.sent)
+    assert not world.execute().success
+    world.tell(ev.AbortCalled())
+    world.tell(ev.PlanRefused('a late answer'))
+    world.step(2.0)
+    assert world.state == 'FAULT'
+    assert len(world.told.sent) == sent
+    assert world.arm().success
+
+
+def test_of_many_calls_one_moves_the_arm():
+    """The others are answered that it is busy, in every state of a motion."""
+    world = World(0, True)
+    world.arm()
+    answers = [world.execute() for _ in range(50)]
+    assert sum(answer.success for answer in answers) == 1
+    assert sum('BUSY' in answer.message for answer in answers) == 49
+    assert world.step_until(lambda: world.state == 'EXECUTING')
+    assert 'BUSY' in world.arm().message
+    assert 'BUSY' in world.execute().message
+
+
+@pytest.mark.parametrize('again', [False, True])
+def test_an_error_that_nobody_expected_ends_the_motion_not_the_watch(again):
+    """A second one while the arm is stopped is a fault at once, and goals are cancelled."""
+    world = moving()
+    world.tell(ev.InternalError('ZeroDivisionError()'))
+    assert world.state == 'STOPPING'
+    if again:
+        world.tell(ev.InternalError('ZeroDivisionError()'))
+        assert world.state == 'FAULT'
+        assert 'NOT verified' in world.reason
+    assert highest_speed_until(world, lambda: world.state == 'FAULT') <= SHARE
+    world.step(1.0)
+    assert not world.reference[1].any()
+
+
+def test_a_process_that_is_to_end_leaves_though_nothing_is_known_of_the_arm():
+    """By topic and without joint states no stop can be proved; it says so and leaves."""
+    world = moving(by_action=False, after=0.2)
+    world.faults.silent = True
+    world.step(0.3)
+    world.tell(ev.StopRequested())
+    assert world.step_until(lambda: not world.machine.is_moving, 4.0)
+    assert 'NOT verified at rest' in world.reason
+
+
+def test_a_late_answer_of_the_planner_moves_nothing():
+    """Who aborted while it was planned has disarmed it."""
+    world = World(0, True)
+    world.arm()
+    world.execute()
+    plan = world.plan
+    world.tell(ev.AbortCalled())
+    assert isinstance(world.machine.state, Idle)
+    world.tell(ev.PlanMade(plan))
+    world.step(1.0)
+    assert not world.told.sent
+
+
+def test_a_machine_without_joint_states_says_so():
+    machine = ExecutionStateMachine(('first',), 'arm/joint_states')
+    assert 'no joint state has come yet on arm/joint_states' in machine.silence(1.0)
+    assert machine.handle(ev.ArmCalled(), 1.0) == [ev.Approve()]
+    machine.handle(ev.Approved('x', 1, 'armed'), 1.0)
+    assert isinstance(machine.state, Armed)

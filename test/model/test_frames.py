@@ -1,0 +1,265 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Link frames: parameters move as bodies do, tables fit their arms, torques stay what they are."""
+
+from dataclasses import replace
+
+from builders import FINGERS
+from hypothesis import given, strategies as st
+import numpy as np
+from oracles import change_of_frame as oracle_change_of_frame, dh_chain, newton_euler_regressor
+import pinocchio as pin
+import pytest
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.model.base_parameters import random_motion, reduce_to_base
+from robot_identification.model.catalogue import known_robots, load_robot
+from robot_identification.model.denavit_hartenberg import derive_table
+from robot_identification.model.frames import (
+    change_of_frame, check_table, FRAMES, joint_frames, link_frames, table_of,
+)
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import (
+    inertial_regressor, prior_inertial_parameters, rigid_torque,
+)
+
+SEEDS = st.integers(0, 2**32 - 1)
+KNOWN = tuple(known.name for known in known_robots())
+WITH_TABLE = tuple(name for name in KNOWN if load_robot(name).denavit_hartenberg is not None)
+
+
+def random_pose(rng):
+    """Return a pose up to a metre away, turned anyhow."""
+    return pin.SE3(pin.exp3(rng.uniform(-3, 3, 3)), rng.uniform(-1, 1, 3))
+
+
+def random_body(rng):
+    """Return a rigid body: inertia of a box, turned, its centre up to half a metre away."""
+    sides = rng.uniform(0.02, 0.5, 3)
+    mass, R = rng.uniform(0.1, 10.0), pin.exp3(rng.uniform(-3, 3, 3))
+    tensor = mass / 12.0 * np.diag(sides @ sides - sides**2)
+    return pin.Inertia(mass, rng.uniform(-0.5, 0.5, 3), R @ tensor @ R.T)
+
+
+@given(seed=SEEDS)
+def test_parameters_change_frame_as_bodies_do(seed):
+    """Pinocchio moves the body (parallel axes); 1e-12 of its largest number is rounding."""
+    rng = np.random.default_rng(seed)
+    body, pose = random_body(rng), random_pose(rng)
+    moved = body.se3Action(pose).toDynamicParameters()
+    np.testing.assert_allclose(
+        change_of_frame(pose) @ body.toDynamicParameters(), moved, rtol=0,
+        atol=1e-12 * np.abs(moved).max(),
+    )
+
+
+@given(seed=SEEDS)
+def test_changes_of_frame_compose(seed):
+    """
+    They are a group, on all vectors of ten numbers and not only on bodies, and so are inverted.
+
+    Entries are at most 10; 1e-12 is rounding of a few hundred products. The oracle takes
+    second moments instead of the parallel-axis theorem.
+    """
+    rng = np.random.default_rng(seed)
+    first, second = random_pose(rng), random_pose(rng)
+    T = change_of_frame(first)
+    np.testing.assert_allclose(
+        change_of_frame(first * second), T @ change_of_frame(second), rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        change_of_frame(first.inverse()) @ T, np.eye(10), rtol=0, atol=1e-12
+    )
+    np.testing.assert_allclose(T, oracle_change_of_frame(first.homogeneous), rtol=0, atol=1e-12)
+
+
+def test_every_link_changes_by_itself(ur5):
+    """The matrix of the arm has the links' blocks and nothing else."""
+    frames = link_frames(ur5, 'dh')
+    T = frames.to_joint_frames()
+    for link, placement in enumerate(frames.placements):
+        rows = slice(10 * link, 10 * link + 10)
+        np.testing.assert_array_equal(T[rows, rows], change_of_frame(placement))
+        T[rows, rows] = 0.0
+    np.testing.assert_array_equal(T, 0.0)
+    np.testing.assert_array_equal(joint_frames(6).to_joint_frames(), np.eye(60))
+
+
+def test_every_shipped_ur_arm_has_a_table():
+    """What the next tests run over: the vendor's or the paper's; KUKA publishes none."""
+    assert set(WITH_TABLE) == set(KNOWN) - {'youbot'}
+
+
+@pytest.mark.parametrize('name', WITH_TABLE)
+def test_tables_of_shipped_arms_fit_their_descriptions(name):
+    """Tables have the lengths of the description to the last digit, not only to the tolerance."""
+    robot = load_robot(name)
+    check_table(robot, robot.denavit_hartenberg)
+    frames = link_frames(robot, 'dh' if robot.denavit_hartenberg.convention == 'standard'
+                         else 'mdh')
+    chain = chain_of(robot.denavit_hartenberg)
+    data = robot.pinocchio.createData()
+    for q in np.random.default_rng(1).uniform(-3, 3, (5, robot.n)):
+        pin.forwardKinematics(robot.pinocchio, data, q)
+        placed = [
+            (data.oMi[joint] * placement).homogeneous
+            for joint, placement in enumerate(frames.placements, 1)
+        ]
+        expected = robot.denavit_hartenberg.base @ chain.frames(q)
+        np.testing.assert_allclose(placed, expected, rtol=0, atol=1e-12)
+
+
+def chain_of(table):
+    """Return the oracle of a table without sliding and locked joints."""
+    return dh_chain(table.a, table.alpha, table.d, table.theta, table.convention)
+
+
+@pytest.mark.parametrize('name', WITH_TABLE)
+def test_regressor_in_table_frames_is_that_of_newton_and_euler(name, rng):
+    """
+    The papers' columns: from the table alone, by the oracle that knows no URDF.
+
+    Torques of unit parameters reach 100; 1e-9 of the largest is far above rounding.
+    """
+    robot = load_robot(name, gravity=(1.0, -2.0, -9.0))
+    table = robot.denavit_hartenberg
+    chain, frames = chain_of(table), 'dh' if table.convention == 'standard' else 'mdh'
+    T = link_frames(robot, frames).to_joint_frames()
+    motion = random_motion(robot, 5, rng)
+    W = (inertial_regressor(robot, motion) @ T).reshape(5, robot.n, -1)
+    gravity = table.base[:3, :3].T @ robot.gravity
+    expected = [
+        newton_euler_regressor(chain, *state, gravity)
+        for state in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ]
+    np.testing.assert_allclose(W, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize('joints', [slice(3), slice(3, 6), slice(1, 5)])
+def test_tables_fit_when_joints_are_locked(joints):
+    """The rows of locked joints stay in the chain where the joints stand."""
+    names = load_robot('ur5').joint_names[joints]
+    robot = load_robot('ur5', joints=names)
+    frames = link_frames(robot, 'dh')
+    check_table(robot, robot.denavit_hartenberg)
+    whole = link_frames(load_robot('ur5'), 'dh')
+    for placement, expected in zip(frames.placements, whole.placements[joints], strict=True):
+        np.testing.assert_allclose(
+            placement.homogeneous, expected.homogeneous, rtol=0, atol=1e-12
+        )
+
+
+# By column: where a millimetre or milliradian too much in each row of the UR5's standard table
+# shows. Along parallel axes (d2 to d4) it shows at the first joint that is not parallel; what
+# stands in the last row places the last frame only.
+SEEN_AT = {
+    'a': ('shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint', 'wrist_2_joint',
+          'wrist_3_joint', None),
+    'd': ('shoulder_lift_joint', 'wrist_2_joint', 'wrist_2_joint', 'wrist_2_joint',
+          'wrist_3_joint', None),
+}
+SEEN_AT |= {'alpha': SEEN_AT['a'], 'theta': SEEN_AT['a']}
+
+
+@pytest.mark.parametrize('key', SEEN_AT)
+@pytest.mark.parametrize('row', range(6))
+def test_a_wrong_number_in_a_table_is_found(ur5, key, row):
+    column = getattr(ur5.denavit_hartenberg, key).copy()
+    column[row] += 1e-3
+    wrong = replace(ur5.denavit_hartenberg, **{key: column})
+    joint = SEEN_AT[key][row]
+    if joint is None:
+        check_table(ur5, wrong)
+        return
+    message = rf'ur5: .* does not describe this URDF: its frame of {joint} moves .* by [0-9.e-]+'
+    with pytest.raises(DescriptionError, match=message):
+        check_table(ur5, wrong)
+    with pytest.raises(DescriptionError, match=message):
+        link_frames(replace(ur5, denavit_hartenberg=wrong), 'mdh')
+
+
+def test_a_table_on_a_wrong_base_is_found(ur5):
+    """Turned about its own z, too: the driver's base_link is half a turn from the table's base."""
+    wrong = replace(ur5.denavit_hartenberg, base=np.eye(4))
+    with pytest.raises(DescriptionError, match='frame of shoulder_lift_joint moves'):
+        check_table(ur5, wrong)
+
+
+def test_a_table_of_another_arm_is_found(ur5):
+    other = load_robot('ur10').denavit_hartenberg
+    with pytest.raises(DescriptionError, match=r'use --frames joint; else correct the table'):
+        check_table(ur5, other)
+
+
+def test_digits_of_a_published_table_are_enough(ur5):
+    """Six digits, as papers print a right angle: refused is what is wrong, not what is rounded."""
+    table = ur5.denavit_hartenberg
+    check_table(ur5, replace(table, alpha=np.round(table.alpha, 6)))
+
+
+@pytest.mark.parametrize('name', KNOWN)
+@pytest.mark.parametrize('frames', FRAMES)
+def test_base_torques_do_not_depend_on_frames(name, frames, rng):
+    """
+    The arm's torque from base parameters found and stated in any frames is that of its bodies.
+
+    Torques reach 1000 N m with these accelerations; 1e-8 of the largest is what a least-squares
+    solution with coefficients up to 10 leaves of 1e-15.
+    """
+    robot = load_robot(name)
+    stated = link_frames(robot, frames)
+    assert stated.name == frames
+    T = stated.to_joint_frames()
+    reduction = reduce_to_base(
+        robot, make_standard_parameters(robot.n, (), False), frames=stated
+    )
+    motion = random_motion(robot, 20, rng)
+    W = (inertial_regressor(robot, motion) @ T)[:, reduction.independent]
+    theta = np.linalg.solve(T, prior_inertial_parameters(robot))
+    expected = rigid_torque(robot, motion).ravel()
+    np.testing.assert_allclose(
+        W @ (reduction.K @ theta), expected, rtol=0, atol=1e-8 * np.abs(expected).max()
+    )
+
+
+def test_without_a_table_it_is_derived(robots):
+    """The youBot arm and a made-up one with a sliding joint have no table in their YAML."""
+    youbot = load_robot('youbot')
+    np.testing.assert_array_equal(table_of(youbot).a, derive_table(youbot.pinocchio).a)
+    mixed = robots['mixed']
+    check_table(mixed, table_of(mixed))
+    assert table_of(mixed).prismatic.tolist() == [False, True, False]
+
+
+def test_frames_do_not_follow_the_arm(robots, rng):
+    """They are fixed to the links: a body seen from them is the same in any pose."""
+    robot = robots['mixed']
+    frames = link_frames(robot, 'dh')
+    described, links = table_of(robot).build('dh')
+    ours, theirs = robot.pinocchio.createData(), described.createData()
+    q = rng.uniform(-1, 1, robot.n)
+    pin.forwardKinematics(robot.pinocchio, ours, q)
+    pin.forwardKinematics(described, theirs, q)
+    for joint in range(1, robot.n + 1):
+        np.testing.assert_allclose(
+            (ours.oMi[joint] * frames.placements[joint - 1]).homogeneous,
+            (theirs.oMi[joint] * links[joint - 1]).homogeneous, rtol=0, atol=1e-12,
+        )
+
+
+def test_unknown_frames_are_refused(ur5):
+    with pytest.raises(UsageError, match="unknown frames 'urdf': known are joint, dh, mdh"):
+        link_frames(ur5, 'urdf')
+
+
+def test_a_branching_arm_has_no_frames_of_a_table(panda_urdf):
+    """With both fingers moving the Panda is no chain; the advice is followed here."""
+    arm = load_robot(urdf=panda_urdf)
+    model = pin.buildModelFromUrdf(str(panda_urdf))
+    assert set(FINGERS) <= set(model.names)
+    with pytest.raises(DescriptionError, match=r'branches.*--joints'):
+        derive_table(model)
+    chain = load_robot(urdf=panda_urdf, joints=[
+        name for name in arm.joint_names if name not in FINGERS
+    ])
+    check_table(chain, derive_table(chain.pinocchio))

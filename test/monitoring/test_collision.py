@@ -1,0 +1,220 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who touches the arm is seen in the time that is stated; who does not is no alarm."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from robot_identification.errors import DataError, UsageError
+from robot_identification.monitoring.collision import (
+    calibrate_thresholds, CollisionDetector, CollisionThresholds, PredictionBand, RestMemory,
+    smallest_seen, SURE,
+)
+import scipy
+
+RATE = 500.0
+BANDWIDTH = 25.0
+
+
+def observed(seconds, seed):
+    """Return stamps and what an observer makes of noise, of standard deviation 1 and 2."""
+    rng = np.random.default_rng(seed)
+    stamps = np.arange(round(seconds * RATE)) / RATE
+    kept = np.exp(-BANDWIDTH / RATE)
+    noise = rng.standard_normal((len(stamps) + 500, 2))
+    low = scipy.signal.lfilter([1.0 - kept], [1.0, -kept], noise, axis=0)[500:]
+    return stamps, low / np.sqrt((1.0 - kept) / (1.0 + kept)) * [1.0, 2.0]
+
+
+def alarms(external, thresholds):
+    """Return how often an alarm begins, without a hold."""
+    over = np.any(np.abs(external) > thresholds.factor * [1.0, 2.0], axis=1)
+    return int(np.sum(np.diff(over.astype(int)) > 0))
+
+
+def test_alarms_are_as_rare_as_they_are_allowed_to_be():
+    """
+    Calibrated on two minutes of noise for 60 alarms an hour, on ten minutes of other noise.
+
+    Ten are expected. Gumbel's is the limit of maxima only, and two minutes leave its parameters
+    uncertain by a tenth: from a fifth to twice as many.
+    """
+    stamps, external = observed(120.0, 1)
+    deviation = np.broadcast_to([1.0, 2.0], external.shape)
+    thresholds = calibrate_thresholds(
+        external, deviation, stamps, false_alarms_per_hour=60.0, hold=0.0
+    )
+    # The same noise in units of its deviation has the same factor on both joints.
+    assert thresholds.factor[0] == pytest.approx(thresholds.factor[1], rel=0.15)
+    assert 2 <= alarms(observed(600.0, 2)[1], thresholds) <= 20
+    rare = calibrate_thresholds(external, deviation, stamps, false_alarms_per_hour=0.01)
+    assert np.all(rare.factor > thresholds.factor)
+    assert alarms(observed(600.0, 2)[1], rare) == 0
+
+
+def test_a_step_is_seen_in_the_time_that_is_stated():
+    """Without noise exactly so; a percent less is not seen by then."""
+    thresholds = CollisionThresholds(np.array([5.0, 4.0]), hold=0.004)
+    deviation = np.array([1.0, 2.0])
+    step = smallest_seen(thresholds, deviation, BANDWIDTH, within=0.05)
+    stamps = np.arange(26) / RATE
+    for factor, seen in ((1.01, True), (0.99, False)):
+        detector = CollisionDetector(thresholds)
+        for t in stamps:
+            external = factor * step * (1.0 - np.exp(-BANDWIDTH * t))
+            touched = detector.step(t, external, deviation)
+        assert np.all(touched == seen)
+    assert np.all(np.isinf(smallest_seen(thresholds, deviation, BANDWIDTH, within=0.004)))
+
+
+@pytest.mark.parametrize('sign', [-1.0, 1.0])
+def test_a_sure_step_is_seen_whatever_the_model_says_besides(sign):
+    """With an error that is nearly an alarm by itself, against the step: in time all the same."""
+    thresholds = CollisionThresholds(np.array([5.0, 4.0]))
+    deviation = np.array([1.0, 2.0])
+    step = SURE * smallest_seen(thresholds, deviation, BANDWIDTH, within=0.05)
+    error = -0.99 * thresholds.factor * deviation
+    detector = CollisionDetector(thresholds)
+    assert not detector.step(-0.002, sign * error, deviation).any()
+    for t in np.arange(26) / RATE:
+        external = sign * (error + step * (1.0 - np.exp(-BANDWIDTH * t)))
+        touched = detector.step(t, external, deviation)
+    assert np.all(touched)
+
+
+def low_pass(values):
+    """Return what the observer's low-pass makes of samples, which were constant before."""
+    kept = np.exp(-BANDWIDTH / RATE)
+    return scipy.signal.lfilter(
+        [1.0 - kept], [1.0, -kept], values, axis=0, zi=kept * values[:1]
+    )[0]
+
+
+def shares_of(stamps, dq):
+    """Return what a memory of rests returns sample by sample."""
+    memory = RestMemory(BANDWIDTH)
+    return np.array([memory.step(t, one) for t, one in zip(stamps, dq, strict=True)])
+
+
+def turning(seconds, seed, friction=20.0):
+    """
+    Return stamps, velocities and observed torques of two joints that turn round every 2 s.
+
+    Beside the noise of `observed`, friction is wrong by up to 20 deviations while they rest.
+    """
+    stamps, external = observed(seconds, seed)
+    dq = np.sin(np.pi * stamps[:, None] / 2.0 + np.array([0.0, 1.0]))
+    dq = np.where(np.abs(dq) < 0.1, 0.0, dq)
+    rng = np.random.default_rng([seed, 5])
+    wrong = np.repeat(rng.uniform(-1.0, 1.0, (round(seconds), 2)), round(RATE), axis=0)
+    wrong = np.where(dq == 0.0, friction * wrong * [1.0, 2.0], 0.0)
+    return stamps, dq, external + low_pass(wrong)
+
+
+def test_an_error_at_rest_is_bounded_by_what_is_remembered_of_rest(rng):
+    """Any error within +-1 while the joint is slow and none else, through the low-pass."""
+    stamps = np.arange(2000) / RATE
+    dq = 0.05 * np.sin(stamps[:, None] * rng.uniform(2.0, 20.0, 3))
+    rests = np.abs(dq) < 0.02
+    share = shares_of(stamps, dq)
+    assert share.min() >= 0.0
+    assert share.max() <= 1.0
+    for error in (rests * 1.0, rests * rng.uniform(-1.0, 1.0, dq.shape)):
+        # The second is the first where the error is the bound itself.
+        assert np.all(np.abs(low_pass(error)) <= share + 1e-12)
+    np.testing.assert_allclose(low_pass(rests * 1.0), share, atol=1e-12)
+
+
+def test_a_clock_that_goes_back_forgets_rests():
+    memory = RestMemory(BANDWIDTH)
+    still, fast = np.zeros(1), np.ones(1)
+    assert memory.step(10.0, still) == pytest.approx(1.0)
+    assert memory.step(10.002, fast) == pytest.approx(np.exp(-0.05))
+    assert memory.step(3.0, fast) == pytest.approx(0.0)
+
+
+def test_rests_do_not_make_motion_insensitive():
+    """
+    Factors are those of the noise alone; with the part for rest no alarm in five minutes, either.
+
+    Without that part, what happens at rest is in the factor: it is more than twice as large.
+    """
+    stamps, dq, external = turning(120.0, 1)
+    deviation = np.broadcast_to([1.0, 2.0], external.shape)
+    share = shares_of(stamps, dq)
+    found = calibrate_thresholds(external, deviation, stamps, rest_share=share)
+    noise = calibrate_thresholds(observed(120.0, 1)[1], deviation, stamps)
+    plain = calibrate_thresholds(external, deviation, stamps)
+    # Of 60 blocks instead of 120, and without those at rest.
+    np.testing.assert_allclose(found.factor, noise.factor, rtol=0.2)
+    assert np.all(plain.factor > 2.0 * found.factor)
+    assert found.rest is not None
+    # Of the friction, 20 and 40 N m at most, and noise of as many deviations as the factor.
+    assert np.all(found.rest > [10.0, 20.0])
+    assert np.all(found.rest < np.array([20.0, 40.0]) + found.factor * [1.0, 2.0])
+    stamps, dq, external = turning(300.0, 2)
+    limit = found.factor * [1.0, 2.0] + found.rest * shares_of(stamps, dq)
+    assert not np.any(np.abs(external) > limit)
+
+
+def test_a_joint_at_rest_has_the_wider_limit():
+    """Where nobody says whether it rests, too: rather no alarm than a false one."""
+    thresholds = CollisionThresholds(np.array([5.0]), hold=0.0, rest=np.array([10.0]))
+    one = np.ones(1)
+    for share, limit in ((np.zeros(1), 5.0), (np.array([0.5]), 10.0), (one, 15.0), (None, 15.0)):
+        for external, touched in ((0.99 * limit, False), (1.01 * limit, True)):
+            detector = CollisionDetector(thresholds)
+            assert detector.step(0.0, np.array([-external]), one, share) == touched
+
+
+def test_bursts_shorter_than_the_hold_are_noise():
+    """Two samples of three are not enough, and the time begins anew with every burst."""
+    detector = CollisionDetector(CollisionThresholds(np.array([1.0]), hold=0.004))
+    over = [1, 1, 0, 1, 1, 0, 1, 1, 1, 1, 0]
+    said = [
+        bool(detector.step(k / RATE, np.array([2.0 * one]), np.ones(1))[0])
+        for k, one in enumerate(over)
+    ]
+    assert said == [False] * 8 + [True] * 2 + [False]
+
+
+def test_the_band_is_that_of_repeated_identifications(identification, rng):
+    """Torques of models drawn from the covariance scatter as it says, beside the residuals."""
+    model = identification.model
+    motion = identification.datasets[0].motion
+    band = PredictionBand(model)
+    state = motion.q[50], motion.dq[50], motion.ddq[50]
+    noise = np.asarray(model.quality['residual_standard_deviation'])
+    one = motion.part(slice(50, 51))
+    drawn = rng.multivariate_normal(model.theta_base, model.covariance, 2000)
+    torques = np.array([replace(model, theta_base=theta).torque(one)[0] for theta in drawn])
+    # The standard deviation of 2000 draws is known to 1.6 %.
+    np.testing.assert_allclose(
+        band.at(*state), np.sqrt(noise**2 + torques.var(axis=0)), rtol=0.07
+    )
+
+
+def test_wrong_calls_are_refused(identification):
+    stamps, external = observed(15.0, 3)
+    deviation = np.ones_like(external)
+    with pytest.raises(DataError, match='too short'):
+        calibrate_thresholds(external, deviation, stamps)
+    with pytest.raises(UsageError, match='false_alarms_per_hour'):
+        calibrate_thresholds(external, deviation, stamps, false_alarms_per_hour=0.0)
+    with pytest.raises(UsageError, match='factors'):
+        CollisionThresholds(np.array([1.0, 0.0]))
+    with pytest.raises(UsageError, match=r'rest must be one number of 0 or more for each'):
+        CollisionThresholds(np.ones(2), rest=np.array([1.0, -1.0]))
+    with pytest.raises(UsageError, match=r'rest: bandwidth must be a positive number'):
+        RestMemory(0.0)
+    stamps, external = observed(60.0, 3)
+    for share, verb in ((1.0, 'move'), (0.0, 'rest and turn round')):
+        with pytest.raises(DataError, match=rf'joint 1 of 2 is to {verb} in at least 20 seconds'):
+            calibrate_thresholds(
+                external, np.ones_like(external), stamps,
+                rest_share=np.full_like(external, share),
+            )
+    with pytest.raises(DataError, match='residuals'):
+        PredictionBand(identification.model.with_quality({}))

@@ -1,0 +1,191 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The page on contact has the figures of the benchmark, and a small one runs here."""
+
+from dataclasses import replace
+import importlib
+import json
+from pathlib import Path
+
+from known_models import true_model
+import numpy as np
+import pytest
+from robot_identification.model.model_file import dump_model
+from robot_identification.monitoring.collision import CollisionThresholds, SURE
+from robot_identification.monitoring.contact_observer import BAND_SAMPLES, observe_recording
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / 'benchmarks' / 'results' / 'contact.json'
+FORCES = (10, 20, 30, 50)
+
+
+@pytest.fixture(scope='module')
+def benchmark():
+    """Return the benchmark's module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        return importlib.import_module('benchmarks.contact')
+
+
+@pytest.fixture(scope='module')
+def measured():
+    """Return the median of every figure by its name."""
+    if not RESULTS.is_file():
+        pytest.skip(f'no {RESULTS.name}: run `python -m benchmarks contact`')
+    text = RESULTS.read_text(encoding='utf-8')
+    assert len(text.splitlines()) < 100
+    return {figure['name']: figure['median'] for figure in json.loads(text)['figures']}
+
+
+def table(first_cell):
+    """Return the cells of a table of the page, without its header."""
+    lines = (ROOT / 'docs' / 'contact.md').read_text(encoding='utf-8').splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith(f'| {first_cell} |'))
+    rows = []
+    for line in lines[first + 2:]:
+        if not line.startswith('|'):
+            break
+        rows.append([cell.strip() for cell in line.strip('|').split('|')])
+    return rows
+
+
+def test_the_page_has_the_figures_of_the_benchmark(measured):
+    """Digit by digit, every joint and every force."""
+    joints = [
+        [
+            str(joint),
+            *(f'{measured[f"joint {joint}: {name}"]:{form}}' for name, form in (
+                ('stated step', '.1f'), ('pushes', '.0f'), ('seen within 50 ms', '.1f'),
+                ('latency, median', '.0f'), ('latency, 99 %', '.0f'),
+                ('latency, largest', '.0f'), ('added near rest', '.1f'),
+                ('stated step without a part for rest', '.1f'),
+            )),
+        ]
+        for joint in range(1, 7)
+    ]
+    assert table('joint') == joints
+    forces = [
+        [
+            str(force),
+            *(f'{measured[f"{force} N on the tool: {name}"]:{form}}' for name, form in (
+                ('seen within 50 ms', '.0f'), ('latency, median', '.0f'), ('latency, 99 %', '.0f'),
+            )),
+        ]
+        for force in FORCES
+    ]
+    assert table('force, N') == forces
+    totals = [[name, f'{measured[name]:.3g}'] for name in measured if not name.startswith(
+        ('joint ', *(f'{force} N' for force in FORCES))
+    )]
+    assert table('of all joints') == totals
+
+
+def test_an_hour_is_silent_and_a_stated_step_is_seen(measured):
+    """What is promised: no false collision, and each joint's step within 50 ms."""
+    assert measured['simulated free motion'] >= 1.0
+    assert measured['false alarms in it'] == 0.0
+    assert measured['largest share of the limit in it, in motion'] < 100.0
+    for joint in range(1, 7):
+        assert measured[f'joint {joint}: pushes'] >= 10
+        assert measured[f'joint {joint}: seen within 50 ms'] == 100.0
+        assert measured[f'joint {joint}: latency, largest'] <= 50.0
+        # Of the torque limit: a fifth at most.
+        assert measured[f'joint {joint}: stated step'] < (30.0 if joint < 4 else 5.6)
+        assert (
+            measured[f'joint {joint}: stated step without a part for rest']
+            > 1.5 * measured[f'joint {joint}: stated step']
+        )
+
+
+def test_motions_are_ones_the_arm_can_make(benchmark):
+    """One after the other from rest to rest, within the limits, and of all kinds."""
+    robot, _ = benchmark.make_arm(1)
+    limits = robot.limits
+    here, rest = benchmark.HOME, np.zeros(6)
+    pieces = list(benchmark.free_motions(3, 200.0))
+    assert len(pieces) >= 4
+    for motion in pieces:
+        np.testing.assert_allclose(motion.q[0], here, atol=1e-9)
+        assert np.all((limits.lower <= motion.q) & (motion.q <= limits.upper))
+        assert np.all(np.abs(motion.dq) <= limits.velocity)
+        assert np.all(np.abs(motion.ddq) <= limits.acceleration)
+        np.testing.assert_allclose(motion.dq[[0, -1]], [rest, rest], atol=0.02)
+        # Central differences: a sudden acceleration of 5 rad/s^2 is off by a half of it, for one
+        # period.
+        slope = (motion.q[2:] - motion.q[:-2]) / (2.0 * benchmark.PERIOD)
+        assert np.abs(slope - motion.dq[1:-1]).max() < 0.5 * 5.0 * benchmark.PERIOD
+        here = motion.q[-1]
+
+
+@pytest.fixture(scope='module')
+def arm(benchmark):
+    """Return the model of an arm, known but for what makes its joints stick and warm up."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    robot, truth = benchmark.make_arm(1)
+    model = true_model(robot.with_drive_gains(truth.drive_gain), truth)
+    noise = (0.004 * robot.limits.effort).tolist()
+    return replace(
+        model, effort_unit='A', covariance=1e-8 * model.covariance,
+        quality={'residual_standard_deviation': noise},
+    )
+
+
+def test_the_chain_is_that_of_the_node(benchmark, arm):
+    """Sample by sample what predictor and observer say, wherever a recording is cut; rounding."""
+    robot, truth = benchmark.make_arm(1)
+    motion = next(benchmark.free_motions(4, 1.0)).part(slice(0, 300))
+    twin = benchmark.Twin(robot, truth, benchmark.Sensors(), motion.q[0], 1)
+    run = benchmark.record(robot, twin, motion)
+    watch = benchmark.Watch(arm, band_samples=BAND_SAMPLES)
+    found = benchmark.join([
+        watch.take(run.rows(rows)) for rows in (slice(0, 133), slice(133, None))
+    ])
+    q, dq, effort = run.measured
+    node = observe_recording(arm, run.stamps, q, dq, effort / arm.effort_per_torque)
+    said = np.isfinite(node.external[:, 0])
+    assert said.sum() > 200
+    np.testing.assert_allclose(found.external[said], node.external[said], atol=1e-10)
+    np.testing.assert_allclose(found.deviation[said], node.deviation[said], rtol=1e-12)
+    np.testing.assert_allclose(found.rest_share[said], node.rest_share[said], atol=1e-12)
+
+
+def test_a_miniature_is_silent_and_sees_pushes(benchmark, arm, tmp_path, monkeypatch):
+    """
+    Some seconds instead of an hour, with limits that are set instead of calibrated.
+
+    Eight deviations are what the hour needs, too. Near rest friction is within +-1.3 times
+    Coulomb's and what load adds; the model's tanh may have the other sign: three times it.
+    """
+    _, truth = benchmark.make_arm(1)
+    thresholds = CollisionThresholds(np.full(6, 8.0), rest=3.0 * truth.coulomb)
+    monkeypatch.setattr(benchmark, 'PIECE', 5.0)
+    monkeypatch.setattr(benchmark, 'STEPS', (SURE,))
+    file = tmp_path / 'model.yaml'
+    file.write_text(dump_model(arm), encoding='utf-8')
+    deviation = np.asarray(arm.quality['residual_standard_deviation'])
+    steps = benchmark.smallest_seen(
+        thresholds, deviation, benchmark.DEFAULT_BANDWIDTH, benchmark.WITHIN
+    )
+    task = benchmark.Task(file, 1, thresholds)
+    (runs,) = benchmark.shifts(benchmark.simulate(1, 3, 3, 5.0, 0.0))
+    seconds, alarms, largest = benchmark.count_alarms(task, runs)
+    assert seconds >= 5.0
+    assert alarms == 0
+    assert np.all(largest < 1.0)
+    assert np.all(largest.max(axis=1) > 0.1)
+    pushes = benchmark.push(task, 0, 5.0, steps)
+    moving = [one for one in pushes if one.moved]
+    assert len(moving) >= 4
+    assert all(one.latency <= benchmark.WITHIN for one in moving)
+    # 8 / 0.68 deviations twice, over the limit of 8: no sooner than the low-pass lets it.
+    assert min(one.latency for one in moving) > 0.004
+
+
+def test_what_is_wrong_with_an_arm_is_seen(benchmark, arm):
+    """The count of alarms counts: with limits below the noise there are some."""
+    robot, truth = benchmark.make_arm(1)
+    motion = next(benchmark.free_motions(4, 1.0)).part(slice(0, 300))
+    twin = benchmark.Twin(robot, truth, benchmark.Sensors(), motion.q[0], 1)
+    low = CollisionThresholds(np.full(6, 0.05), rest=np.zeros(6))
+    assert benchmark.Watch(arm, low).take(benchmark.record(robot, twin, motion)).touched.any()

@@ -1,0 +1,484 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Wear is seen on the joint that has it; warming, payloads, contact and damaged samples are not wear.
+
+MuJoCo makes the torques of a UR5, Pinocchio the model's.
+"""
+
+from dataclasses import replace
+import math
+
+from hypothesis import given, settings, strategies as st
+from known_models import known_model, true_model
+import numpy as np
+import pytest
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.files import dump_yaml, parse_yaml, to_plain
+from robot_identification.model.regressor import (
+    continue_friction, initial_friction_states, Motion, rigid_and_transmitted_torque,
+)
+from robot_identification.monitoring.friction_change import (
+    estimate_change, MotionBlock, triangular,
+)
+from robot_identification.monitoring.friction_health import FrictionHealth
+from robot_identification.monitoring.health_options import HealthOptions
+from robot_identification.monitoring.health_reference import (
+    HealthReference, JointReference, read_reference, write_reference,
+)
+from robot_identification.simulation.truth import draw_truth, VISCOUS_SLOPE
+from robot_identification.simulation.twin import inverse_dynamics, true_inertial_parameters
+
+# A joint state every 40 ms is enough for motion up to 0.25 Hz, and quick to go through.
+PERIOD = 0.04
+OPTIONS = HealthOptions(sliding_time=4.0, reference_windows=12)
+# Of the torque limit; that of the simulated sensors is 0.002.
+NOISE = 0.01
+COLD = 24.0
+
+
+def moving(seed, duration):
+    """Return a motion of six joints that never repeats itself, up to some 2 rad/s."""
+    rng = np.random.default_rng(seed)
+    times = np.arange(0.0, 20.0, PERIOD)
+    form = FourierParametrization(harmonics=5, base_period=20.0)
+    pieces = []
+    for _ in range(math.ceil(duration / 20.0)):
+        coefficients = 0.3 * rng.normal(size=(6, form.n_coefficients))
+        pieces.append([basis @ coefficients.T for basis in form.basis(times)])
+    return Motion(*(np.concatenate(one) for one in zip(*pieces, strict=True)), starts=())
+
+
+def drive(
+    health, model, truth, motion, *, start=0.0, temperature=None, measured=True, added=0.0,
+    scale=1.0,
+):
+    """
+    Let an arm move before the eyes of friction health.
+
+    The temperature goes linearly from one value to another [deg C]; it is measured or not. Added
+    torques are somebody's; all torques may be in another unit.
+    """
+    robot, N = model.robot, len(motion)
+    warmth = None
+    if temperature is not None:
+        warmth = np.repeat(np.linspace(*temperature, N)[:, None], robot.n, axis=1)
+    tau = inverse_dynamics(
+        robot, truth, motion.q, motion.dq, motion.ddq, temperature=warmth
+    )
+    noise = NOISE * robot.limits.effort * np.random.default_rng(N).normal(size=tau.shape)
+    seen = replace(motion, temperature=warmth)
+    theta, parameters = model.theta_lifted, model.parameters
+    rigid, transmitted = rigid_and_transmitted_torque(robot, parameters, theta, seen)
+    friction = continue_friction(
+        robot, parameters, theta, seen, transmitted, initial_friction_states(parameters)
+    )
+    residual = tau + noise + added - rigid - friction
+    for k in range(N):
+        health.step(
+            start + k * PERIOD, motion.q[k], motion.dq[k], motion.ddq[k], scale * friction[k],
+            scale * residual[k], warmth[k] if measured and warmth is not None else None,
+        )
+    return health.report()
+
+
+def states(report):
+    """Return the states of the joints."""
+    return [joint.state for joint in report]
+
+
+@pytest.fixture(scope='module')
+def truth(ur5):
+    """Return what the arm really is; viscous friction falls by 1.4 % a kelvin."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    return replace(draw_truth(ur5, 3), viscous_slope=np.full(6, VISCOUS_SLOPE))
+
+
+@pytest.fixture(scope='module')
+def model(ur5, truth):
+    """Return the model of the cold arm."""
+    return true_model(ur5, truth)
+
+
+@pytest.fixture(scope='module')
+def reference(model, truth):
+    """Return what was learned at a constant temperature."""
+    health = FrictionHealth(model, OPTIONS)
+    report = drive(health, model, truth, moving(1, 240.0), temperature=(COLD, COLD))
+    assert 'learning' not in states(report)
+    return health.reference
+
+
+def worn(truth, joint, factor):
+    """Return an arm with more or less friction in a joint."""
+    factors = np.ones(6)
+    factors[joint] = factor
+    return replace(truth, coulomb=truth.coulomb * factors, viscous=truth.viscous * factors)
+
+
+@pytest.mark.parametrize(('joint', 'factor'), [(1, 1.2), (5, 0.8)])
+def test_a_step_of_friction_is_seen_where_it_is(model, truth, reference, joint, factor):
+    """At constant temperature, after two to four windows, with its size; and nowhere else."""
+    health = FrictionHealth(model, OPTIONS, reference)
+    found = drive(health, model, truth, moving(2, 60.0), temperature=(COLD, COLD))
+    assert 'changed' not in states(found)
+    before = found[joint].windows
+    found = drive(
+        health, model, worn(truth, joint, factor), moving(3, 100.0), start=60.0,
+        temperature=(COLD, COLD),
+    )
+    expected = ['healthy'] * 6
+    expected[joint] = 'changed'
+    assert states(found) == expected
+    words = found[joint].reason
+    assert words.startswith('more friction' if factor > 1.0 else 'less friction')
+    # The window in which it happened does not count.
+    assert int(words.split('window ')[1]) <= before + 4
+    # Five windows of 1 % or less; limits are stated in the same unit as values.
+    assert found[joint].change == pytest.approx(100.0 * (factor - 1.0), abs=3.0)
+    cusum = found[joint].cusum
+    assert max(cusum.more, cusum.less) > cusum.limit
+    # It stays although the joint is well again, until somebody says so.
+    health.reset(model.robot.joint_names[joint])
+    assert 'changed' not in states(health.report())
+
+
+def test_silent_while_a_joint_with_a_law_of_temperature_warms_up(ur5, truth):
+    """15 degC, all judged, and wear is still seen when it is warm."""
+    law = known_model(
+        ur5, 'coulomb,viscous,temperature_viscous', true_inertial_parameters(ur5, truth),
+        fc=truth.coulomb, Ia=truth.reflected_inertia,
+        # The law refers to 25 degC, the truth to 24.
+        fv=truth.viscous * (1.0 + VISCOUS_SLOPE), fvT=truth.viscous * VISCOUS_SLOPE,
+    )
+    health = FrictionHealth(law, OPTIONS)
+    drive(health, law, truth, moving(1, 240.0), temperature=(COLD, COLD))
+    found = drive(
+        health, law, truth, moving(2, 120.0), start=240.0, temperature=(COLD, COLD + 15.0)
+    )
+    assert states(found) == ['healthy'] * 6
+    assert all(abs(joint.change) < 3.0 for joint in found)
+    found = drive(
+        health, law, worn(truth, 2, 1.2), moving(3, 80.0), start=360.0,
+        temperature=(COLD + 15.0, COLD + 15.0),
+    )
+    assert [joint.joint for joint in found if joint.state == 'changed'] == ['elbow_joint']
+
+
+def test_silent_while_a_joint_whose_slope_was_learned_warms_up(model, truth):
+    """It learns while it warms by 7 degC, and is judged up to 15."""
+    health = FrictionHealth(model, OPTIONS)
+    drive(health, model, truth, moving(1, 240.0), temperature=(COLD, COLD + 8.0))
+    slopes = [joint.slope for joint in health.reference.joints]
+    # A part of friction is viscous, so that all of it falls by less than 1.4 %/K.
+    assert all(VISCOUS_SLOPE < slope < 0.2 * VISCOUS_SLOPE for slope in slopes)
+    found = drive(
+        health, model, truth, moving(2, 120.0), start=240.0, temperature=(COLD + 8, COLD + 15.0)
+    )
+    assert 'changed' not in states(found)
+    assert states(found).count('healthy') >= 4
+    found = drive(
+        health, model, worn(truth, 0, 1.2), moving(3, 80.0), start=360.0,
+        temperature=(COLD + 10.0, COLD + 10.0),
+    )
+    assert states(found)[0] == 'changed'
+    assert 'changed' not in states(found)[1:]
+
+
+def test_too_far_from_a_reference_without_slope_nothing_is_said(model, truth, reference):
+    """Neither an alarm nor health: nobody knows what friction is like there."""
+    health = FrictionHealth(model, OPTIONS, reference)
+    found = drive(health, model, truth, moving(2, 80.0), temperature=(COLD + 15.0, COLD + 15.0))
+    assert states(found) == ['not judged'] * 6
+    assert found[0].reason.startswith('15 deg C from the reference: it is 39 deg C and was 24')
+
+
+def test_without_temperatures_warming_is_no_wear(model, truth, reference):
+    """It is told from changes above 35 % only, and the reason says so."""
+    health = FrictionHealth(model, OPTIONS, reference)
+    found = drive(
+        health, model, truth, moving(2, 80.0), temperature=(COLD, COLD + 15.0), measured=False
+    )
+    assert states(found) == ['healthy'] * 6
+    assert 'up to 35 % are no change, as nobody knows the temperature' in found[0].reason
+    found = drive(
+        health, model, worn(truth, 0, 1.6), moving(3, 80.0), start=80.0,
+        temperature=(COLD, COLD), measured=False,
+    )
+    assert states(found) == ['changed', *['healthy'] * 5]
+
+
+def test_a_payload_is_not_friction(model, truth, reference):
+    """Some kilograms in the hand, more than the friction of the shoulder."""
+    factors = truth.mass_factor * np.array([1.0, 1.0, 1.0, 1.0, 1.0, 15.0])
+    health = FrictionHealth(model, OPTIONS, reference)
+    found = drive(
+        health, model, replace(truth, mass_factor=factors), moving(2, 100.0),
+        temperature=(COLD, COLD),
+    )
+    assert states(found) == ['healthy'] * 6
+    assert all(abs(joint.change) < 3.0 for joint in found)
+
+
+def test_contact_is_not_friction(model, truth, reference):
+    """Neither a push of a second nor an arm that is pushed to and fro all the time."""
+    health = FrictionHealth(model, OPTIONS, reference)
+    motion = moving(2, 100.0)
+    push = np.zeros((len(motion), 6))
+    push[800:830] = 40.0
+    found = drive(health, model, truth, motion, temperature=(COLD, COLD), added=push)
+    assert states(found) == ['healthy'] * 6
+    pushes = 30.0 * np.sin(np.arange(len(motion)) ** 1.5 * 1e-3)[:, None]
+    found = drive(
+        health, model, truth, motion, start=100.0, temperature=(COLD, COLD), added=pushes
+    )
+    assert 'changed' not in states(found)
+    assert sum('friction does not explain the residual' in one.reason for one in found) >= 4
+
+
+def test_a_joint_that_rests_is_not_judged(model, truth, reference):
+    """Standstill and creeping do not count, and the others go on."""
+    motion = moving(2, 60.0)
+    moves = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
+    slow = Motion(motion.q * moves, motion.dq * moves, motion.ddq * moves, starts=())
+    health = FrictionHealth(model, OPTIONS, reference)
+    found = drive(health, model, truth, slow, temperature=(COLD, COLD))
+    assert states(found) == [*['healthy'] * 5, 'not judged']
+    assert found[5].reason == (
+        'no window yet; the next window has 0 s forwards and 0 s backwards of 4 s'
+    )
+
+
+def test_torques_of_another_unit_have_the_same_changes(model, truth):
+    """An arm with unknown gains is judged as well; only rounding differs, and three passes."""
+    motion = moving(4, 60.0)
+    changes = []
+    for scale in (1.0, 0.083):
+        health = FrictionHealth(model, replace(OPTIONS, reference_windows=10))
+        drive(health, model, truth, motion, scale=scale)
+        changes.append([
+            [window.change, window.standard_error]
+            for watch in health._watches for window in watch._learned
+        ])
+    np.testing.assert_allclose(*changes, rtol=1e-6, atol=1e-9)
+
+
+def test_a_model_without_friction_is_of_no_use(ur5, truth):
+    """It is said, and nothing is raised."""
+    bare = known_model(ur5, 'none', true_inertial_parameters(ur5, truth))
+    health = FrictionHealth(bare, OPTIONS)
+    found = drive(health, bare, truth, moving(1, 120.0))
+    assert states(found) == ['not judged'] * 6
+    assert found[0].reason == 'the model has no friction for this joint: identify one with it'
+
+
+def feed(health, stamp, value=0.5, **others):
+    """Take one joint state in which everything has one value, but for what is named."""
+    given = {
+        name: np.full(6, others.get(name, value))
+        for name in ('q', 'dq', 'ddq', 'friction', 'residual', 'temperature')
+    }
+    health.step(stamp, **given)
+
+
+@given(st.lists(
+    st.tuples(
+        st.sampled_from([0.0, 0.002, 0.1, 0.11, 3.0, -5.0, 1e9, math.nan, math.inf]),
+        st.sampled_from(['q', 'dq', 'ddq', 'friction', 'residual', 'temperature']),
+        st.sampled_from([0.0, -0.5, 1e5, 1e300, math.nan, math.inf, -math.inf]),
+    ),
+    max_size=60,
+))
+def test_whatever_comes_nothing_is_raised(model, bad):
+    """Clocks that stop, jump or are not numbers, and values that are none."""
+    health = FrictionHealth(model, OPTIONS)
+    stamp = 0.0
+    for elapsed, name, value in bad:
+        for k in range(5):
+            feed(health, stamp + 0.05 * k)
+        stamp += elapsed if math.isfinite(elapsed) else 1.0
+        feed(health, stamp if math.isfinite(elapsed) else elapsed, **{name: value})
+    assert len(health.report()) == 6
+
+
+@pytest.mark.parametrize(('friction', 'residual', 'temperature', 'state'), [
+    # Residuals that are zero, all friction, nothing but an offset, or beyond any friction.
+    (1.0, 0.0, 24.1, 'healthy'), (1.0, 0.5, 1e9, 'healthy'), (0.0, 1.0, 25.0, 'not judged'),
+    (1e-9, 1.0, math.inf, 'not judged'),
+])
+def test_degenerate_motion_raises_nothing(model, friction, residual, temperature, state):
+    """All joints to and fro alike, without noise: no direction of a payload is shown."""
+    health = FrictionHealth(model, replace(OPTIONS, sliding_time=1.0, reference_windows=10))
+    for k in range(4800):
+        sign = 1.0 if k % 50 < 25 else -1.0
+        feed(
+            health, PERIOD * k, q=0.3, dq=0.5 * sign, ddq=0.0, friction=friction * sign,
+            residual=residual * sign, temperature=temperature,
+        )
+    report = health.report()
+    assert sum(joint.state == state for joint in report) >= 4, report
+    assert 'changed' not in states(report)
+
+
+def random_blocks(rng, n, count):
+    """Return blocks of made up rows with a known change of friction, and these changes."""
+    changes = rng.uniform(-0.4, 0.4, n)
+    payload = rng.normal(size=10)
+    blocks = []
+    for _ in range(count):
+        rows = rng.normal(size=(n, 40, 14))
+        rows[:, :, 0] = 1.0
+        rows[:, :, 13] = rows[:, :, 2:12] @ payload + changes[:, None] * rows[:, :, 12]
+        rows[:, :, 13] += 0.5 + 0.3 * rows[:, :, 1]
+        factors = np.stack([triangular(one) for one in rows])
+        blocks.append(MotionBlock(0.0, factors, np.full(n, 40.0), np.ones((n, 2)), np.ones(n)))
+    return blocks, changes
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10_000), st.permutations(range(4)))
+def test_changes_are_found_whatever_the_order_of_joints(seed, order):
+    """
+    Without noise to the ridge of 1e-3, which bends what is well shown by its square.
+
+    Joints in another order have the same changes, to rounding.
+    """
+    blocks, changes = random_blocks(np.random.default_rng(seed), 4, 8)
+    order = list(order)
+    turned = [
+        replace(
+            block, factors=block.factors[order], rows=block.rows[order],
+            temperature=block.temperature[order],
+        )
+        for block in blocks
+    ]
+    for place, joint in enumerate(order):
+        found, same = estimate_change(blocks, joint), estimate_change(turned, place)
+        assert found.change == pytest.approx(changes[joint], abs=1e-4)
+        assert same.change == pytest.approx(found.change, abs=1e-8)
+
+
+@pytest.mark.parametrize(('pushed', 'left_out'), [(1, True), (2, True), (3, False)])
+def test_blocks_that_strike_out_are_left_out(pushed, left_out):
+    """One or two of eight as if they were not there; three are not few, and make errors large."""
+    blocks, changes = random_blocks(np.random.default_rng(5), 3, 8)
+    rng = np.random.default_rng(6)
+    for k in range(pushed):
+        factors = blocks[k].factors.copy()
+        factors[0, :, 13] += 3.0 * rng.normal(size=14)
+        blocks[k] = replace(blocks[k], factors=factors)
+    # Some noise, as without any every residual is that of rounding.
+    for k, block in enumerate(blocks):
+        factors = block.factors.copy()
+        factors[:, :, 13] += 1e-3 * rng.normal(size=(3, 14))
+        blocks[k] = replace(block, factors=factors)
+    found = estimate_change(blocks, 0)
+    assert (found.standard_error < 1e-3) == left_out
+    assert (abs(found.change - changes[0]) < 1e-3) == left_out
+
+
+def test_standard_errors_are_those_of_repeats():
+    """Of 200 draws: their mean is known to 5 %, and with 12 clusters errors are 5 % too small."""
+    rng = np.random.default_rng(1)
+    blocks, changes = random_blocks(rng, 2, 12)
+    found = []
+    for _ in range(200):
+        noisy = []
+        for block in blocks:
+            factors = block.factors.copy()
+            # On rows that are triangular noise is what it is on rows.
+            factors[:, :, 13] += 0.3 * rng.normal(size=(2, 14))
+            noisy.append(replace(block, factors=factors))
+        found.append(estimate_change(noisy, 0))
+    errors = np.array([one.change - changes[0] for one in found])
+    stated = np.sqrt(np.mean([one.standard_error**2 for one in found]))
+    assert stated == pytest.approx(errors.std(), rel=0.2)
+    assert abs(errors.mean()) < 4.0 * errors.std() / np.sqrt(len(errors))
+
+
+def test_a_reference_is_written_and_read(model, reference, tmp_path):
+    """To the same bits; an existing one is kept."""
+    path = tmp_path / 'health.yaml'
+    write_reference(path, reference)
+    assert read_reference(path, model) == reference
+    with pytest.raises(UsageError, match=r'exists already'):
+        write_reference(path, reference)
+
+
+def test_a_reference_of_another_model_is_refused(ur5, model, truth, reference, tmp_path):
+    """Other friction, other joints, other windows; other bodies are a payload's matter."""
+    path = tmp_path / 'health.yaml'
+    write_reference(path, reference)
+    with pytest.raises(DescriptionError, match=r'learned with another model of friction'):
+        read_reference(path, true_model(ur5, worn(truth, 0, 1.01)))
+    heavier = true_model(ur5, replace(truth, mass_factor=1.1 * truth.mass_factor))
+    assert read_reference(path, heavier) == reference
+    other = replace(reference, joint_names=('a', 'b', 'c', 'd', 'e', 'f'))
+    with pytest.raises(DescriptionError, match=r'joints are a, b, c, d, e, f, those of the model'):
+        FrictionHealth(model, OPTIONS, other)
+    with pytest.raises(UsageError, match=r'learned with sliding_time 4, and 10 is set'):
+        FrictionHealth(model, None, reference)
+
+
+@pytest.mark.parametrize(('name', 'value'), [
+    ('scatter', -1.0), ('scatter', math.nan), ('scatter', 'much'), ('windows', 3),
+    ('windows', 12.5), ('windows', True), ('change', None), ('repeat', 2.0), ('coldest', None),
+    ('coldest', 90.0), ('slope', 0.01), ('temperature', 1e6),
+])
+def test_a_damaged_reference_is_refused(reference, name, value):
+    """With the file, the joint and the number."""
+    content = parse_yaml(dump_yaml(to_plain(reference.to_dict())), 'text')
+    content['joints']['elbow_joint'][name] = value
+    with pytest.raises(DescriptionError, match=r'health.yaml: elbow_joint: '):
+        HealthReference.from_dict(content, 'health.yaml')
+
+
+@pytest.mark.parametrize('change', [
+    {'schema_version': 2}, {'extra': 1}, {'joints': {}}, {'joints': {'elbow_joint': 3}},
+    {'sliding_time': '4'}, {'model_sha256': 7},
+])
+def test_another_format_is_refused(reference, change):
+    """Versions, keys and kinds."""
+    with pytest.raises(DescriptionError, match=r'health.yaml'):
+        HealthReference.from_dict({**reference.to_dict(), **change}, 'health.yaml')
+
+
+def test_a_joint_that_never_moved_learns_later(model, reference):
+    """A reference may know some joints only."""
+    some = replace(reference, joints=(None, *reference.joints[1:]))
+    content = parse_yaml(dump_yaml(to_plain(some.to_dict())), 'text')
+    assert HealthReference.from_dict(content, 'text') == some
+    found = FrictionHealth(model, OPTIONS, some).report()
+    assert states(found) == ['learning', *['not judged'] * 5]
+    assert found[0].reason.startswith('0 of 12 windows of the reference')
+
+
+def test_a_reference_of_a_useless_model_is_said_to_be_so(model, truth, reference):
+    """Friction a fifth of the model's: its changes would be those of something else."""
+    poor = replace(reference.joints[0], change=-0.8)
+    assert isinstance(poor, JointReference)
+    health = FrictionHealth(
+        model, OPTIONS, replace(reference, joints=(poor, *reference.joints[1:]))
+    )
+    found = drive(health, model, truth, moving(2, 40.0), temperature=(COLD, COLD))
+    assert found[0].state == 'not judged'
+    assert 'identify the arm again' in found[0].reason
+
+
+@pytest.mark.parametrize('wrong', [
+    {'sliding_time': 0.0}, {'sliding_time': math.nan}, {'reference_windows': 12.5},
+    {'reference_windows': 3}, {'slow_velocity': '0.1'}, {'hours_between_alarms': math.inf},
+    {'change_to_see': 0.05},
+])
+def test_options_out_of_range_are_refused(wrong):
+    """Each by its name."""
+    with pytest.raises(UsageError, match=f'friction health: {next(iter(wrong))} is'):
+        HealthOptions(**wrong)
+
+
+def test_only_joints_that_exist_are_reset(model):
+    """Those that do are named."""
+    with pytest.raises(UsageError, match=r'no joint elbow; there are shoulder_pan_joint, '):
+        FrictionHealth(model, OPTIONS).reset('elbow')

@@ -1,0 +1,145 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Torques of others are found with the time constant that is stated, and nothing else is."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction import parse_friction
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.regressor import Motion, prior_inertial_parameters
+from robot_identification.monitoring.momentum_observer import equivalent_bodies, MomentumObserver
+
+PERIOD = 0.002
+ROTORS = np.array([1.9, 1.9, 1.2, 0.3, 0.3, 0.3])
+
+
+def model_of(robot, scale=1.0):
+    """Return a model with the description's bodies, all heavier by one factor, and rotors."""
+    parameters = make_standard_parameters(
+        robot.n, parse_friction('coulomb,viscous'), reflected_inertia=True
+    )
+    reduction = reduce_to_base(robot, parameters)
+    theta = np.zeros(parameters.size)
+    theta[: 10 * robot.n] = scale * prior_inertial_parameters(robot)
+    theta[parameters.reflected_inertia_slice] = ROTORS
+    return IdentifiedModel(
+        robot, 'Nm', reduction, reduction.K @ theta, np.eye(reduction.rank), None, '',
+        SignalSource(), {}, {},
+    )
+
+
+@pytest.fixture(scope='module')
+def model(ur5):
+    """Return a UR5 that is a third heavier than described."""
+    return model_of(ur5, 4.0 / 3.0)
+
+
+def motion_of(t):
+    """Return a smooth motion of six joints at times (N,)."""
+    phase = np.arange(6)
+    q = 0.8 * np.sin(1.3 * t[:, None] + phase)
+    dq = 0.8 * 1.3 * np.cos(1.3 * t[:, None] + phase)
+    return Motion(q, dq, -(1.3**2) * q)
+
+
+def observe(model, motion, torque, bandwidth=25.0):
+    """Return what is observed along a motion, NaN where nothing is said."""
+    observer = MomentumObserver(model, bandwidth)
+    found = [
+        observer.step(PERIOD, q, dq, tau, np.zeros(6))
+        for q, dq, tau in zip(motion.q, motion.dq, torque, strict=True)
+    ]
+    return np.array([np.full(6, np.nan) if one is None else one for one in found])
+
+
+def test_bodies_have_the_mass_matrix_of_the_truth(ur5, model):
+    """Base parameters fix it: here of the arm that is a third heavier, with its rotors."""
+    bodies = equivalent_bodies(model)
+    truth = ur5.pinocchio.copy()
+    for joint in range(1, 7):
+        truth.inertias[joint] = pin.Inertia.FromDynamicParameters(
+            4.0 / 3.0 * truth.inertias[joint].toDynamicParameters()
+        )
+    for q in np.random.default_rng(3).uniform(-3.0, 3.0, (10, 6)):
+        wanted = pin.crba(truth, truth.createData(), q) + np.diag(ROTORS)
+        found = pin.crba(bodies.pinocchio, bodies.pinocchio.createData(), q)
+        found += np.diag(bodies.reflected_inertia)
+        # Rounding of a reduction whose rank is decided at 1e-8.
+        np.testing.assert_allclose(np.triu(found), np.triu(wanted), atol=1e-7)
+
+
+def test_free_motion_is_free(model):
+    """What remains is of differences over a sample: second order in its length."""
+    t = np.arange(0.0, 4.0, PERIOD)
+    motion = motion_of(t)
+    found = observe(model, motion, model.torque(motion))
+    assert np.all(np.isnan(found[0]))
+    # (w T)^2 / 12 of torques of 100 N m at w of 5 rad/s: 1e-3 N m.
+    assert np.nanmax(np.abs(found)) < 1e-3
+
+
+@pytest.mark.parametrize('bandwidth', [10.0, 40.0])
+def test_converges_with_its_time_constant(model, bandwidth):
+    """P18: a step of the external torque is seen as 1 - exp(-K t), joint by joint."""
+    t = np.arange(0.0, 3.0, PERIOD)
+    motion = motion_of(t)
+    external = np.where(t[:, None] >= 1.5, np.array([8.0, -5.0, 3.0, 1.0, -1.0, 0.5]), 0.0)
+    # Who is pushed forward along the same path needs less from the drives.
+    found = observe(model, motion, model.torque(motion) - external, bandwidth)
+    rises = 1.0 - np.exp(-bandwidth * np.maximum(t - 1.5, 0.0))
+    settled = t > 4.0 / bandwidth
+    # The step falls between two samples: half a period of the steepest rise.
+    np.testing.assert_allclose(
+        found[settled], (rises[:, None] * external[-1])[settled],
+        atol=2e-3 + 8.0 * bandwidth * PERIOD,
+    )
+    np.testing.assert_allclose(
+        found[-1], (1.0 - np.exp(-bandwidth * 1.5)) * external[-1], atol=5e-3
+    )
+
+
+def test_a_mass_that_hangs_is_seen_by_the_joints_that_bear_it(ur5, model):
+    """A kilogram more than the model has: its gravity, joint by joint, at rest."""
+    loaded = ur5.pinocchio.copy()
+    weight = pin.Inertia(1.0, np.array([0.0, 0.0, 0.05]), np.zeros((3, 3)))
+    loaded.inertias[6] += weight
+    q = np.array([0.3, -0.8, 0.9, -0.4, 0.7, 0.1])
+    rest = np.zeros(6)
+    bare = pin.rnea(ur5.pinocchio, ur5.pinocchio.createData(), q, rest, rest)
+    more = pin.rnea(loaded, loaded.createData(), q, rest, rest) - bare
+    standing = Motion(*np.stack([np.tile(q, (500, 1)), np.zeros((500, 6)), np.zeros((500, 6))]))
+    found = observe(model, standing, model.torque(standing) + more)
+    np.testing.assert_allclose(found[-1], -more, atol=1e-6)
+
+
+def test_a_restart_says_nothing_before_it_has_settled(model):
+    """Three time constants; the state before has no part in what follows."""
+    t = np.arange(0.0, 1.0, PERIOD)
+    motion = motion_of(t)
+    torque = model.torque(motion)
+    observer = MomentumObserver(model, 25.0)
+    for k in range(200):
+        observer.step(PERIOD, motion.q[k], motion.dq[k], torque[k] + 50.0, np.zeros(6))
+    observer.restart()
+    said = [
+        observer.step(PERIOD, motion.q[k], motion.dq[k], torque[k], np.zeros(6))
+        for k in range(200, 300)
+    ]
+    first = next(k for k, one in enumerate(said) if one is not None)
+    assert first == pytest.approx(3.0 / 25.0 / PERIOD, abs=1)
+    assert np.max(np.abs(said[first])) < 1e-3
+
+
+def test_wrong_calls_are_refused(model):
+    with pytest.raises(UsageError, match='bandwidth'):
+        MomentumObserver(model, 0.0)
+    observer = MomentumObserver(model)
+    state = np.zeros(6)
+    observer.step(0.0, state, state, state, state)
+    with pytest.raises(UsageError, match='elapsed'):
+        observer.step(0.0, state, state, state, state)

@@ -1,0 +1,292 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A payload is found while the arm works, changes of it are noticed, and nothing else is."""
+
+from dataclasses import replace
+import math
+
+from monitoring.arm_at_work import ArmAtWork, feed, resting
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.model.payload import to_frame
+from robot_identification.monitoring.online_payload import (
+    IMPOSSIBLE, in_words, NONE, NOT_EXCITED, NOT_YET, OBSERVED, PAYLOAD, RecursivePayload,
+    RecursivePayloadOptions,
+)
+from studies.payload_cases import BODY, NOISE
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+
+@pytest.fixture(scope='module')
+def arm(ur5):
+    """Return a UR5 with a model of its own."""
+    return ArmAtWork(ur5)
+
+
+@pytest.fixture(scope='module')
+def loaded(arm):
+    """Return 40 s with the body: times, motion, torques."""
+    return arm.work(5, 40.0, body=True)
+
+
+@pytest.fixture(scope='module')
+def bare(arm):
+    """Return 40 s of the same motion without it."""
+    return arm.work(5, 40.0)
+
+
+def estimated(arm, run, rng, options=None, **kinds):
+    """Return an estimator that has seen a run."""
+    times, motion, tau = run
+    estimator = RecursivePayload(arm.model, options=options)
+    feed(estimator, times, motion, arm.residual(motion, tau, rng, **kinds))
+    return estimator
+
+
+def first(run, count):
+    """Return the first samples of a run."""
+    times, motion, tau = run
+    return times[:count], motion.part(slice(0, count)), tau[:count]
+
+
+def test_finds_the_body_that_the_arm_carries(arm, loaded, rng):
+    """Mass within 2 %, all else within its errors; a rigid body can have the numbers."""
+    estimate = estimated(arm, loaded, rng).estimate
+    assert estimate.verdict == PAYLOAD
+    assert estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
+    assert estimate.payload.is_possible
+    assert estimate.frame == BODY.frame
+    # Three standard errors: none of ten numbers is likely to be further off.
+    assert abs(estimate.parameters[0] - BODY.mass) < 3.0 * estimate.errors.mass
+    center = estimate.parameters[1:4] / estimate.parameters[0]
+    assert np.all(np.abs(center - BODY.center_of_mass) < 3.0 * estimate.errors.center_of_mass)
+    off = np.abs(estimate.payload.inertia - BODY.inertia)
+    assert np.all(off < 3.0 * estimate.errors.inertia)
+    assert set(estimate.status.values()) == {OBSERVED}
+    # The motion is worth something: errors are a small part of the numbers.
+    assert estimate.errors.mass < 0.02 * BODY.mass
+    assert np.all(estimate.errors.center_of_mass < 0.005)
+
+
+def test_says_none_where_there_is_none(arm, bare, rng):
+    estimator = estimated(arm, bare, rng)
+    estimate = estimator.estimate
+    assert (estimate.verdict, estimate.payload) == (NONE, None)
+    assert abs(estimate.parameters[0]) < 3.0 * estimate.errors.mass < 0.1
+    assert estimator.changes == ()
+
+
+@pytest.mark.parametrize('correlation', [0.0, 0.9])
+def test_errors_are_honest(arm, loaded, correlation):
+    """
+    Also where residuals hold on for half a second: two standard errors hold the truth.
+
+    95 % of two parameters in 12 runs are expected; fewer than 80 % of 24 would be by chance in
+    less than 1 % of cases. Errors of white noise would be four times too small.
+    """
+    run = first(loaded, 250)
+    off = []
+    for seed in range(12):
+        estimate = estimated(
+            arm, run, np.random.default_rng(seed), correlation=correlation
+        ).estimate
+        mass, moment = estimate.parameters[0], estimate.parameters[3]
+        truth = BODY.parameters
+        off += [
+            (mass - BODY.mass) / estimate.errors.mass,
+            (moment - truth[3]) / math.sqrt(estimate.covariance[3, 3]),
+        ]
+    assert np.mean(np.abs(off) < 2.0) >= 0.8
+    assert np.std(off) > 0.3, 'errors are far too large'
+
+
+def test_a_payload_that_is_taken_and_dropped_is_reported(arm, rng):
+    """Within two seconds of motion, with its stamp; then the new one is found by itself."""
+    estimator = RecursivePayload(arm.model)
+    parts = [(False, 15.0), (True, 20.0), (False, 15.0)]
+    start, switches = 0.0, []
+    for body, seconds in parts:
+        times, motion, tau = arm.work(8, seconds, start=start, body=body)
+        feed(estimator, times, motion, arm.residual(motion, tau, rng))
+        switches.append(start)
+        start += seconds
+        verdict = estimator.estimate.verdict
+        assert verdict == (PAYLOAD if body else NONE)
+        if body:
+            assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
+    assert len(estimator.changes) == 2
+    for change, switch in zip(estimator.changes, switches[1:], strict=True):
+        assert change.earliest <= switch <= change.stamp < switch + 2.0
+        assert change.statistic > change.limit
+    assert estimator.changes[1].before == pytest.approx(BODY.mass, rel=0.05)
+
+
+def test_a_payload_that_is_taken_at_rest_is_found_with_the_next_motion(arm, bare, loaded, rng):
+    """As grippers do it: stop, close, go on."""
+    times, motion, tau = first(bare, 400)
+    estimator = estimated(arm, (times, motion, tau), rng)
+    still = resting(motion, 100)
+    feed(estimator, times[-1] + 0.1 * np.arange(1, 101), still, np.tile(NOISE, (100, 1)))
+    assert estimator.changes == ()
+    _, motion, tau = first(loaded, 300)
+    feed(estimator, 40.0 + times[:300], motion, arm.residual(motion, tau, rng))
+    (change,) = estimator.changes
+    assert 40.0 < change.stamp < 42.0
+    assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
+
+
+def test_nothing_changes_in_five_minutes_of_noise(arm, rng):
+    """At 0.1 false alarms an hour one would be a chance of 1 %; the residuals are correlated."""
+    times, motion, tau = arm.work(9, 60.0, body=True, rate=12.5)
+    estimator = RecursivePayload(arm.model, options=RecursivePayloadOptions(rate=12.5))
+    for turn in range(5):
+        residual = arm.residual(motion, tau, rng, correlation=0.8)
+        feed(estimator, turn * 60.0 + times, motion, residual)
+    assert estimator.changes == ()
+    assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
+
+
+def test_an_hour_at_rest_changes_nothing(arm, loaded, rng):
+    """Neither estimate nor errors, to the last bit: no wind-up; and the next motion goes on."""
+    times, motion, tau = loaded
+    estimator = estimated(arm, loaded, rng)
+    before = estimator.estimate
+    still = resting(motion, 500)
+    # Static friction holds the arm with a torque that no model knows.
+    stuck = np.tile(3.0 * NOISE, (500, 1))
+    feed(estimator, times[-1] + np.linspace(0.04, 3600.0, 500), still, stuck)
+    after = estimator.estimate
+    np.testing.assert_array_equal(after.parameters, before.parameters)
+    np.testing.assert_array_equal(after.covariance, before.covariance)
+    feed(estimator, 3700.0 + times, motion, arm.residual(motion, tau, rng))
+    assert estimator.changes == ()
+    assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
+
+
+def test_one_joint_alone_does_not_wash_the_others_away(arm, loaded, rng):
+    """Five memories of a motion that hardly excites: errors grow less than twofold."""
+    options = RecursivePayloadOptions(memory=10.0)
+    estimator = estimated(arm, loaded, rng, options)
+    before = estimator.estimate
+    times = 100.0 + np.arange(1250) / 25.0
+    q = np.tile(loaded[1].q[0], (len(times), 1))
+    q[:, 0] += 0.5 * np.sin(2.0 * times)
+    dq, ddq = np.zeros_like(q), np.zeros_like(q)
+    dq[:, 0], ddq[:, 0] = np.cos(2.0 * times), -2.0 * np.sin(2.0 * times)
+    motion = replace(loaded[1], q=q, dq=dq, ddq=ddq)
+    feed(estimator, times, motion, arm.residual(motion, arm.torque(motion, body=True), rng))
+    after = estimator.estimate
+    assert after.errors.mass < 2.0 * before.errors.mass
+    assert after.parameters[0] == pytest.approx(BODY.mass, rel=0.03)
+
+
+def test_without_forgetting_it_is_the_batch_estimate(arm, loaded, rng):
+    """Row by row and all at once: the same numbers, the weak prior as rows besides."""
+    times, motion, tau = first(loaded, 200)
+    residual = arm.residual(motion, tau, rng)
+    options = RecursivePayloadOptions(memory=math.inf, changes='none', acceleration_noise=0.0)
+    estimator = RecursivePayload(arm.model, options=options)
+    feed(estimator, times, motion, residual)
+    rows = np.vstack([
+        estimator.regressor(*row) / NOISE[:, None]
+        for row in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ])
+    taken = (np.abs(motion.dq) > options.slowest).ravel()
+    prior = np.diag(1.0 / (options.heaviest * 0.3 ** np.array([0, 1, 1, 1, *[2] * 6])))
+    matrix = np.vstack([rows[taken], prior])
+    side = np.concatenate([(residual / NOISE).ravel()[taken], np.zeros(10)])
+    batch = np.linalg.lstsq(matrix, side, rcond=None)[0]
+    found = np.linalg.solve(to_frame(arm.robot, BODY.frame), estimator.estimate.parameters)
+    # Spec 11.1: 1e-8, next to the size of the numbers.
+    np.testing.assert_allclose(found, batch, rtol=1e-8, atol=1e-9)
+
+
+def test_slow_motions_show_the_mass_and_say_that_inertia_is_not_excited(arm, rng):
+    """Accelerations that are noise would make inertia of nothing: gravity alone counts then."""
+    times, motion, tau = arm.work(5, 60.0, body=True, speed=0.25, period=20.0)
+    noisy = replace(motion, ddq=motion.ddq + 0.1 * rng.normal(size=motion.ddq.shape))
+    options = RecursivePayloadOptions(acceleration_noise=0.1)
+    estimator = RecursivePayload(arm.model, options=options)
+    feed(estimator, times, noisy, arm.residual(motion, tau, rng))
+    estimate = estimator.estimate
+    assert estimate.verdict == PAYLOAD
+    assert abs(estimate.parameters[0] - BODY.mass) < 3.0 * estimate.errors.mass < 0.5
+    assert [estimate.status[name] for name in ('Ixx', 'Iyy', 'Izz')] == [NOT_EXCITED] * 3
+    assert np.all(estimate.payload.inertia == 0.0)
+    assert 'not excited' in estimate.reason
+
+
+def test_a_negative_mass_is_no_payload(arm, bare, rng):
+    """Where something lifts the arm, that is said, and no body is stated."""
+    times, motion, _ = bare
+    lifted = 2.0 * arm.torque(motion) - arm.torque(motion, body=True)
+    estimate = estimated(arm, (times, motion, lifted), rng).estimate
+    assert estimate.parameters[0] < -2.0
+    assert (estimate.verdict, estimate.payload) == (IMPOSSIBLE, None)
+    assert 'negative' in estimate.reason
+
+
+def test_numbers_of_no_body_are_flagged(arm, loaded, rng):
+    """An inertia that is far too large about one axis is none of any body."""
+    times, motion, tau = loaded
+    estimator = RecursivePayload(arm.model, options=RecursivePayloadOptions(changes='none'))
+    spoiled = BODY.parameters.copy()
+    spoiled[4] += 0.5
+    back = np.linalg.solve(to_frame(arm.robot, BODY.frame), spoiled)
+    residual = np.array([
+        estimator.regressor(*row) @ back
+        for row in zip(motion.q, motion.dq, motion.ddq, strict=True)
+    ]) + NOISE * rng.normal(size=tau.shape)
+    feed(estimator, times, motion, residual)
+    estimate = estimator.estimate
+    assert (estimate.verdict, estimate.payload) == (IMPOSSIBLE, None)
+    assert 'no body' in estimate.reason
+    assert in_words(estimate)['center_of_mass'] is None
+
+
+def test_friction_that_warms_up_is_not_taken_for_a_payload(arm, rng):
+    """A fifth less viscous friction than the model has: no payload all the same, and no change."""
+    truth = replace(arm.truth, viscous=0.8 * arm.truth.viscous)
+    run = arm.work(5, 40.0, truth=truth)
+    estimator = estimated(arm, run, rng)
+    assert estimator.changes == ()
+    assert abs(estimator.estimate.parameters[0]) < 0.05
+    # Viscous friction is what differs, in every joint; their errors are a tenth of that.
+    found = estimator.estimate.changes[:, 2]
+    np.testing.assert_allclose(found, -0.2 * arm.truth.viscous, rtol=0.3)
+
+
+def test_nonsense_is_left_out(arm, loaded, rng):
+    """NaN, repeated stamps, a clock that jumps: the estimate is that of the rest."""
+    times, motion, tau = loaded
+    residual = arm.residual(motion, tau, rng)
+    estimator = RecursivePayload(arm.model)
+    assert estimator.estimate.verdict == NOT_YET
+    later = np.where(np.arange(len(times)) < 400, times, times - 100.0)
+    for k, row in enumerate(zip(later, motion.q, motion.dq, motion.ddq, residual, strict=True)):
+        estimator.step(*row)
+        estimator.step(*row)
+        if k % 50 == 0:
+            estimator.step(row[0] + 0.01, *row[1:4], np.full(6, np.nan))
+    assert estimator.changes == ()
+    moving = np.any(np.abs(motion.dq) > estimator.options.slowest, axis=1)
+    assert estimator.estimate.samples == np.count_nonzero(moving)
+    assert estimator.estimate.payload.mass == pytest.approx(BODY.mass, rel=0.02)
+
+
+def test_wrong_calls_are_refused(arm):
+    for options, words in (
+        ({'changes': 'all'}, 'must be one of'), ({'rate': 0.0}, 'rate'),
+        ({'memory': 1.0}, 'twice the window'), ({'slowest': -1.0}, 'slowest'),
+    ):
+        with pytest.raises(UsageError, match=words):
+            RecursivePayloadOptions(**options)
+    with pytest.raises(UsageError, match='6 positive numbers'):
+        RecursivePayload(replace(arm.model, quality={}))
+    with pytest.raises(UsageError, match='relative scale'):
+        RecursivePayload(replace(arm.model, relative_scale=True))
+    with pytest.raises(UsageError, match='no link forearm_link is fixed'):
+        RecursivePayload(arm.model, 'forearm_link')

@@ -1,0 +1,92 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""A controller's constraints are read over its parameter services, and never waited for."""
+
+import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from ros_helpers import wait_until
+
+JOINTS = ['left_lift', 'left_elbow']
+# Of ur_controllers.yaml.
+CONSTRAINTS = {
+    'constraints.goal_time': 0.0,
+    'constraints.stopped_velocity_tolerance': 0.2,
+    **{f'constraints.{joint}.trajectory': 0.2 for joint in JOINTS},
+    **{f'constraints.{joint}.goal': 0.1 for joint in JOINTS},
+}
+
+
+@pytest.fixture
+def controller_of(graph):
+    """Return a function that makes a node with parameters, as a controller is one."""
+    nodes = []
+
+    def make(name, parameters):
+        node = Node(name, context=graph.node.context)
+        for key, value in parameters.items():
+            node.declare_parameter(key, value)
+        graph.node.executor.add_node(node)
+        nodes.append(node)
+        return node
+
+    yield make
+    for node in nodes:
+        graph.node.executor.remove_node(node)
+        node.destroy_node()
+
+
+@pytest.fixture
+def reader(graph):
+    """Return a reader of controllers."""
+    from robot_identification.nodes.controller_parameters import ControllerParameters
+
+    own = ControllerParameters(graph.node, JOINTS)
+    yield own
+    own.close()
+
+
+def wait_for(reader, controller, condition, what):
+    """Go on refreshing, as a node's timer does, until something holds."""
+
+    def holds():
+        reader.refresh(controller)
+        return condition()
+
+    wait_until(holds, what)
+
+
+def test_constraints_are_read_and_read_again(controller_of, reader, monkeypatch):
+    """Also where newer parameters are missing, as one unknown name spoils an answer of rclcpp."""
+    monkeypatch.setattr('robot_identification.nodes.controller_parameters.READ_EVERY', 0.2)
+    monkeypatch.setattr('robot_identification.nodes.controller_parameters.ANSWER_TIMEOUT', 0.2)
+    controller = controller_of('jtc', {**CONSTRAINTS, 'joints': JOINTS})
+    wait_for(reader, 'jtc', lambda: reader.constraints is not None, 'the constraints')
+    assert reader.constraints.path.tolist() == [0.2, 0.2]
+    assert reader.constraints.goal.tolist() == [0.1, 0.1]
+    assert reader.constraints.stopped_velocity == 0.2
+    assert not reader.constraints.deceleration.any()
+    controller.set_parameters([Parameter('constraints.goal_time', value=0.5)])
+    wait_for(reader, 'jtc', lambda: reader.constraints.goal_time == 0.5, 'the new value')
+    # Another controller's are not those of the one before.
+    reader.refresh('nobody')
+    assert reader.constraints is None
+    newer = {
+        'constraints.decelerate_on_cancel': True,
+        **{f'constraints.{joint}.max_deceleration_on_cancel': 10.0 for joint in JOINTS},
+    }
+    controller_of('newer', {**CONSTRAINTS, **newer})
+    wait_for(reader, 'newer', lambda: reader.constraints is not None, 'the constraints')
+    assert reader.constraints.deceleration.tolist() == [10.0, 10.0]
+
+
+def test_a_controller_without_them_is_told(controller_of, reader):
+    """A passthrough controller has none, and joints may have other names."""
+    controller_of('passthrough', {'joints': JOINTS})
+    wait_for(reader, 'passthrough', lambda: reader.problem, 'the problem')
+    assert 'no parameter constraints.left_lift.trajectory' in reader.problem
+    assert reader.constraints is None
+    controller_of('unset', {**CONSTRAINTS, 'constraints.left_lift.goal': 'text'})
+    wait_for(reader, 'unset', lambda: 'no number' in reader.problem, 'the problem')

@@ -1,0 +1,160 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+
+"""
+What an arm does, not what its runner says: the peak speed after every stop that was seen to throw.
+
+The simulated robot's node says its true speed on a topic that no fault touches. The runner sends
+goals, which can be cancelled, as behind every real driver; by topic in test_experiment_runner.py.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+from interfaces import overlay
+from nodes.simulated_experiment import Experiment, TOKEN
+import numpy as np
+import pytest
+from robot_identification.files import dump_yaml
+from ros_helpers import LATCHED, own_graph, wait_until
+from std_msgs.msg import String
+
+pytestmark = pytest.mark.timeout(900)  # the first test here compiles control_msgs
+
+WHOLE = {
+    'inject.repeat': False, 'inject.freeze': False, 'inject.silence': False,
+    'inject.clock_jump': 0.0, 'inject.delay': 0.0,
+}
+# Of the planned speed, as the state machine's own test allows; the servo adds a hundredth.
+SHARE = 1.1
+
+
+@pytest.fixture(scope='module')
+def shared(tmp_path_factory, trajectory, trajectory_file):
+    """Return a runner with its simulated robot, in real time, by action."""
+    variables = overlay()
+    with own_graph(tmp_path_factory.mktemp('attacks')) as graph:
+        yield Experiment(graph, trajectory, trajectory_file, 1.0, variables)
+
+
+@pytest.fixture
+def experiment(shared):
+    """Return the same, with joint states as they should be again after each attack."""
+    yield shared
+    if shared.runner.exit_code is None:
+        assert not shared.graph.configure('/simulated_robot', WHOLE)
+
+
+def planned_speed(trajectory):
+    """Return the largest planned joint speed [rad/s]."""
+    return np.max(np.abs(trajectory.sample(np.linspace(0.0, trajectory.duration, 2001)).dq))
+
+
+def check_rest(experiment, trajectory, first):
+    """Check that FAULT is reached, the arm never faster than planned, and at rest for good."""
+    wait_until(lambda: experiment.state['state'] == 'FAULT', 'FAULT')
+    experiment.wait(0.5)
+    assert experiment.speed() < 0.02
+    speed, _ = experiment.peaks(first)
+    assert speed <= SHARE * planned_speed(trajectory)
+    assert not experiment.graph.call('/experiment_runner/execute').success
+
+
+def wait_for(duration):
+    """Wait for a span of real time, as a frozen clock has no other."""
+    end = time.monotonic() + duration
+    wait_until(lambda: time.monotonic() >= end, f'{duration} s')
+
+
+@pytest.mark.parametrize('duration', [0.0, 0.3, 1.0])
+def test_frozen_joint_states_throw_nothing(experiment, trajectory, duration):
+    """The same message for a while, then ~/abort: the old place is never aimed at."""
+    experiment.execute_fast()
+    first = len(experiment.true_states)
+    assert not experiment.graph.configure('/simulated_robot', {'inject.repeat': True})
+    wait_for(duration)
+    assert experiment.graph.call('/experiment_runner/abort').success
+    check_rest(experiment, trajectory, first)
+    assert ('repeat the same one' if duration else 'abort') in experiment.state['reason']
+
+
+def test_a_runner_that_stalls_throws_nothing(experiment, trajectory):
+    """SIGSTOP for 3 s, then SIGCONT: joint states that waited are as old as their stamps say."""
+    experiment.execute_fast()
+    first = len(experiment.true_states)
+    experiment.runner.process.send_signal(signal.SIGSTOP)
+    experiment.wait(3.0)
+    experiment.runner.process.send_signal(signal.SIGCONT)
+    check_rest(experiment, trajectory, first)
+    assert 'did not run' in experiment.state['reason']
+
+
+@pytest.mark.parametrize('fault', [
+    {'inject.freeze': True}, {'inject.silence': True}, {'inject.clock_jump': -30.0},
+    {'inject.delay': 0.5},
+], ids=lambda fault: next(iter(fault)))
+def test_joint_states_that_tell_nothing_throw_nothing(experiment, trajectory, fault):
+    """Old values, silence, another clock, half a second late."""
+    experiment.execute_fast()
+    first = len(experiment.true_states)
+    assert not experiment.graph.configure('/simulated_robot', fault)
+    check_rest(experiment, trajectory, first)
+
+
+@pytest.fixture
+def other_runner(experiment, trajectory, trajectory_file, tmp_path):
+    """Return what a second runner with the same token says, under another name."""
+    file = tmp_path / 'other.yaml'
+    file.write_text(dump_yaml({'/**': {'ros__parameters': {
+        'simulation_token': TOKEN, 'trajectory_file': str(trajectory_file),
+        'arm.sha256': trajectory.sha256, 'dry_run': False, 'ladder': False,
+        'require_recorder': False, 'allowed_read_roots': ['/'],
+    }}}))
+    graph = experiment.graph
+    heard = graph.hear(String, '/other_runner/state', LATCHED)
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'robot_identification.nodes.experiment_runner', '--ros-args',
+         '-r', '__node:=other_runner', '--params-file', str(file)],
+        env={**graph.environment, **overlay()}, start_new_session=True,
+    )
+    try:
+        wait_until(lambda: heard, 'the other runner')
+        yield heard
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10.0) == 0
+
+
+def test_two_runners_with_one_token_do_not_both_arm(experiment, other_runner):
+    """The second is refused as long as the first is armed, and may arm when it is not."""
+    call = experiment.graph.call
+    wait_until(lambda: call('/experiment_runner/arm').success, 'the first to be armed')
+    answer = call('/other_runner/arm')
+    wait_until(
+        lambda: 'claimed by /experiment_runner' in call('/other_runner/arm').message,
+        f'the claim to be heard ({answer.message})',
+    )
+    assert not answer.success
+    assert not call('/other_runner/execute').success
+    assert call('/experiment_runner/abort').success
+    wait_until(lambda: call('/other_runner/arm').success, 'the other to be armed')
+    assert not call('/experiment_runner/arm').success
+    assert json.loads(other_runner[-1].data)['state'] == 'ARMED'
+    assert call('/other_runner/abort').success
+
+
+def test_a_runner_that_is_ended_while_states_are_frozen_throws_nothing(experiment, trajectory):
+    """Ctrl-C a second after the joint states froze; the last test, as the runner is gone then."""
+    experiment.execute_fast()
+    first = len(experiment.true_states)
+    assert not experiment.graph.configure('/simulated_robot', {'inject.repeat': True})
+    wait_for(1.0)
+    experiment.runner.process.send_signal(signal.SIGINT)
+    experiment.graph.exit_code(experiment.runner)
+    experiment.wait(1.0)
+    assert experiment.speed() < 0.02
+    assert experiment.peaks(first)[0] <= SHARE * planned_speed(trajectory)

@@ -1,0 +1,391 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From a recording to a dataset: nothing is lost unseen, and effort is never touched."""
+
+from dataclasses import replace
+import tracemalloc
+
+import numpy as np
+import pytest
+from robot_identification.arrays import allocate
+from robot_identification.errors import DataError
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.processing.dataset import MOVING_SPEED
+from robot_identification.processing.processing import MINIMUM_SAMPLES, process
+from robot_identification.recording.recording import Recording
+
+RATE = 125.0
+FREQUENCIES = 2.0 * np.pi * np.array([0.5, 0.35])
+FILTER = KinematicFilter(cutoff=9.0)
+
+
+def exact(t):
+    """Return position, velocity and acceleration of two joints at times (N,)."""
+    phase = FREQUENCIES * t[:, None]
+    return np.sin(phase), FREQUENCIES * np.cos(phase), -FREQUENCIES**2 * np.sin(phase)
+
+
+def record(t=None, **changes):
+    """Return a recording of the exact motion with random effort."""
+    t = np.arange(1000) / RATE if t is None else t
+    q, dq, _ = exact(t)
+    effort = np.random.default_rng(0).normal(size=q.shape)
+    made = Recording('bag', '/joint_states', ('a', 'b'), t, q, dq, effort)
+    return replace(made, **changes)
+
+
+def run(recording, **options):
+    """Process a recording with the usual filter."""
+    return process(recording, FILTER, 'A', **options)
+
+
+def check_kinematics(dataset, rows=slice(None), tolerance=0.01):
+    """Compare with the exact motion; the tolerance is a share of the largest value."""
+    _, dq, ddq = exact(dataset.stamps)
+    for found, expected in ((dataset.motion.dq, dq), (dataset.motion.ddq, ddq)):
+        error = np.abs(found - expected)[rows] / np.abs(expected).max(axis=0)
+        assert error.max() < tolerance
+
+
+def accounted(dataset):
+    """Return whether every sample that is not fitted is excluded by a named reason."""
+    return len(dataset) - int(dataset.fitted.sum()) == sum(dataset.excluded.values())
+
+
+def test_velocity_and_acceleration_are_those_of_the_motion():
+    """
+    Two passes at 9 Hz take (0.5 / 9)^4 = 1e-5 of half a hertz; differences 1 / 8000 of it.
+
+    Edges are padded by reflection, which is odd about the last sample: a percent there.
+    """
+    dataset = run(record())
+    check_kinematics(dataset, slice(60, -60), 1e-3)
+    check_kinematics(dataset, tolerance=0.1)
+    assert dataset.rate == pytest.approx(RATE)
+    assert dataset.scored.all()
+    assert dataset.fitted.all()
+    assert dataset.excluded == {}
+    assert dataset.notes == ()
+    np.testing.assert_array_equal(dataset.motion.q, record().q)
+    np.testing.assert_array_equal(dataset.stamps, record().stamps)
+
+
+def test_effort_is_not_touched():
+    """Bit for bit what was recorded, whatever happens to the rest."""
+    recording = record()
+    assert run(recording).effort.tobytes() == recording.effort.tobytes()
+
+
+def test_without_velocity_it_comes_from_position():
+    dataset = run(record(dq=np.full((1000, 2), np.nan)))
+    check_kinematics(dataset, slice(60, -60), 1e-3)
+    assert any('velocity was not recorded' in note for note in dataset.notes)
+
+
+def test_irregular_stamps_are_handled():
+    """
+    Up to 40 % of a period early or late.
+
+    Joining samples by straight lines errs by h^2 / 8 of the second derivative, 2e-4 of it.
+    """
+    rng = np.random.default_rng(3)
+    t = (np.arange(1000) + rng.uniform(-0.2, 0.2, 1000)) / RATE
+    dataset = run(record(t - t[0]))
+    # The recording's own clock starts at its first sample; the motion is at the true times.
+    shifted = replace(dataset, stamps=dataset.stamps)
+    _, dq, _ = exact(shifted.stamps)
+    assert np.abs(dataset.motion.dq - dq)[60:-60].max() < 0.01
+    assert dataset.scored.all()
+
+
+def test_recordings_of_any_rate_and_clock():
+    """A thousand hertz, thirty hertz."""
+    for rate in (1000.0, 30.0):
+        t = np.arange(int(8.0 * rate)) / rate
+        dataset = run(record(t))
+        assert dataset.rate == pytest.approx(rate)
+        check_kinematics(dataset, slice(int(rate), -int(rate)), 0.01)
+
+
+def repeat(recording, rows, **changes):
+    """Return the recording with some rows given twice, one right after the other."""
+    order = np.sort(np.append(np.arange(len(recording)), rows))
+    doubled = replace(
+        recording, stamps=recording.stamps[order], q=recording.q[order], dq=recording.dq[order],
+        effort=recording.effort[order],
+    )
+    return replace(doubled, **changes), np.diff(order, prepend=-1) == 0
+
+
+def test_duplicate_stamps_are_scored_and_not_fitted():
+    recording, second = repeat(record(), [100, 500, 501])
+    dataset = run(recording)
+    assert len(dataset) == 1003
+    assert dataset.scored.all()
+    np.testing.assert_array_equal(~dataset.fitted, second)
+    assert dataset.excluded == {'duplicate (scored, not fitted)': 3}
+    assert dataset.effort.tobytes() == recording.effort.tobytes()
+    # The filter does not see them: the others are as without.
+    plain = run(record())
+    np.testing.assert_allclose(dataset.motion.dq[~second], plain.motion.dq, atol=1e-12)
+
+
+def test_a_driver_that_repeats_old_values_is_found():
+    """As UR's does: the same q, dq and effort with a new stamp, every fifth cycle."""
+    recording = record()
+    q, dq, effort = (np.copy(x) for x in (recording.q, recording.dq, recording.effort))
+    for values in (q, dq, effort):
+        values[4::5] = values[3::5]
+    dataset = run(replace(recording, q=q, dq=dq, effort=effort))
+    expected = np.arange(1000) % 5 == 4
+    np.testing.assert_array_equal(~dataset.fitted, expected)
+    assert dataset.scored.all()
+    check_kinematics(dataset, slice(60, -60), 0.03)
+
+
+def test_equal_positions_with_another_effort_are_no_duplicates():
+    """An arm that rests gives the same position again and again, its noise differs."""
+    recording = record()
+    q, dq = np.copy(recording.q), np.copy(recording.dq)
+    q[300:310], dq[300:310] = q[300], dq[300]
+    assert run(replace(recording, q=q, dq=dq)).fitted.all()
+
+
+def test_messages_out_of_order_are_sorted():
+    """By stamp, and said so; with three pairs swapped the dataset is that of the ordered ones."""
+    recording, order = record(), np.arange(1000)
+    for k in (10, 400, 990):
+        order[[k, k + 1]] = order[[k + 1, k]]
+    shuffled = replace(
+        recording, stamps=recording.stamps[order], q=recording.q[order], dq=recording.dq[order],
+        effort=recording.effort[order],
+    )
+    dataset, plain = run(shuffled), run(recording)
+    np.testing.assert_array_equal(dataset.effort, plain.effort)
+    np.testing.assert_array_equal(dataset.motion.ddq, plain.motion.ddq)
+    assert any('3 joint states came out of order' in note for note in dataset.notes)
+
+
+def test_a_first_message_that_came_second_is_scored_too():
+    """Seconds count from the first message; the one before it is still of this recording."""
+    recording, order = record(), np.arange(1000)
+    order[[0, 1]] = [1, 0]
+    stamps = recording.stamps[order] - recording.stamps[1]
+    swapped = replace(
+        recording, stamps=stamps, q=recording.q[order], dq=recording.dq[order],
+        effort=recording.effort[order],
+    )
+    dataset = run(swapped)
+    assert len(dataset) == 1000
+    assert accounted(dataset)
+    assert dataset.scored.all()
+
+
+def test_nothing_is_interpolated_across_a_gap():
+    """Two parts with a pause of a second: each is filtered alone, to its own padded edges."""
+    t = np.arange(1000) / RATE
+    t[500:] += 1.0
+    dataset = run(record(t))
+    assert dataset.segments == (slice(0, 500), slice(500, 1000))
+    assert any('1 gap' in note for note in dataset.notes)
+    assert dataset.motion.starts == (0, 500)
+    assert dataset.motion.part(slice(400, 700)).starts == (100,)
+    assert dataset.motion.part(slice(500, 700)).starts == (0,)
+    first = run(record(t[:500]))
+    np.testing.assert_allclose(dataset.motion.ddq[:500], first.motion.ddq, atol=1e-9)
+    assert dataset.scored.all()
+
+
+def test_gaps_are_listed_with_place_and_length():
+    """Where and how long, the longest ones of many."""
+    t = np.arange(1000) / RATE
+    for number, at in enumerate(range(50, 1000, 70)):
+        t[at:] += 0.1 + 0.01 * number
+    dataset = run(record(t))
+    assert len(dataset.gaps) == 14
+    assert dataset.gaps[3].start == pytest.approx(t[259])
+    assert dataset.gaps[3].duration == pytest.approx(0.138)
+    note, = dataset.notes
+    assert note.startswith('14 gaps of more than 28 ms')
+    assert '0.138 s after 2.402 s' not in note
+    assert '0.148 s after' in note
+    assert note.endswith('and 4 shorter ones')
+
+
+def test_losses_at_random_are_bridged_and_said():
+    """A third lost leaves no gap, but the reader knows how much was interpolated."""
+    kept = np.flatnonzero(np.random.default_rng(0).random(1000) > 0.3)
+    recording = record()
+    dataset = run(replace(
+        recording, stamps=recording.stamps[kept], q=recording.q[kept], dq=recording.dq[kept],
+        effort=recording.effort[kept],
+    ))
+    assert dataset.gaps == ()
+    note, = dataset.notes
+    assert 'missing ones, at random: pauses of up to' in note
+
+
+def test_what_the_reader_noted_comes_first():
+    """Notes of the recording are notes of the dataset."""
+    dataset = run(record(notes=('read from a table',), dq=np.full((1000, 2), np.nan)))
+    assert dataset.notes[0] == 'read from a table'
+
+
+@pytest.mark.parametrize('delay', [0.6, -1.0, np.nan, np.inf])
+def test_a_delay_in_milliseconds_is_refused(delay):
+    with pytest.raises(DataError, match=r'delay of .* at most 0\.5 s'):
+        run(record(), delay=delay)
+
+
+def test_gaps_everywhere_are_refused():
+    """Two hundred parts of five samples: no filter reaches anything."""
+    t = np.arange(1000) / RATE + np.repeat(np.arange(200), 5)
+    with pytest.raises(DataError, match=r'none of the 200 parts between gaps .* has 10'):
+        run(record(t))
+
+
+def test_an_hour_needs_no_more_memory_than_a_minute():
+    """
+    What is added to a recording on the disk: ten numbers a row, and some blocks.
+
+    They are stamps and row numbers, however many joints there are.
+    """
+    rows = 310_000
+    t = np.arange(rows) / 500.0
+    signals = {name: allocate((rows, 2)) for name in ('q', 'dq', 'effort')}
+    for start in range(0, rows, 50_000):
+        part = slice(start, start + 50_000)
+        signals['q'][part] = np.sin(t[part])[:, None]
+        signals['dq'][part] = np.cos(t[part])[:, None]
+        signals['effort'][part] = np.sign(signals['dq'][part]) + 1e-3 * t[part, None]
+    recording = Recording('bag', '/js', ('a', 'b'), t, **signals)
+    tracemalloc.start()
+    try:
+        dataset = run(recording)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert isinstance(dataset.motion.dq, np.memmap)
+    assert peak < 10 * 8 * rows + 30e6
+
+
+def test_a_lost_message_is_no_gap():
+    keep = np.delete(np.arange(1000), [200, 201, 700])
+    dataset = run(record(keep / RATE))
+    assert len(dataset.segments) == 1
+    check_kinematics(dataset, slice(60, -60), 0.01)
+
+
+def test_a_part_too_short_to_filter_is_left_out_by_name():
+    t = np.arange(1000) / RATE
+    t[300:] += 1.0
+    t[305:] += 1.0
+    dataset = run(record(t))
+    np.testing.assert_array_equal(~dataset.scored, (np.arange(1000) >= 300) &
+                                  (np.arange(1000) < 305))
+    assert accounted(dataset)
+    assert any('too short' in reason for reason in dataset.excluded)
+
+
+@pytest.mark.parametrize('field', ['q', 'dq', 'effort'])
+@pytest.mark.parametrize('value', [np.nan, np.inf, 1.0e300])
+def test_a_few_values_that_are_not_finite_are_left_out(field, value):
+    """Ten of a thousand are one percent, and the eleventh too many."""
+    recording = record()
+    values = np.copy(getattr(recording, field))
+    values[50:1000:97, 1] = value
+    dataset = run(replace(recording, **{field: values}))
+    assert len(dataset) == 990
+    assert dataset.excluded == {'not finite': 10}
+    assert np.all(np.isfinite(dataset.effort))
+    assert np.all(np.isfinite(dataset.motion.ddq))
+    check_kinematics(dataset, slice(60, -60), 0.02)
+    values[700, 0] = value
+    with pytest.raises(DataError, match=r'1\.1%.*not finite.*1% accepted'):
+        run(replace(recording, **{field: values}))
+
+
+def test_effort_that_cannot_be_used_is_refused_by_name():
+    nothing = np.full((1000, 2), np.nan)
+    with pytest.raises(DataError, match='bag: effort on /joint_states is absent'):
+        run(record(effort=nothing))
+    with pytest.raises(DataError, match='bag: effort on /joint_states is zero throughout'):
+        run(record(effort=np.zeros((1000, 2))))
+    mostly = np.zeros((1000, 2))
+    mostly[500:505] = np.nan
+    with pytest.raises(DataError, match='zero throughout'):
+        run(record(effort=mostly))
+
+
+def test_too_few_samples_are_refused_with_their_number():
+    t = np.arange(MINIMUM_SAMPLES - 1) / RATE
+    with pytest.raises(DataError, match=f'{MINIMUM_SAMPLES - 1} usable .*{MINIMUM_SAMPLES} are'):
+        run(record(t))
+    assert len(run(record(np.arange(MINIMUM_SAMPLES) / RATE))) == MINIMUM_SAMPLES
+    with pytest.raises(DataError, match=r'between 7.8 s and the end'):
+        run(record(), start=7.8)
+    with pytest.raises(DataError, match='--start/--stop'):
+        run(record(), start=100.0)
+    with pytest.raises(DataError, match='--start/--stop'):
+        run(record(), stop=0.0)
+
+
+def test_stamps_that_stand_still_are_refused():
+    """They would make every sample a duplicate of the first."""
+    with pytest.raises(DataError, match='bag'):
+        run(record(stamps=np.zeros(1000)))
+
+
+def test_before_the_window_only_kinematics_count():
+    """
+    They run through the filter, so that the window has no edge; effort there is not read.
+
+    Not even where it is not finite, or looks like a duplicate.
+    """
+    recording = record()
+    effort = np.copy(recording.effort)
+    effort[:400] = np.nan
+    dataset = run(replace(recording, effort=effort), start=4.0)
+    window = recording.stamps >= 4.0
+    assert len(dataset) == 1000
+    np.testing.assert_array_equal(dataset.scored, window)
+    assert np.all(np.isnan(dataset.effort[~window]))
+    assert dataset.effort[window].tobytes() == recording.effort[window].tobytes()
+    np.testing.assert_array_equal(dataset.motion.ddq, run(recording).motion.ddq)
+
+
+def test_nothing_after_the_window_counts():
+    """The dataset is that of a recording that ends there."""
+    dataset = run(record(), stop=4.0)
+    shorter = run(record(np.arange(500) / RATE))
+    assert len(dataset) == 500
+    np.testing.assert_array_equal(dataset.motion.ddq, shorter.motion.ddq)
+
+
+def test_rest_before_and_after_the_motion_is_scored_and_not_fitted():
+    """A minute of standing about must not outweigh ten seconds of motion."""
+    t = np.arange(2000) / RATE
+    moving = (t > 4.0) & (t < 12.0)
+    q = np.where(moving, np.sin(2.0 * (t - 4.0)) ** 2, np.where(t > 8.0, np.sin(16.0) ** 2, 0.0))
+    dq = np.where(moving, 2.0 * np.sin(4.0 * (t - 4.0)), 0.0)
+    effort = np.random.default_rng(0).normal(size=(2000, 2))
+    dataset = run(Recording('bag', '/js', ('a', 'b'), t, np.column_stack([q, 0 * q]),
+                            np.column_stack([dq, 0 * dq]), effort))
+    assert dataset.scored.all()
+    assert accounted(dataset)
+    # The speed is smoothed at 5 Hz, so that the limits are soft by a quarter of a second.
+    assert not dataset.fitted[(t < 3.7) | (t > 12.3)].any()
+    assert dataset.fitted[(t > 4.1) & (t < 11.9)].all()
+
+
+def test_what_moves_is_known_by_joint():
+    dataset = run(record())
+    np.testing.assert_array_equal(dataset.moving, np.abs(dataset.motion.dq) > MOVING_SPEED)
+    assert dataset.moving.any()
+    assert not dataset.moving.all()
+
+
+def test_time_of_recording_is_noted():
+    dataset = run(record(stamps_from='log'))
+    assert any('time of recording' in note for note in dataset.notes)

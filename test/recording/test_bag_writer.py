@@ -1,0 +1,292 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the writer leaves: whole bags, bags of a killed writer, and bags on a full disk."""
+
+from contextlib import contextmanager
+import json
+import resource
+
+from hypothesis import given, settings, strategies as st
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+import numpy as np
+import pytest
+from robot_identification.errors import BagError
+from robot_identification.recording.bag import JOINT_STATE, read_recording, RosbagsBackend
+from robot_identification.recording.bag_files import FileBackend
+from robot_identification.recording.bag_writer import BagWriter, OfferedQos
+from rosbags.highlevel import AnyReader
+from rosbags.interfaces import QosDurability, QosReliability
+from rosbags.typesys import get_typestore, Stores
+import yaml
+
+NAMES = ('joint_0', 'joint_1')
+TYPES = get_typestore(Stores.ROS2_JAZZY)
+NOTES = {'robot': 'ur5e', 'effort_unit': 'A', 'trajectory_sha256': '12e34' + 59 * '0'}
+SENSOR = {
+    'lab_msgs/msg/Sensor': '# A comment\nstd_msgs/Header header\nReading[<=4] readings\n',
+    'lab_msgs/msg/Reading': 'uint8 GOOD=1\nfloat64 value\nstring<=20 name\n',
+}
+
+
+def joint_state(number):
+    """Return a serialised joint state that carries its number, 2 ms after the one before."""
+    seconds, nanoseconds = divmod(10**9 + number * 2_000_000, 10**9)
+    kinds = TYPES.types
+    header = kinds['std_msgs/msg/Header'](
+        kinds['builtin_interfaces/msg/Time'](seconds, nanoseconds), ''
+    )
+    values = np.array([number, -number], dtype=float)
+    message = kinds[JOINT_STATE](header, list(NAMES), values, 0.1 * values, 0.2 * values)
+    return bytes(TYPES.serialize_cdr(message, JOINT_STATE))
+
+
+MESSAGES = [joint_state(number) for number in range(2000)]
+
+
+def open_writer(path, **options):
+    """Return a writer that knows the topic of joint states."""
+    writer = BagWriter(path, NOTES, **options)
+    writer.add_topic('/joint_states', JOINT_STATE)
+    return writer
+
+
+def write(writer, first, last):
+    """Write joint states by their numbers."""
+    for number in range(first, last):
+        writer.write('/joint_states', 10**9 + number * 2_000_000, MESSAGES[number])
+
+
+def numbers(path):
+    """Return the numbers of the messages that our reader finds."""
+    return read_recording(path, NAMES).q[:, 0].tolist()
+
+
+@contextmanager
+def file_size_limit(size):
+    """Let no file of this process grow beyond a size [bytes], as a full disk would."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_four_readers_agree_on_a_whole_bag(tmp_path):
+    """Ours, rosbags', mcap's and a plain YAML reader find the same bag."""
+    writer = open_writer(tmp_path / 'bag', chunk_size=4096)
+    write(writer, 0, 300)
+    writer.custom_data['lost_messages'] = '{}'
+    writer.close()
+    assert numbers(tmp_path / 'bag') == list(range(300))
+    recording = read_recording(tmp_path / 'bag', NAMES)
+    assert recording.completeness.state == 'complete'
+    assert recording.metadata == {**NOTES, 'lost_messages': '{}'}
+    with AnyReader([tmp_path / 'bag'], default_typestore=TYPES) as reader:
+        found = [
+            reader.deserialize(raw, connection.msgtype).position[0]
+            for connection, _, raw in reader.messages()
+        ]
+        assert reader.message_count == 300
+    assert found == list(range(300))
+    assert RosbagsBackend().metadata(tmp_path / 'bag') == recording.metadata
+    with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
+        reader = make_reader(stream, decoder_factories=[DecoderFactory()])
+        summary = reader.get_summary()
+        raw = [message.data for _, _, message in reader.iter_messages()]
+    assert raw == MESSAGES[:300]
+    assert summary.statistics.message_count == 300
+    # 300 messages of about 170 bytes.
+    assert summary.statistics.chunk_count > 10
+    content = yaml.safe_load((tmp_path / 'bag' / 'metadata.yaml').read_text())
+    information = content['rosbag2_bagfile_information']
+    assert information['version'] == 9
+    assert information['message_count'] == 300
+    assert information['duration']['nanoseconds'] == 299 * 2_000_000
+    assert information['relative_file_paths'] == ['bag.mcap']
+
+
+def test_the_file_alone_says_what_was_noted(tmp_path):
+    """Of a .mcap that was copied out of its folder the notes and the counts are known."""
+    writer = open_writer(tmp_path / 'bag')
+    write(writer, 0, 60)
+    writer.custom_data['lost_messages'] = '{"/joint_states": 2}'
+    writer.close()
+    recording = read_recording(tmp_path / 'bag' / 'bag.mcap', NAMES)
+    assert recording.metadata == {**NOTES, 'lost_messages': '{"/joint_states": 2}'}
+    assert recording.completeness.state == 'complete'
+
+
+def test_quality_of_service_is_a_sequence_with_words(tmp_path):
+    """Version 9 of metadata.yaml has it so; rosbags reads it back, from the file as well."""
+    offers = (
+        OfferedQos(reliability='reliable', durability='transient_local', history='keep_last',
+                   depth=7),
+        OfferedQos(reliability='best_effort', deadline=2_500_000_000),
+    )
+    writer = BagWriter(tmp_path / 'bag', {})
+    writer.add_topic('/joint_states', JOINT_STATE, qos=offers)
+    write(writer, 0, 1)
+    writer.close()
+    content = yaml.safe_load((tmp_path / 'bag' / 'metadata.yaml').read_text())
+    (topic,) = content['rosbag2_bagfile_information']['topics_with_message_count']
+    first, second = topic['topic_metadata']['offered_qos_profiles']
+    assert first == {
+        'history': 'keep_last', 'depth': 7, 'reliability': 'reliable',
+        'durability': 'transient_local',
+        'deadline': {'sec': 9223372036, 'nsec': 854775807},
+        'lifespan': {'sec': 9223372036, 'nsec': 854775807},
+        'liveliness': 'automatic',
+        'liveliness_lease_duration': {'sec': 9223372036, 'nsec': 854775807},
+        'avoid_ros_namespace_conventions': False,
+    }
+    assert second['deadline'] == {'sec': 2, 'nsec': 500_000_000}
+    for path in tmp_path / 'bag', tmp_path / 'bag' / 'bag.mcap':
+        with AnyReader([path], default_typestore=TYPES) as reader:
+            (connection,) = reader.connections
+            profiles = connection.ext.offered_qos_profiles
+        assert [profile.depth for profile in profiles] == [7, 0]
+        assert profiles[0].durability == QosDurability.TRANSIENT_LOCAL
+        assert profiles[1].reliability == QosReliability.BEST_EFFORT
+
+
+@settings(max_examples=30, deadline=None)
+@given(text=st.one_of(
+    st.sampled_from(['12e34', 'true', '0123', '~', '1_000', '', ' x ', "it's", 'a: b', '12:30']),
+    st.text(st.characters(codec='utf-8', exclude_categories=['Cc', 'Cs']), max_size=30),
+))
+def test_a_note_is_a_text_to_every_reader(tmp_path_factory, text):
+    """A serial number such as 12e34 is no number, whatever YAML a reader speaks."""
+    folder = tmp_path_factory.mktemp('notes')
+    writer = BagWriter(folder / 'bag', {'serial': text})
+    writer.add_topic('/joint_states', JOINT_STATE)
+    write(writer, 0, 1)
+    writer.close()
+    assert RosbagsBackend().metadata(folder / 'bag') == {'serial': text}
+    for path in folder / 'bag', folder / 'bag' / 'bag.mcap':
+        with FileBackend().open_bag(path) as bag:
+            list(bag.blocks(['/joint_states']))
+            assert bag.metadata == {'serial': text}
+
+
+def test_what_is_flushed_outlives_the_writer(tmp_path):
+    """A bag that nobody closes is good up to its last flush, and says what was noted."""
+    writer = open_writer(tmp_path / 'bag', chunk_size=48 * 1024)
+    for last in (100, 101, 350):
+        write(writer, writer.message_count, last)
+        writer.flush()
+        recording = read_recording(tmp_path / 'bag', NAMES)
+        assert recording.q[:, 0].tolist() == list(range(last))
+        assert recording.completeness.state == 'recovered'
+        assert recording.metadata == NOTES
+    write(writer, 350, 360)
+    assert len(numbers(tmp_path / 'bag')) == 350
+    writer.close()
+    assert len(numbers(tmp_path / 'bag')) == 360
+
+
+def test_a_topic_may_come_late(tmp_path):
+    """What is declared after the first messages is in the bag, closed or not."""
+    writer = open_writer(tmp_path / 'bag')
+    write(writer, 0, 60)
+    writer.flush()
+    writer.add_topic('/other', JOINT_STATE)
+    writer.write('/other', 2 * 10**9, MESSAGES[7])
+    writer.flush()
+    with FileBackend().open_bag(tmp_path / 'bag') as bag:
+        assert {name: topic.count for name, topic in bag.topics.items()} == {
+            '/joint_states': 60, '/other': 1,
+        }
+    writer.close()
+    assert RosbagsBackend().topics(tmp_path / 'bag')['/other'] == (JOINT_STATE, 1)
+
+
+def test_types_that_are_not_standard_are_decoded_from_the_bag(tmp_path):
+    """Their definitions and all that these need are in the bag."""
+    writer = BagWriter(tmp_path / 'bag', {})
+    writer.add_topic('/sensor', 'lab_msgs/msg/Sensor', definitions=SENSOR)
+    # Little-endian CDR: header with stamp 5 s and an empty frame, one reading.
+    data = bytes([0, 1, 0, 0]) + np.array([5, 0, 1], '<u4').tobytes() + bytes(4)
+    data += np.array([1, 0], '<u4').tobytes()[:4] + bytes(4)
+    data += np.array([2.5], '<f8').tobytes() + np.array([3], '<u4').tobytes() + b'J1\0'
+    writer.write('/sensor', 10**9, data)
+    writer.close()
+    with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
+        reader = make_reader(stream, decoder_factories=[DecoderFactory()])
+        ((_, _, _, message),) = reader.iter_decoded_messages()
+    assert message.header.stamp.sec == 5
+    assert [(reading.value, reading.name) for reading in message.readings] == [(2.5, 'J1')]
+    with AnyReader([tmp_path / 'bag'], default_typestore=TYPES) as reader:
+        ((connection, _, raw),) = reader.messages()
+        assert reader.deserialize(raw, connection.msgtype).readings[0].value == 2.5
+
+
+@pytest.mark.parametrize('definitions', [{}, {'lab_msgs/msg/Sensor': 'Reading reading\n'}])
+def test_a_type_that_is_not_defined_is_refused(tmp_path, definitions):
+    """Topic and type are named; the bag goes on without."""
+    writer = open_writer(tmp_path / 'bag')
+    with pytest.raises(BagError, match=r'/sensor cannot be recorded: its type lab_msgs/msg/Sen'):
+        writer.add_topic('/sensor', 'lab_msgs/msg/Sensor', definitions=definitions)
+    write(writer, 0, 60)
+    writer.close()
+    assert len(numbers(tmp_path / 'bag')) == 60
+
+
+# The last one is met by the index, behind all messages.
+@pytest.mark.parametrize('share', [0.06, 0.2, 0.6, 0.995])
+def test_a_full_disk_costs_the_rest_not_the_bag(tmp_path, share):
+    """What could be written is read, without a gap; the error says where and what to do."""
+    whole = open_writer(tmp_path / 'whole', chunk_size=8192)
+    write(whole, 0, 2000)
+    whole.close()
+    limit = round(share * whole.byte_count)
+    with file_size_limit(limit):
+        writer = open_writer(tmp_path / 'bag', chunk_size=8192)
+        with pytest.raises(BagError, match=r'bag cannot be written on: .*make room'):
+            write(writer, 0, 2000)
+            writer.close()
+        taken = writer.message_count
+        with pytest.raises(BagError, match=r'could not be written on'):
+            writer.write('/joint_states', 0, MESSAGES[0])
+        writer.close()
+    found = numbers(tmp_path / 'bag')
+    assert found == list(range(len(found)))
+    # A chunk holds fewer than 60 of these messages.
+    assert taken - 60 <= len(found) <= taken
+    assert (tmp_path / 'bag' / 'bag.mcap').stat().st_size <= limit
+    assert not list((tmp_path / 'bag').glob('*.partial'))
+    recording = read_recording(tmp_path / 'bag', NAMES)
+    assert recording.completeness.state == 'recovered'
+    assert recording.metadata == NOTES
+
+
+@pytest.mark.parametrize('limit', [0, 20, 3000])
+def test_a_disk_that_takes_no_message_is_left_without_a_bag(tmp_path, limit):
+    """Nothing that has no message looks like a bag."""
+    with file_size_limit(limit), pytest.raises(BagError, match=r'cannot be written'):
+        writer = open_writer(tmp_path / 'bag', chunk_size=8192)
+        try:
+            write(writer, 0, 200)
+        finally:
+            writer.close()
+    assert not (tmp_path / 'bag').exists()
+
+
+def test_a_bag_without_messages_says_so(tmp_path):
+    """It is whole, and a reader is told that it is empty."""
+    open_writer(tmp_path / 'bag').close()
+    with pytest.raises(BagError, match=r'holds no message'):
+        read_recording(tmp_path / 'bag', NAMES)
+    content = yaml.safe_load((tmp_path / 'bag' / 'metadata.yaml').read_text())
+    assert content['rosbag2_bagfile_information']['message_count'] == 0
+    assert json.loads(json.dumps(content))
+
+
+def test_a_discarded_bag_is_gone(tmp_path):
+    """A recording that cannot begin leaves nothing behind."""
+    writer = open_writer(tmp_path / 'bag')
+    write(writer, 0, 10)
+    writer.discard()
+    assert list(tmp_path.iterdir()) == []

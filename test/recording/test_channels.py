@@ -1,0 +1,261 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is recorded beside the joint states comes out by name, in their time base and order."""
+
+from builders import JOINT_STATE
+import numpy as np
+import pytest
+from robot_identification.model.robot_model import JointEncoders
+from robot_identification.recording.bag import read_recording
+from robot_identification.recording.joint_states import DYNAMIC_JOINT_STATE
+
+NAMES = ('alpha', 'beta', 'gamma')
+ARRAY = 'example_interfaces/msg/Float64MultiArray'
+PERCENT = '/speed_scaling_state_broadcaster/speed_scaling'
+# The log clock of the messages is behind the header stamps by this [s], but for the odd one.
+OFFSET = 1.5
+
+
+@pytest.fixture
+def joints(good, to_cdr):
+    """Return the joint states, logged on another clock than they are stamped by."""
+    raw = []
+    for k, message in enumerate(good):
+        late = 300_000_000 if k % 50 == 25 else 0
+        raw.append((message.stamp - round(OFFSET * 1e9) + late, to_cdr(message)[1]))
+    return raw
+
+
+@pytest.fixture
+def read(joints, write_mcap, tmp_path):
+    """Return a function that records topics beside the joint states, and reads them."""
+    def run(topics, joint_topic='/joint_states', names=NAMES, **options):
+        path = write_mcap(
+            tmp_path / 'a.mcap', {(joint_topic, JOINT_STATE): joints, **topics}
+        )
+        return read_recording(path, names, topic=joint_topic, **options)
+
+    return run
+
+
+@pytest.fixture
+def array(serialise, types):
+    """Return a function that makes a Float64MultiArray of either package."""
+    def make(values, kind=ARRAY, label=''):
+        package = kind.split('/')[0]
+        dimensions = [
+            types.types[f'{package}/msg/MultiArrayDimension'](label, len(values), 1)
+        ] if label else []
+        layout = types.types[f'{package}/msg/MultiArrayLayout'](dimensions, 0)
+        return serialise(kind, layout, np.array(values, dtype=float))
+
+    return make
+
+
+def times(count, start=4.0):
+    """Return log times [ns] of messages, 0.1 s apart."""
+    return [round((start - OFFSET) * 1e9) + 100_000_000 * k for k in range(count)]
+
+
+@pytest.mark.parametrize('namespace', ['', '/rtde', '/cell_1/rtde'])
+@pytest.mark.parametrize('kind', [ARRAY, 'std_msgs/msg/Float64MultiArray'])
+def test_vectors_of_the_rtde_publisher(read, array, namespace, kind):
+    """
+    One column a joint in kinematic order; currents and torques follow the sign of the effort.
+
+    Messages without a stamp: the log clock, moved by the median difference to the header stamps.
+    """
+    keys = {'temperature': 'joint_temperatures', 'target_current': 'target_current',
+            'target_torque': 'target_moment', 'actual_current': 'actual_current'}
+    rows = np.arange(30.0).reshape(10, 3)
+    topics = {
+        (f'{namespace}/{key}', kind): [
+            (time, array(100 * number + row, kind, label='x' * (number % 3)))
+            for time, row in zip(times(10), rows, strict=True)
+        ]
+        for number, key in enumerate(keys.values())
+    }
+    sign = np.array([1.0, -1.0, 1.0])
+    recording = read(topics, encoders=JointEncoders(sign, np.zeros(3)))
+    assert set(recording.channels) == set(keys)
+    for number, name in enumerate(keys):
+        channel = recording.channels[name]
+        factor = 1.0 if name == 'temperature' else sign
+        np.testing.assert_array_equal(channel.values, factor * (100 * number + rows))
+        # The first joint state is stamped 3 s.
+        np.testing.assert_allclose(channel.stamps, 1.0 + 0.1 * np.arange(10), atol=1e-9)
+        assert len(channel) == 10
+    assert recording.notes == ()
+
+
+def test_states_of_the_ur_driver(read, serialise):
+    """Percent becomes a share; modes are numbers; a latched message comes before the motion."""
+    mode, safety = 'ur_dashboard_msgs/msg/RobotMode', 'ur_dashboard_msgs/msg/SafetyMode'
+    state = '/ur/io_and_status_controller/'
+    recording = read({
+        (f'/ur{PERCENT}', 'std_msgs/msg/Float64'): [
+            (time, serialise('std_msgs/msg/Float64', 25.0 * k)) for k, time in enumerate(times(5))
+        ],
+        (f'{state}robot_mode', mode): [(times(1, 2.0)[0], serialise(mode, -1))],
+        (f'{state}safety_mode', safety): [
+            (time, serialise(safety, k)) for k, time in enumerate(times(3))
+        ],
+        (f'{state}robot_program_running', 'std_msgs/msg/Bool'): [
+            (time, serialise('std_msgs/msg/Bool', k != 1)) for k, time in enumerate(times(3))
+        ],
+    })
+    found = recording.channels.items()
+    values = {name: channel.values.ravel().tolist() for name, channel in found}
+    assert values == {
+        'speed_scaling': [0.0, 0.25, 0.5, 0.75, 1.0], 'robot_mode': [-1.0],
+        'safety_mode': [0.0, 1.0, 2.0], 'program_running': [1.0, 0.0, 1.0],
+    }
+    assert recording.channels['robot_mode'].stamps == pytest.approx([-1.0], abs=1e-9)
+
+
+def test_speed_scaling_of_the_rtde_publisher_is_a_share(read, serialise):
+    kind = 'example_interfaces/msg/Float64'
+    recording = read({('/rtde/speed_scaling', kind): [(times(1)[0], serialise(kind, 0.5))]})
+    assert recording.channels['speed_scaling'].values.tolist() == [[0.5]]
+
+
+def test_stand_ins_of_standard_types_serve(read, serialise):
+    """A simulated robot has no ur_dashboard_msgs."""
+    recording = read({
+        ('/io_and_status_controller/safety_mode', 'std_msgs/msg/Int32'): [
+            (times(1)[0], serialise('std_msgs/msg/Int32', 3))
+        ],
+    })
+    assert recording.channels['safety_mode'].values.tolist() == [[3.0]]
+
+
+def test_other_topics_are_nothing_to_us(read, serialise, array):
+    """Another type under the name, a name that only ends alike, and images of no content."""
+    recording = read({
+        ('/safety_mode', 'std_msgs/msg/String'): [
+            (1, serialise('std_msgs/msg/String', 'normal'))
+        ],
+        ('/not_target_current', ARRAY): [(1, array([1, 2, 3]))],
+        ('/camera', 'sensor_msgs/msg/Image'): [(1, b'not an image')],
+    })
+    assert dict(recording.channels) == {}
+
+
+def test_of_several_arms_the_nearest_topics_are_taken(read, array):
+    """By what their names share with that of the joint states; the others are noted."""
+    recording = read({
+        (f'/{arm}/rtde/joint_temperatures', ARRAY): [(times(1)[0], array([number] * 3))]
+        for number, arm in enumerate(('left', 'right'))
+    }, joint_topic='/right/joint_states')
+    assert recording.channels['temperature'].values.tolist() == [[1.0] * 3]
+    assert recording.notes == (
+        'temperature is read from /right/rtde/joint_temperatures, not from '
+        '/left/rtde/joint_temperatures',
+    )
+
+
+def test_vectors_of_another_length_are_left_out_and_noted(read, array):
+    """Six temperatures of an arm of which the model has three joints: nobody says which."""
+    sizes = [3, 6, 6, 3, 0]
+    recording = read({('/rtde/joint_temperatures', ARRAY): [
+        (time, array(np.full(size, 20.0 + k)))
+        for k, (size, time) in enumerate(zip(sizes, times(5), strict=True))
+    ]})
+    channel = recording.channels['temperature']
+    assert channel.values[:, 0].tolist() == [20.0, 23.0]
+    np.testing.assert_allclose(channel.stamps, [1.0, 1.3], atol=1e-9)
+    assert '3 messages on /rtde/joint_temperatures are left out' in recording.notes[0]
+
+
+def test_a_damaged_message_ends_a_channel_and_not_the_recording(read, array):
+    raw = [(time, array([1, 2, 3])) for time in times(10)]
+    raw[4] = raw[4][0], raw[4][1][:-9]
+    recording = read({('/rtde/target_current', ARRAY): raw})
+    assert len(recording.channels['target_current']) == 4
+    assert len(recording) == 400
+    assert recording.completeness.state == 'complete'
+    assert 'target_current: /rtde/target_current is read up to a message' in recording.notes[0]
+
+
+@pytest.fixture
+def dynamic(serialise, header, types):
+    """Return a function that makes a DynamicJointState: values by interface, by joint."""
+    def make(stamp, joints):
+        values = [
+            types.types['control_msgs/msg/InterfaceValue'](
+                list(found), np.array([*found.values()], dtype=float)
+            )
+            for found in joints.values()
+        ]
+        return serialise(DYNAMIC_JOINT_STATE, header(stamp), list(joints), values)
+
+    return make
+
+
+def states(message, k, temperature=True):
+    """Return the interfaces of a joint state's joints, in another order."""
+    return {
+        name: {
+            'effort': message.effort[i], 'velocity': message.velocity[i],
+            **({'temperature': 30.0 + i + 0.1 * k} if temperature else {}),
+            'position': message.position[i],
+        }
+        for i, name in reversed(list(enumerate(message.name)))
+    }
+
+
+def test_dynamic_joint_states_serve_as_joint_states(good, dynamic, write_mcap, tmp_path):
+    """Where a bag has nothing else: the same recording, and the temperatures besides."""
+    raw = [(m.log_time, dynamic(m.stamp, states(m, k))) for k, m in enumerate(good)]
+    path = write_mcap(tmp_path / 'a.mcap', {('/dynamic_joint_states', DYNAMIC_JOINT_STATE): raw})
+    recording = read_recording(path, NAMES)
+    assert recording.topic == '/dynamic_joint_states'
+    np.testing.assert_array_equal(recording.q, [m.position for m in good])
+    np.testing.assert_array_equal(recording.dq, [m.velocity for m in good])
+    np.testing.assert_array_equal(recording.effort, [m.effort for m in good])
+    temperature = recording.channels['temperature']
+    np.testing.assert_array_equal(temperature.stamps, recording.stamps)
+    np.testing.assert_allclose(
+        temperature.values, 30.0 + np.arange(3) + 0.1 * np.arange(400)[:, None], rtol=1e-15
+    )
+
+
+@pytest.mark.parametrize('temperature', [True, False])
+def test_dynamic_joint_states_beside_give_the_temperature(read, good, dynamic, temperature):
+    """As ros2_control's broadcaster publishes them; most robots' have none."""
+    recording = read({('/dynamic_joint_states', DYNAMIC_JOINT_STATE): [
+        (m.stamp - round(OFFSET * 1e9), dynamic(m.stamp, states(m, k, temperature)))
+        for k, m in enumerate(good)
+    ]})
+    assert recording.topic == '/joint_states'
+    assert set(recording.channels) == ({'temperature'} if temperature else set())
+    if temperature:
+        np.testing.assert_allclose(
+            recording.channels['temperature'].stamps, np.sort(recording.stamps), atol=1e-9
+        )
+
+
+def test_channels_end_with_the_part_of_the_recording(read, array):
+    recording = read({('/rtde/joint_temperatures', ARRAY): [
+        (time, array([k, k, k])) for k, time in enumerate(times(10))
+    ]})
+    part = recording.until(1.55)
+    assert part.channels['temperature'].values[:, 0].tolist() == [0, 1, 2, 3, 4, 5]
+    assert part.completeness == recording.completeness
+    assert part.notes == recording.notes
+    assert len(part) == 155
+
+
+def test_without_header_stamps_everything_is_on_the_log_clock(
+        good, to_cdr, array, write_mcap, tmp_path):
+    from dataclasses import replace
+
+    raw = [to_cdr(replace(message, stamp=0)) for message in good]
+    path = write_mcap(tmp_path / 'a.mcap', {
+        ('/joint_states', JOINT_STATE): raw,
+        ('/rtde/joint_temperatures', ARRAY): [(raw[100][0], array([1, 2, 3]))],
+    })
+    recording = read_recording(path, NAMES)
+    assert recording.stamps_from == 'log'
+    assert recording.channels['temperature'].stamps == pytest.approx([1.0], abs=1e-12)

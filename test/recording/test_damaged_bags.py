@@ -1,0 +1,463 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A corpus of damaged bags: a recording that is a prefix of the good one, or a typed error.
+
+Every entry makes one file or folder from a good bag. Nothing may happen but these two things:
+another exception, a value that was never recorded, or memory that a small file cannot need.
+"""
+
+import os
+from pathlib import Path
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tracemalloc
+
+from builders import JOINT_STATE, write_bag, write_text_bag
+import numpy as np
+import pytest
+from robot_identification.errors import BagError, DataError, IdentificationError
+from robot_identification.recording.bag import read_recording
+
+NAMES = ('alpha', 'beta', 'gamma')
+# Some 100 kB are read; windows, blocks and copies of them take a few MB.
+MEMORY = 40_000_000
+RECOVERED = re.compile(r'damaged bag: recovered ([0-9.e+-]+) of about ([0-9.e+-]+) s')
+
+
+@pytest.fixture(scope='module')
+def bags(good, to_cdr, write_mcap, tmp_path_factory):
+    """Return the good bag in all the forms that are damaged, by name."""
+    from mcap.writer import CompressionType
+
+    folder = tmp_path_factory.mktemp('good')
+    contents = {('/joint_states', JOINT_STATE): [to_cdr(message) for message in good]}
+    made = {
+        'checked': write_mcap(folder / 'checked.mcap', contents),
+        'unchecked': write_mcap(folder / 'unchecked.mcap', contents, enable_crcs=False),
+        'plain': write_mcap(folder / 'plain.mcap', contents, use_chunking=False),
+        'zstd': write_mcap(folder / 'zstd.mcap', contents, compression=CompressionType.ZSTD),
+        'lz4': write_mcap(folder / 'lz4.mcap', contents, compression=CompressionType.LZ4),
+        'db3': next(write_bag(folder / 'sqlite', good, plugin='sqlite3').glob('*.db3')),
+        'folder': write_bag(folder / 'folder', good, {'robot': 'arm'}),
+        'folder db3': write_bag(folder / 'folder_db3', good, plugin='sqlite3'),
+    }
+    whole = read_recording(made['folder'], NAMES)
+    assert whole.completeness.state == 'complete'
+    assert len(whole) == 400
+    for name, path in made.items():
+        recording = read_recording(path, NAMES)
+        assert recording.completeness.state == 'complete', name
+        assert_prefix(recording, whole)
+    return made, whole
+
+
+def assert_prefix(recording, whole):
+    """Check that a recording is the beginning of the good one, bit for bit."""
+    count = len(recording)
+    assert 0 < count <= len(whole)
+    assert recording.start == whole.start
+    for name in ('stamps', 'q', 'dq', 'effort'):
+        found, expected = getattr(recording, name), getattr(whole, name)[:count]
+        np.testing.assert_array_equal(found.view(np.int64), expected.view(np.int64))
+
+
+def cut(share):
+    """Return what keeps a part of a file."""
+    return lambda data: data[:int(share * len(data))]
+
+
+def cut_by(size):
+    """Return what takes so many bytes from the end of a file."""
+    return lambda data: data[:-size]
+
+
+def zeros(start, size):
+    """Return what makes a part of a file zeros, as a file system does after a power cut."""
+    def change(data):
+        at = int(start * len(data))
+        return data[:at] + bytes(min(size, len(data) - at)) + data[at + size:]
+
+    return change
+
+
+def flip(*places, bits=0xFF):
+    """Return what flips bits at some places: bytes from the start or end, or shares."""
+    def change(data):
+        data = bytearray(data)
+        for place in places:
+            data[int(place * len(data)) if isinstance(place, float) else place] ^= bits
+        return bytes(data)
+
+    return change
+
+
+def after(pattern, offset, new, number=0):
+    """Return what puts bytes behind an occurrence of others."""
+    def change(data):
+        places = [match.start() for match in re.finditer(re.escape(pattern), data, re.DOTALL)]
+        at = places[number] + offset
+        return data[:at] + new + data[at + len(new):]
+
+    return change
+
+
+def records(data, kind):
+    """Return where the records of a kind begin in an MCAP file."""
+    found, position = [], 8
+    while position + 9 <= len(data):
+        op, length = struct.unpack_from('<BQ', data, position)
+        if op == kind:
+            found.append(position)
+        position += 9 + length
+    return found
+
+
+def length_of(kind, number, length):
+    """Return what makes a record of an MCAP file claim another length."""
+    def change(data):
+        at = records(data, kind)[number] + 1
+        return data[:at] + struct.pack('<Q', length) + data[at + 8:]
+
+    return change
+
+
+def in_record(kind, number, offset, new):
+    """Return what puts bytes into a record of an MCAP file."""
+    def change(data):
+        at = records(data, kind)[number] + 9 + offset
+        return data[:at] + new + data[at + len(new):]
+
+    return change
+
+
+CHUNK, MESSAGE, STATISTICS = 6, 5, 11
+HUGE = 2**62
+# In a message's bytes: the length of the list of names, in front of the first name.
+FIRST_NAME = b'\x06\0\0\0alpha\0'
+FILES = {
+    **{
+        f'{form}, cut at {share:.1%}': (form, cut(share))
+        for form in ('checked', 'unchecked', 'plain', 'zstd', 'lz4', 'db3')
+        for share in (0.0, 0.001, 0.02, 0.1, 0.37, 0.5, 0.83, 0.97, 0.999)
+    },
+    **{
+        f'{form}, {name}': (form, change)
+        for form in ('checked', 'unchecked', 'plain', 'zstd', 'lz4')
+        for name, change in {
+            'one byte short': cut_by(1),
+            'without the last magic': cut_by(8),
+            'without the footer': cut_by(37),
+            'a wrong byte in the first magic': flip(3),
+            'a wrong byte in the header': flip(8),
+            'a wrong length of the header': flip(15),
+            'a wrong byte in the footer': flip(-20),
+            'a wrong byte in the last magic': flip(-5),
+            'a wrong byte in the index': flip(-200),
+            'zeros in the middle': zeros(0.5, 4000),
+            'zeros to the end': zeros(0.6, 10**9),
+            'zeros throughout': zeros(0.0, 10**9),
+            'other numbers in the statistics': in_record(STATISTICS, 0, 0, b'\x07'),
+            'other numbers of messages in the statistics': in_record(
+                STATISTICS, 0, 8 + 2 + 16 + 16 + 4 + 2, struct.pack('<Q', 7)
+            ),
+        }.items()
+    },
+    **{
+        f'{form}, {name}': (form, change)
+        for form in ('checked', 'unchecked', 'zstd', 'lz4')
+        for name, change in {
+            'a chunk of huge length': length_of(CHUNK, 4, HUGE),
+            'a chunk of too little length': length_of(CHUNK, 4, 50),
+            'a chunk without content': length_of(CHUNK, 4, 0),
+            'a chunk of another compression': in_record(CHUNK, 3, 32, b'xxxx'),
+            'a chunk that claims huge content': in_record(CHUNK, 3, 16, struct.pack('<Q', HUGE)),
+            'a chunk that claims little content': in_record(CHUNK, 3, 16, struct.pack('<Q', 9)),
+        }.items()
+    },
+    **{
+        f'{form}, a chunk of damaged content at {place}': (form, in_record(CHUNK, 2, place, b'?!'))
+        for form in ('checked', 'zstd', 'lz4') for place in (60, 400, 800)
+    },
+    'plain, a message of huge length': ('plain', length_of(MESSAGE, 200, HUGE)),
+    'plain, a message of no length': ('plain', length_of(MESSAGE, 200, 0)),
+    'plain, a message of an unknown channel': ('plain', in_record(MESSAGE, 200, 0, b'\xf0\0')),
+    'unchecked, more names than fit': ('unchecked', after(FIRST_NAME, -4, b'\xff\xff\xff\x7f', 9)),
+    'plain, a name longer than the message': ('plain', after(FIRST_NAME, 0, b'\xff\xff\0\0', 50)),
+    'plain, another encoding': ('plain', in_record(MESSAGE, 300, 22, b'\0\3')),
+    'plain, a message cut short in itself': ('plain', in_record(MESSAGE, 30, 23, b'\0')),
+    'no MCAP at all': ('plain', lambda data: b'no bag at all' * 1000),
+    'a picture': ('plain', lambda data: b'\x89PNG\r\n\x1a\n' + bytes(5000)),
+    'db3, one byte short': ('db3', cut_by(1)),
+    'db3, a wrong byte in the magic': ('db3', flip(3)),
+    'db3, a wrong page size': ('db3', flip(16)),
+    'db3, a wrong number of pages': ('db3', flip(28, 29)),
+    'db3, a wrong encoding of text': ('db3', flip(59)),
+    'db3, a wrong version': ('db3', flip(18, 19)),
+    'db3, zeros in its schema': ('db3', zeros(0.0002, 3900)),
+    'db3, zeros in the middle': ('db3', zeros(0.5, 10_000)),
+    'db3, zeros to the end': ('db3', zeros(0.6, 10**9)),
+    'db3, wrong bytes in the middle': ('db3', flip(*range(40_000, 40_050))),
+    'db3, its table of messages renamed': ('db3', after(b'TABLE messages', 6, b'massages')),
+    'db3, another table of topics': ('db3', after(b'CREATE TABLE topics(', 20, b'x' * 30)),
+}
+
+
+def metadata(pattern, replacement):
+    """Return what changes the text of metadata.yaml."""
+    def change(folder):
+        path = folder / 'metadata.yaml'
+        text = path.read_text()
+        assert re.search(pattern, text), pattern
+        path.write_text(re.sub(pattern, replacement, text))
+
+    return change
+
+
+def with_metadata(content):
+    """Return what puts something else into metadata.yaml."""
+    return lambda folder: (folder / 'metadata.yaml').write_bytes(content)
+
+
+def only(suffix):
+    """Return what removes all other files."""
+    def change(folder):
+        for path in folder.iterdir():
+            if path.suffix != suffix:
+                path.unlink()
+
+    return change
+
+
+def data_file(change):
+    """Return what changes the file with the messages."""
+    def change_file(folder):
+        path, = (file for file in folder.iterdir() if file.name != 'metadata.yaml')
+        path.write_bytes(change(path.read_bytes()))
+
+    return change_file
+
+
+FOLDERS = {
+    f'{form}, {name}': (form, change)
+    for form in ('folder', 'folder db3')
+    for name, change in {
+        'no metadata.yaml': lambda folder: (folder / 'metadata.yaml').unlink(),
+        'nothing but metadata.yaml': only('.yaml'),
+        'an empty folder': only('.nothing'),
+        'metadata.yaml is empty': with_metadata(b''),
+        'metadata.yaml is cut off': lambda folder: (folder / 'metadata.yaml').write_bytes(
+            (folder / 'metadata.yaml').read_bytes()[:300]),
+        'metadata.yaml is no text': with_metadata(bytes(range(256)) * 9),
+        'metadata.yaml is no mapping': with_metadata(b'- 1\n- 2\n'),
+        'metadata.yaml of something else': with_metadata(b'rosbag2_bagfile_information: 5\n'),
+        'metadata.yaml is nested too deeply': with_metadata(b'[' * 3000),
+        'metadata.yaml is a bomb': with_metadata(b'a0: &a0 [x, x]\n' + b''.join(
+            b'a%d: &a%d [*a%d, *a%d]\n' % (k, k, k - 1, k - 1) for k in range(1, 60))),
+        'metadata.yaml is huge': with_metadata(b'# ' + b'x' * 6_000_000),
+        'more messages in metadata.yaml': metadata('message_count: 400', 'message_count: 9000'),
+        'fewer messages in metadata.yaml': metadata('message_count: 400', 'message_count: 3'),
+        'no number of messages': metadata('message_count: 400', 'message_count: many'),
+        'a negative duration': metadata(r'nanoseconds: \d+', 'nanoseconds: -5'),
+        'another storage': metadata('storage_identifier: .*', 'storage_identifier: other'),
+        'another file': metadata('- folder.*', '- nothing.mcap'),
+        'a file outside': metadata('- folder.*', '- ../../../../etc/passwd'),
+        'another type': metadata('type: sensor_msgs/msg/JointState', 'type: std_msgs/msg/String'),
+        'no topic in metadata.yaml': metadata('name: /joint_states', 'name: /other'),
+        'the file is cut off': data_file(cut(0.6)),
+        'the file is empty': data_file(cut(0.0)),
+        'the file is zeros': data_file(zeros(0.0, 10**9)),
+    }.items()
+}
+
+
+def read_or_refuse(path, whole):
+    """Return the recording, or the error; check what is promised of both."""
+    tracemalloc.start()
+    try:
+        recording = read_recording(path, NAMES)
+    except DataError as error:
+        # Which bag it is stands in front.
+        assert str(path) in str(error)
+        return error
+    finally:
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < MEMORY
+    assert_prefix(recording, whole)
+    completeness = recording.completeness
+    assert completeness.recovered == recording.duration
+    if completeness.state == 'complete':
+        assert len(recording) == len(whole)
+        assert completeness.cause == completeness.describe() == ''
+    else:
+        assert completeness.cause
+        found = RECOVERED.fullmatch(completeness.describe())
+        assert float(found[1]) == pytest.approx(recording.duration, rel=1e-3)
+        assert float(found[2]) >= float(found[1])
+    return recording
+
+
+@pytest.mark.parametrize('name', FILES)
+def test_a_damaged_file_gives_its_prefix_or_a_typed_error(bags, tmp_path, name):
+    made, whole = bags
+    form, change = FILES[name]
+    path = tmp_path / made[form].name
+    path.write_bytes(change(made[form].read_bytes()))
+    read_or_refuse(path, whole)
+
+
+@pytest.mark.parametrize('name', FOLDERS)
+def test_a_damaged_folder_gives_its_prefix_or_a_typed_error(bags, tmp_path, name):
+    made, whole = bags
+    form, change = FOLDERS[name]
+    path = tmp_path / 'folder'
+    shutil.copytree(made[form], path)
+    change(path)
+    outcome = read_or_refuse(path, whole)
+    if 'metadata.yaml' in name and 'nothing but' not in name:
+        # All messages are there: what is said about them does not matter.
+        assert len(outcome) == len(whole)
+    assert isinstance(outcome, DataError) or outcome.completeness.state == 'recovered' or \
+        name.endswith(('another type', 'a negative duration'))
+
+
+@pytest.mark.parametrize('form', ['checked', 'unchecked', 'plain', 'zstd', 'lz4', 'db3'])
+def test_more_of_a_file_gives_more_of_the_recording(bags, tmp_path, form):
+    """Cut anywhere: nothing that is still there is given up, but the last chunk if packed."""
+    made, whole = bags
+    data, before = made[form].read_bytes(), 0
+    path = tmp_path / made[form].name
+    chunk = 8_000 if form in ('zstd', 'lz4') else 250
+    if form == 'db3':
+        chunk = 5_000
+    for share in np.linspace(0.05, 0.9, 18):
+        path.write_bytes(data[:int(share * len(data))])
+        outcome = read_or_refuse(path, whole)
+        count = 0 if isinstance(outcome, BagError) else len(outcome)
+        assert count >= before
+        before = count
+    size = made[form].stat().st_size / len(whole)
+    assert before >= (0.9 * made[form].stat().st_size - chunk) / size - 60
+
+
+@pytest.mark.parametrize('form', ['checked', 'zstd', 'lz4'])
+def test_no_wrong_byte_becomes_a_value(bags, tmp_path, form):
+    """Where there are checksums, every flipped bit is met: a prefix, or all of it."""
+    made, whole = bags
+    data = made[form].read_bytes()
+    path = tmp_path / made[form].name
+    for place in range(0, len(data), max(1, len(data) // 60)):
+        path.write_bytes(flip(place, bits=1 << place % 8)(data))
+        read_or_refuse(path, whole)
+
+
+@pytest.mark.parametrize('form', ['unchecked', 'plain', 'db3'])
+def test_without_checksums_nothing_but_values_can_be_wrong(bags, tmp_path, form):
+    """
+    A flipped bit in a number cannot be seen.
+
+    Nothing else passes unseen: a row that was lost is said, whatever stands behind it.
+    """
+    made, whole = bags
+    data = made[form].read_bytes()
+    path = tmp_path / made[form].name
+    for place in range(5, len(data), max(1, len(data) // 60)):
+        path.write_bytes(flip(place)(data))
+        try:
+            recording = read_recording(path, NAMES)
+        except IdentificationError:
+            continue
+        # At most the one sample differs, and what follows it may be left out.
+        count = len(recording)
+        assert count <= len(whole)
+        for name in ('q', 'dq', 'effort'):
+            differing = np.any(getattr(recording, name) != getattr(whole, name)[:count], axis=1)
+            assert np.count_nonzero(differing) <= 1 or recording.completeness.cause
+
+
+def test_another_type_under_the_name_is_named(tmp_path, write_mcap, serialise):
+    """Strings on /joint_states, as such or as what they are not."""
+    raw = [(k, serialise('std_msgs/msg/String', 'x' * 80)) for k in range(100)]
+    path = write_mcap(tmp_path / 'a.mcap', {('/joint_states', 'std_msgs/msg/String'): raw})
+    with pytest.raises(BagError, match=r'no topic of joint states; it has /joint_states '
+                                       r'\(std_msgs/msg/String\)'):
+        read_recording(path, NAMES)
+    path = write_mcap(tmp_path / 'b.mcap', {('/joint_states', JOINT_STATE): raw})
+    with pytest.raises(BagError, match='no message on /joint_states can be read: a message'):
+        read_recording(path, NAMES)
+
+
+def test_the_cause_stands_in_the_error_where_nothing_is_left(bags, tmp_path):
+    """Not that the recording is empty, but why."""
+    made, _ = bags
+    path = tmp_path / 'a.mcap'
+    path.write_bytes(made['plain'].read_bytes()[:200])
+    with pytest.raises(BagError, match=r'holds no message.*it is damaged: .* byte'):
+        read_recording(path, NAMES)
+
+
+def test_a_directory_of_nothing_and_a_broken_disk(tmp_path, bags, monkeypatch):
+    """Errors of the file system are ours, too."""
+    made, _ = bags
+    true = Path.open
+
+    def fail(self, *arguments, **options):
+        if self.suffix in ('.mcap', '.db3'):
+            raise OSError(5, 'Input/output error')
+        return true(self, *arguments, **options)
+
+    monkeypatch.setattr(Path, 'open', fail)
+    for form in ('checked', 'db3', 'folder'):
+        with pytest.raises(BagError, match='Input/output error'):
+            read_recording(made[form], NAMES)
+
+
+def test_a_text_bag_has_no_joint_states(tmp_path):
+    with pytest.raises(BagError, match='no topic of joint states'):
+        read_recording(write_text_bag(tmp_path / 'bag', 3), NAMES)
+
+
+BOMB = """
+import resource, sys
+from pathlib import Path
+from robot_identification.errors import BagError
+from robot_identification.recording.bag import read_recording
+for path in sys.argv[1:]:
+    try:
+        read_recording(Path(path), ('alpha', 'beta', 'gamma'))
+    except BagError:
+        pass
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_nothing_is_unpacked_beyond_its_size(bags, tmp_path):
+    """Chunks that unpack to a thousand times their size: less than 1 GB, at the worst."""
+    from backports import zstd
+
+    made, _ = bags
+    data = made['zstd'].read_bytes()
+    first = records(data, CHUNK)[0]
+    packed = zstd.compress(bytes(300_000_000), 1)
+    paths = []
+    for number, claimed in enumerate((100, 190_000_000, 1_000_000_000, HUGE)):
+        content = struct.pack('<QQQII', 0, 1, claimed, 0, 4) + b'zstd' \
+            + struct.pack('<Q', len(packed)) + packed
+        path = tmp_path / f'{number}.mcap'
+        path.write_bytes(
+            data[:first] + struct.pack('<BQ', CHUNK, len(content)) + content + data[first:]
+        )
+        paths.append(path)
+    completed = subprocess.run(
+        [sys.executable, '-c', BOMB, *map(str, paths)],
+        capture_output=True, text=True, timeout=120,
+        env={**os.environ, 'OPENBLAS_NUM_THREADS': '1'},
+    )
+    assert completed.returncode == 0, completed.stderr
+    # In kB; the libraries alone take some 100 MB.
+    assert int(completed.stdout) < 700_000

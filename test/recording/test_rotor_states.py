@@ -1,0 +1,258 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Positions of rotors are read beside the joint states, and never in the place of these."""
+
+from dataclasses import replace
+
+from builders import JOINT_STATE
+import numpy as np
+import pytest
+from robot_identification.errors import BagError, DataError
+from robot_identification.files import dump_yaml
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.robot_model import JointEncoders
+from robot_identification.recording.bag import find_joint_state_topic, read_recording
+from robot_identification.recording.joint_states import DYNAMIC_JOINT_STATE
+
+NAMES = ('alpha', 'beta', 'gamma')
+TOPIC = '/rotor_states'
+# Rotor positions of the joint state k are those of the links and so much more [rad].
+BEND = 0.01
+# Rotor states are stamped so much later [ns].
+LATE = 1_000_000
+
+
+@pytest.fixture
+def rotor_messages(good):
+    """Return rotor states: positions alone, joints in another order, other stamps."""
+    return [
+        replace(
+            message, log_time=message.log_time + 7 * LATE, stamp=message.stamp + LATE,
+            name=list(reversed(message.name)), position=message.position[::-1] + BEND,
+            velocity=np.empty(0), effort=np.empty(0),
+        )
+        for message in good
+    ]
+
+
+@pytest.fixture
+def read(good, to_cdr, write_mcap, tmp_path):
+    """Return a function that records topics beside the joint states, and reads them."""
+    def run(topics, joint_topic='/joint_states', **options):
+        path = write_mcap(tmp_path / 'a.mcap', {
+            (joint_topic, JOINT_STATE): [to_cdr(message) for message in good], **topics,
+        })
+        return read_recording(path, NAMES, **options)
+
+    return run
+
+
+def assert_joint_states(recording, good):
+    """Check that the joint states are those that were recorded, whole."""
+    np.testing.assert_array_equal(recording.q, [message.position for message in good])
+    np.testing.assert_array_equal(recording.effort, [message.effort for message in good])
+    assert recording.completeness.state == 'complete'
+
+
+@pytest.mark.parametrize('namespace', ['', '/ur', '/cell_1/ur'])
+@pytest.mark.parametrize('name', ['rotor_states', 'simulated_rotor_states'])
+def test_a_topic_of_rotors(read, good, rotor_messages, to_cdr, namespace, name):
+    """By name, on their header stamps, through signs and zeros; the joint states are others."""
+    sign, zero = np.array([1.0, -1.0, 1.0]), np.array([0.1, 0.0, -0.2])
+    topics = {(f'{namespace}/{name}', JOINT_STATE): [to_cdr(m) for m in rotor_messages]}
+    recording = read(
+        topics, f'{namespace}/joint_states', encoders=JointEncoders(sign, zero)
+    )
+    assert recording.topic == f'{namespace}/joint_states'
+    channel = recording.channels['rotor_position']
+    np.testing.assert_allclose(channel.stamps, recording.stamps + LATE * 1e-9, atol=1e-12)
+    # One encoder is read as the other: what they differ by is the deflection.
+    np.testing.assert_allclose(channel.values - recording.q, BEND * np.tile(sign, (400, 1)))
+    assert recording.notes == ()
+    assert len(recording.until(1.0).channels['rotor_position']) == 100
+
+
+def test_an_interface_of_the_joint_states(good, serialise, header, types, write_mcap, tmp_path):
+    """A DynamicJointState has them beside position and temperature, read or beside those read."""
+    def dynamic(message):
+        values = [
+            types.types['control_msgs/msg/InterfaceValue'](
+                ['position', 'rotor_position', 'effort', 'temperature'],
+                np.array([message.position[i], message.position[i] + BEND,
+                          message.effort[i], 30.0]),
+            )
+            for i in range(3)
+        ]
+        return message.log_time, serialise(
+            DYNAMIC_JOINT_STATE, header(message.stamp), list(message.name), values
+        )
+
+    topic = ('/dynamic_joint_states', DYNAMIC_JOINT_STATE)
+    raw = [dynamic(message) for message in good]
+    alone = write_mcap(tmp_path / 'alone.mcap', {topic: raw})
+    joint_states = [
+        (message.log_time, serialise(
+            JOINT_STATE, header(message.stamp), list(message.name), message.position,
+            message.velocity, message.effort,
+        ))
+        for message in good
+    ]
+    beside = write_mcap(
+        tmp_path / 'beside.mcap', {('/joint_states', JOINT_STATE): joint_states, topic: raw}
+    )
+    for path in (alone, beside):
+        recording = read_recording(path, NAMES)
+        assert set(recording.channels) == {'rotor_position', 'temperature'}
+        channel = recording.channels['rotor_position']
+        np.testing.assert_allclose(channel.stamps, recording.stamps, atol=1e-12)
+        np.testing.assert_allclose(channel.values, recording.q + BEND, rtol=1e-15)
+
+
+def test_the_nearest_topic_of_rotors_is_taken(read, rotor_messages, to_cdr):
+    recording = read({
+        (f'/{arm}/rotor_states', JOINT_STATE): [
+            to_cdr(replace(message, position=message.position + shift))
+            for message in rotor_messages
+        ]
+        for arm, shift in (('left', 1.0), ('right', 0.0))
+    }, '/right/joint_states')
+    values = recording.channels['rotor_position'].values
+    np.testing.assert_allclose(values, recording.q + BEND)
+
+
+def test_rotors_are_no_joint_states(write_mcap, rotor_messages, to_cdr, tmp_path):
+    """Unless they are asked for by name."""
+    path = write_mcap(tmp_path / 'a.mcap', {
+        (TOPIC, JOINT_STATE): [to_cdr(message) for message in rotor_messages]
+    })
+    with pytest.raises(BagError, match='has no topic of joint states'):
+        read_recording(path, NAMES)
+    assert find_joint_state_topic(path, TOPIC) == TOPIC
+
+
+def test_joints_have_their_prefix_in_each_topic(read, good, rotor_messages, to_cdr):
+    recording = read({(TOPIC, JOINT_STATE): [
+        to_cdr(replace(message, name=[f'motor_{name}' for name in message.name]))
+        for message in rotor_messages
+    ]})
+    np.testing.assert_allclose(recording.channels['rotor_position'].values, recording.q + BEND)
+    assert_joint_states(recording, good)
+
+
+# --- damage --------------------------------------------------------------------------------
+
+
+def test_a_joint_that_is_missing_does_not_harm_the_rest(read, good, rotor_messages, to_cdr):
+    """Half a list of names is said; there is one encoder a joint."""
+    recording = read({(TOPIC, JOINT_STATE): [
+        to_cdr(replace(message, name=message.name[:2], position=message.position[:2]))
+        for message in rotor_messages
+    ]})
+    assert dict(recording.channels) == {}
+    assert recording.notes[0].startswith('rotor_position: /rotor_states is read no further: ')
+    assert 'lacks the joint alpha' in recording.notes[0]
+    assert_joint_states(recording, good)
+
+
+@pytest.mark.parametrize('change', [
+    {'name': ['one', 'two', 'three']}, {'position': np.empty(0)},
+    {'position': np.full(3, np.nan)},
+], ids=['names', 'nothing', 'NaN'])
+def test_a_topic_without_positions_is_said(read, good, rotor_messages, to_cdr, change):
+    recording = read({
+        (TOPIC, JOINT_STATE): [to_cdr(replace(m, **change)) for m in rotor_messages]
+    })
+    assert dict(recording.channels) == {}
+    assert recording.notes == (
+        'rotor_position: /rotor_states has no position of the joints: left out',
+    )
+    assert_joint_states(recording, good)
+
+
+def test_a_damaged_message_ends_the_rotors_and_not_the_recording(
+        read, good, rotor_messages, to_cdr):
+    raw = [to_cdr(message) for message in rotor_messages]
+    raw[150] = raw[150][0], raw[150][1][:-9]
+    recording = read({(TOPIC, JOINT_STATE): raw})
+    assert 0 < len(recording.channels['rotor_position']) <= 150
+    assert '/rotor_states is read no further' in recording.notes[0]
+    assert_joint_states(recording, good)
+
+
+def test_single_values_that_are_not_finite_are_kept(read, rotor_messages, to_cdr):
+    """Processing passes over them."""
+    rotor_messages[5] = replace(rotor_messages[5], position=np.array([np.nan, 0.0, 1.0]))
+    recording = read({(TOPIC, JOINT_STATE): [to_cdr(m) for m in rotor_messages]})
+    values = recording.channels['rotor_position'].values
+    assert np.argwhere(np.isnan(values)).tolist() == [[5, 2]]
+
+
+def test_without_their_own_stamps_rotors_are_on_the_log_clock(
+        read, good, rotor_messages, to_cdr):
+    """Moved by the usual difference of both clocks, 2 ms here."""
+    recording = read({
+        (TOPIC, JOINT_STATE): [to_cdr(replace(m, stamp=0)) for m in rotor_messages]
+    })
+    assert recording.stamps_from == 'header'
+    np.testing.assert_allclose(
+        recording.channels['rotor_position'].stamps, recording.stamps + 7 * LATE * 1e-9,
+        atol=1e-9,
+    )
+
+
+# --- tables --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def table(tmp_path, rng):
+    """Return a function that writes a table of 30 lines with some columns of rotors."""
+    q = rng.normal(size=(30, 3))
+
+    def write(rotors, scale=1.0):
+        header = ['time', *(f'{kind}_{name}' for kind in ('q', 'effort') for name in NAMES)]
+        columns = [0.01 * np.arange(30)[:, None], q, q]
+        for pattern, joint in rotors:
+            header.append(pattern)
+            columns.append(scale * (q[:, [joint]] + BEND))
+        path = tmp_path / 'a.csv'
+        lines = [','.join(map(repr, row.tolist())) for row in np.hstack(columns)]
+        path.write_text('\n'.join([','.join(header), *lines]) + '\n')
+        return path
+
+    return write
+
+
+def test_columns_of_a_table(table):
+    """By the names that are read without a mapping; the mapping that is shipped has more."""
+    path = table([(f'rotor_position_{NAMES[joint]}', joint) for joint in (2, 0, 1)])
+    encoders = JointEncoders(np.array([1.0, -1.0, 1.0]), np.array([0.5, 0.0, 0.0]))
+    recording = read_recording(path, NAMES, encoders=encoders)
+    channel = recording.channels['rotor_position']
+    np.testing.assert_array_equal(channel.stamps, recording.stamps)
+    np.testing.assert_allclose(
+        channel.values - recording.q, BEND * np.tile(encoders.sign, (30, 1)), atol=1e-12
+    )
+    with pytest.raises(DataError, match='has no column dq_alpha'):
+        read_recording(
+            path, NAMES, csv_mapping=share_directory() / 'config' / 'csv' / 'two_encoders.yaml'
+        )
+
+
+def test_units_of_a_mapping(table, tmp_path):
+    path = table([(f'motor {joint}', joint) for joint in range(3)], scale=180.0 / np.pi)
+    (tmp_path / 'a.csv.yaml').write_text(dump_yaml({
+        'schema_version': 1, 'time': {'column': 'time', 'unit': 's'},
+        'q': {'columns': 'q_{joint}', 'unit': 'rad'},
+        'rotor_position': {'columns': 'motor {i}', 'unit': 'deg'},
+    }))
+    recording = read_recording(path, NAMES)
+    np.testing.assert_allclose(
+        recording.channels['rotor_position'].values, recording.q + BEND, atol=1e-12
+    )
+
+
+def test_a_part_of_the_columns_is_left_out_and_said(table):
+    recording = read_recording(table([('rotor_position_alpha', 0)]), NAMES)
+    assert dict(recording.channels) == {}
+    assert 'has no column rotor_position_beta, rotor_position_gamma' in recording.notes[0]

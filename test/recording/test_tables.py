@@ -1,0 +1,308 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tables are read as bags are, by name and in stated units, or refused by line and column."""
+
+from builders import run_command
+import numpy as np
+import pytest
+from robot_identification.errors import BagError, DataError, DescriptionError, UsageError
+from robot_identification.files import dump_yaml
+from robot_identification.model.catalogue import share_directory
+from robot_identification.model.robot_model import JointEncoders
+from robot_identification.recording import raw_bag, tables
+from robot_identification.recording.bag import find_joint_names, read_recording
+from robot_identification.recording.tables import find_mapping, load_mapping
+
+NAMES = ('alpha', 'beta', 'gamma')
+UR = ('shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint',
+      'wrist_2_joint', 'wrist_3_joint')
+MAPPING = {
+    'schema_version': 1,
+    'delimiter': ';',
+    'robot': 'arm',
+    'joints': ['gamma', 'alpha', 'beta'],
+    'time': {'column': 'T', 'unit': 'ms'},
+    'q': {'columns': 'angle {number}', 'unit': 'deg'},
+    'dq': {'columns': ['va', 'vb', 'vc'], 'unit': 'deg/s'},
+    'effort': {'columns': 'I_{joint}', 'unit': 'mA'},
+    'temperature': {'columns': 'temp{i}', 'unit': 'deg C'},
+}
+HEADER = ['T', *(f'angle {k}' for k in (1, 2, 3)), 'va', 'vb', 'vc', 'I_alpha', 'I_beta',
+          'I_gamma', 'temp0', 'temp1', 'temp2', 'comment']
+
+
+@pytest.fixture
+def rows(rng):
+    """Return thirty rows of positions, velocities and efforts of three joints."""
+    return 10.0 + 0.01 * np.arange(30), *(rng.normal(size=(30, 3)) for _ in range(3))
+
+
+def write(path, header, lines, delimiter=','):
+    """Write a table; numbers as they read back to the same bits."""
+    text = [delimiter.join(header), *(delimiter.join(map(str, line)) for line in lines)]
+    path.write_text('\n'.join(text) + '\n', encoding='utf-8')
+    return path
+
+
+@pytest.fixture
+def plain(rows, tmp_path):
+    """Return a table that needs no mapping, its columns in any order."""
+    times, q, dq, effort = rows
+    header = ['q_gamma', 'time', *(f'effort_{n}' for n in NAMES), 'q_alpha', 'q_beta', 'extra',
+              *(f'dq_{n}' for n in NAMES)]
+    lines = np.column_stack([q[:, 2], times, effort, q[:, :2], 9.0 * times, dq]).tolist()
+    return write(tmp_path / 'run.csv', header, lines)
+
+
+def test_a_table_without_a_mapping(plain, rows):
+    """Columns by name, in s, rad, rad/s; the unit of the effort is the user's to say."""
+    times, q, dq, effort = rows
+    recording = read_recording(plain, NAMES)
+    for found, expected in zip(
+        (recording.q, recording.dq, recording.effort), (q, dq, effort), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(recording.stamps, times - times[0])
+    assert (recording.start, recording.stamps_from) == (10_000_000_000, 'header')
+    assert (recording.topic, dict(recording.metadata)) == ('', {})
+    assert recording.completeness.state == 'complete'
+    assert recording.completeness.recovered == pytest.approx(0.29)
+    assert recording.notes == ()
+    assert find_joint_names(plain) == ('gamma', 'alpha', 'beta')
+    # A sign and a zero, as for bags.
+    encoders = JointEncoders(np.array([1.0, -1.0, 1.0]), np.array([0.0, 0.5, 0.0]))
+    other = read_recording(plain, NAMES, encoders=encoders)
+    np.testing.assert_array_equal(other.q, encoders.to_model(q))
+    np.testing.assert_array_equal(other.effort, encoders.sign * effort)
+
+
+def test_velocity_and_effort_may_be_absent(rows, tmp_path):
+    times, q, *_ = rows
+    path = write(tmp_path / 'a.csv', ['time', *(f'q_{n}' for n in NAMES)],
+                 np.column_stack([times, q]).tolist())
+    recording = read_recording(path, NAMES)
+    assert np.isnan(recording.dq).all() and np.isnan(recording.effort).all()
+    np.testing.assert_array_equal(recording.q, q)
+
+
+@pytest.fixture
+def mapped(rows, tmp_path):
+    """Return a table in other units and another order, with its mapping beside it."""
+    times, q, dq, effort = rows
+    order = [2, 0, 1]
+    lines = [
+        [1e3 * t, *np.degrees(a[order]), *np.degrees(b[order]), *(1e3 * c), 31, 32, '', 'x y']
+        for t, a, b, c in zip(times, q, dq, effort, strict=True)
+    ]
+    path = write(tmp_path / 'run.csv', HEADER, lines, ';')
+    (tmp_path / 'run.csv.yaml').write_text(dump_yaml(MAPPING))
+    return path
+
+
+def test_a_mapping_states_columns_and_units(mapped, rows):
+    """Patterns, lists and names; degrees, milliampere and milliseconds are converted."""
+    times, q, dq, effort = rows
+    recording = read_recording(mapped, NAMES)
+    # A conversion there and back.
+    np.testing.assert_allclose(recording.q, q, rtol=1e-14)
+    np.testing.assert_allclose(recording.dq, dq, rtol=1e-14)
+    np.testing.assert_allclose(recording.effort, effort, rtol=1e-14)
+    np.testing.assert_allclose(recording.stamps, times - times[0], atol=1e-12)
+    assert dict(recording.metadata) == {'effort_unit': 'A', 'robot': 'arm'}
+    temperature = recording.channels['temperature']
+    # alpha, beta, gamma are the table's second, third and first joints.
+    np.testing.assert_array_equal(temperature.values[0], [32.0, np.nan, 31.0])
+    np.testing.assert_array_equal(temperature.stamps, recording.stamps)
+    assert find_joint_names(mapped) == ('gamma', 'alpha', 'beta')
+    assert len(recording.until(0.095).channels['temperature']) == 10
+
+
+def test_a_mapping_may_be_named(mapped, rows, tmp_path):
+    """By its path, or by the name of one that is shipped."""
+    (tmp_path / 'run.csv.yaml').rename(tmp_path / 'mine.yaml')
+    with pytest.raises(BagError, match='no line with the names of columns'):
+        read_recording(mapped, NAMES)
+    recording = read_recording(mapped, NAMES, csv_mapping=tmp_path / 'mine.yaml')
+    np.testing.assert_allclose(recording.q, rows[1], rtol=1e-14)
+    with pytest.raises(UsageError, match=r'no such mapping: other; known by name are .*ur_rtde'):
+        find_mapping(mapped, tmp_path.__class__('other'))
+    with pytest.raises(UsageError, match='is for tables'):
+        read_recording(tmp_path, NAMES, csv_mapping=tmp_path / 'mine.yaml')
+
+
+@pytest.mark.parametrize('ending', ['\n', ' \n', '\r\n'])
+def test_the_table_of_the_rtde_recorder(tmp_path, rng, ending):
+    """Separated by blanks, vectors counted from 0 in kinematic order."""
+    from pathlib import Path
+
+    vectors = ('actual_q', 'actual_qd', 'actual_current', 'joint_temperatures')
+    header = ['timestamp', 'robot_mode', *(f'{name}_{k}' for name in vectors for k in range(6))]
+    numbers = rng.normal(size=(20, 24))
+    times = 5000.0 + 0.002 * np.arange(20)
+    lines = [' '.join(header), *(
+        ' '.join(map(str, [t, 7, *row])) for t, row in zip(times, numbers, strict=True)
+    )]
+    path = tmp_path / 'robot_data.csv'
+    path.write_bytes(ending.join([*lines, '']).encode())
+    recording = read_recording(path, UR, csv_mapping=Path('ur_rtde'))
+    np.testing.assert_array_equal(recording.q, numbers[:, :6])
+    np.testing.assert_array_equal(recording.dq, numbers[:, 6:12])
+    np.testing.assert_array_equal(recording.effort, numbers[:, 12:18])
+    np.testing.assert_array_equal(recording.channels['temperature'].values, numbers[:, 18:])
+    assert recording.metadata['effort_unit'] == 'A'
+    assert recording.stamps[-1] == pytest.approx(0.038)
+
+
+def test_shipped_mappings_are_read():
+    for path in (share_directory() / 'config' / 'csv').glob('*.yaml'):
+        load_mapping(path)
+
+
+def test_joints_are_found_as_in_bags(plain, rows, tmp_path):
+    """Other names, a prefix, further joints; missing ones are listed with those there are."""
+    recording = read_recording(plain, ('one', 'two'), names={'gamma': 'one', 'beta': 'two'})
+    np.testing.assert_array_equal(recording.q, rows[1][:, [2, 1]])
+    with pytest.raises(DataError, match=r'lacks the joint delta .*names gamma, alpha, beta'):
+        read_recording(plain, ('alpha', 'delta'))
+    plain.write_text(plain.read_text().replace('q_', 'q_ur_').replace('effort_', 'effort_ur_'))
+    recording = read_recording(plain, NAMES)
+    np.testing.assert_array_equal(recording.effort, rows[3])
+    assert "begin with 'ur_'" in recording.notes[0]
+
+
+def test_columns_without_names_of_joints_are_the_models(rows, tmp_path):
+    """As many as the model has, neither fewer nor more."""
+    times, q, *_ = rows
+    path = write(tmp_path / 'a.csv', ['time', 'p0', 'p1', 'p2'],
+                 np.column_stack([times, q]).tolist())
+    (tmp_path / 'a.csv.yaml').write_text(dump_yaml({
+        'schema_version': 1, 'time': {'column': 'time', 'unit': 's'},
+        'q': {'columns': 'p{i}', 'unit': 'rad'},
+    }))
+    np.testing.assert_array_equal(read_recording(path, NAMES).q, q)
+    assert find_joint_names(path) == ('p0', 'p1', 'p2')
+    with pytest.raises(DataError, match='has more columns of q than the model has joints'):
+        read_recording(path, NAMES[:2])
+    with pytest.raises(DataError, match='has no column p3'):
+        read_recording(path, (*NAMES, 'delta'))
+
+
+@pytest.mark.parametrize(('change', 'words'), [
+    ({'time': None}, 'missing time'),
+    ({'q': None}, 'missing q'),
+    ({'schema_version': 2}, 'schema_version is 2'),
+    ({'colour': 'red'}, 'unknown key colour'),
+    ({'delimiter': ', '}, 'delimiter'),
+    ({'delimiter': 5}, 'delimiter'),
+    ({'joints': 'alpha'}, 'list of different names'),
+    ({'joints': ['alpha', 'alpha']}, 'list of different names'),
+    ({'time': 'T'}, 'time must hold column and unit'),
+    ({'time': {'column': 'T', 'unit': 'h'}}, "time: unit 'h' is not one of s, ms"),
+    ({'time': {'column': ['T'], 'unit': 's'}}, 'time: column must be'),
+    ({'q': {'columns': 'angle {number}'}}, 'q: missing unit'),
+    ({'q': {'columns': 'angle {number}', 'unit': 'rev'}}, 'not one of rad, deg'),
+    ({'q': {'columns': 'angle {number}', 'unit': ['rad']}}, 'not one of rad, deg'),
+    ({'q': {'columns': 'angle', 'unit': 'rad'}}, 'is the same for all joints'),
+    ({'q': {'columns': ['a', 'b'], 'unit': 'rad'}}, 'one name for each joint'),
+    ({'q': {'columns': 5, 'unit': 'rad'}}, 'one name for each joint'),
+    ({'effort': {'columns': 'I_{joint}', 'unit': 'kNm'}}, 'not one of A, mA, Nm'),
+])
+def test_a_mapping_is_read_strictly(mapped, tmp_path, change, words):
+    content = {key: value for key, value in (MAPPING | change).items() if value is not None}
+    (tmp_path / 'run.csv.yaml').write_text(dump_yaml(content))
+    with pytest.raises(DescriptionError, match=words) as caught:
+        read_recording(mapped, NAMES)
+    assert 'run.csv.yaml' in str(caught.value)
+
+
+def test_a_table_that_is_cut_off_is_read_up_to_there(plain, rows):
+    """Its last line ends inside a row; completeness says so, as of a bag."""
+    plain.write_bytes(plain.read_bytes()[:-60])
+    recording = read_recording(plain, NAMES)
+    assert len(recording) == 29
+    np.testing.assert_array_equal(recording.q, rows[1][:29])
+    assert recording.completeness.state == 'recovered'
+    assert recording.completeness.cause.startswith('line 31 has ')
+    assert recording.completeness.describe() == 'damaged bag: recovered 0.28 of about 0.28 s'
+
+
+@pytest.mark.parametrize(('change', 'error', 'words'), [
+    (lambda text: '', BagError, 'no line with the names of columns'),
+    (lambda text: text.splitlines()[0] + '\n', BagError, 'holds no row'),
+    (lambda text: text.replace('time', 'when'), DataError, 'has no column time'),
+    (lambda text: text.replace('extra', 'time'), DataError, 'several columns time'),
+    (lambda text: text.replace('q_beta', 'q_zeta'), DataError, 'lacks the joint beta'),
+    (lambda text: text.replace('effort_beta', 'x'), DataError, 'no column effort_beta'),
+    (lambda text: text.replace('10.05', '"10,05"'), DataError, "time is '10,05' in line 7"),
+    (lambda text: text.replace('10.05', ''), DataError, "'nan' in line 7 is no time"),
+    (lambda text: text.replace('10.05', '1e300'), DataError, "'1e300' in line 7 is no time"),
+    (lambda text: text.replace('10.05', '1e10'), DataError, 'a number of at most 9.2e.09 s'),
+    (lambda text: text.replace(',10.05', ''), DataError, 'line 7 has 10 of 11 columns'),
+    (lambda text: text + '\0', DataError, 'line'),
+    (lambda text: 'time,' + 'x' * 2_000_000, BagError, 'a line of more than'),
+    (lambda text: 'time,"' + 'x\n' * 200_000, BagError, 'is not a table'),
+])
+def test_what_is_no_table_is_refused(plain, change, error, words):
+    """With the line and the column, and without reading a line that never ends."""
+    plain.write_text(change(plain.read_text()))
+    with pytest.raises(error, match=words) as caught:
+        recording = read_recording(plain, NAMES)
+        # A last line that is cut off leaves the rest.
+        raise DataError(f'{plain}: {recording.completeness.cause}')
+    assert str(plain) in str(caught.value)
+
+
+def test_other_bytes_are_no_table(plain, tmp_path):
+    plain.write_bytes(b'\xff\xfe\x00\x01' * 100)
+    with pytest.raises(BagError, match='is not UTF-8 text'):
+        read_recording(plain, NAMES)
+    with pytest.raises(UsageError, match='no such bag'):
+        read_recording(tmp_path / 'absent.csv', NAMES)
+    (tmp_path / 'folder.csv').mkdir()
+    with pytest.raises(BagError, match='is not a rosbag2 bag'):
+        read_recording(tmp_path / 'folder.csv', NAMES)
+
+
+def test_long_tables_are_read_in_blocks(plain, rows, monkeypatch):
+    """Nothing is lost where one block ends and the next begins."""
+    monkeypatch.setattr(tables, 'BLOCK_MESSAGES', 7)
+    assert raw_bag.BLOCK_MESSAGES == 10_000
+    np.testing.assert_array_equal(read_recording(plain, NAMES).effort, rows[3])
+
+
+def test_spreadsheets_write_a_byte_order_mark(plain, rows):
+    plain.write_bytes(b'\xef\xbb\xbf' + plain.read_bytes().replace(b'\n', b'\r\n'))
+    np.testing.assert_array_equal(read_recording(plain, NAMES).effort, rows[3])
+
+
+def test_the_doctor_examines_tables(mapped):
+    found = run_command('doctor', mapped)
+    # It says what is in the table although 30 lines are too few to identify from.
+    assert found.code == 4, found.out
+    assert '`identify` refuses it' in found.out
+    assert '30 joint states on the lines of a table' in found.out
+    assert 'temperature (30)' in found.out
+
+
+def test_the_mapping_of_the_documentation_is_read(tmp_path):
+    """As it stands there."""
+    page = share_directory() / 'docs' / 'formats' / 'bag.md'
+    if not page.exists():
+        pytest.skip(f'no {page}: the package is installed without its documentation')
+    example = page.read_text().partition('stated:\n\n```\n')[2].partition('```')[0]
+    (tmp_path / 'a.yaml').write_text(example)
+    mapping = load_mapping(tmp_path / 'a.yaml')
+    assert dict(mapping.metadata) == {'effort_unit': 'A', 'robot': 'ur5e'}
+    assert mapping.quantities['q'].of_joint(5, 'wrist_3_joint') == 'angle_6'
+    assert mapping.quantities['effort'].of_joint(0, '') == 'I1'
+
+
+def test_several_blanks_are_one(tmp_path):
+    """Tables for people are filled up with them."""
+    (tmp_path / 'a.csv').write_text('time   q_alpha  \n1.0    2.0   \n1.5   -3.0\n')
+    (tmp_path / 'a.csv.yaml').write_text(dump_yaml({
+        'schema_version': 1, 'delimiter': ' ', 'time': {'column': 'time', 'unit': 's'},
+        'q': {'columns': 'q_{joint}', 'unit': 'rad'},
+    }))
+    assert read_recording(tmp_path / 'a.csv', ('alpha',)).q.ravel().tolist() == [2.0, -3.0]

@@ -1,0 +1,332 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The RTDE client against a server written from the protocol: what it asks, takes and refuses."""
+
+import struct
+import tracemalloc
+
+from fake_rtde_server import Behaviour, CUT, FakeRtdeServer, FIELDS, frame, HALF, text, value
+from hypothesis import given, settings, strategies as st
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.rtde.channel import read_text_message, RtdeLostError, RtdeRefusedError
+from robot_identification.rtde.client import choose_frequency, connect, Recipe, RtdeOptions, TYPES
+
+KEYS = ('joint_temperatures', 'target_moment')
+# Short for a test that waits for it to pass [s].
+SHORT = 0.2
+# Long enough for what comes before, on a busy computer.
+LONGER = 0.5
+# Everything that can be sent to a robot without changing anything in it.
+READING = {'V', 'v', 'O', 'S', 'P'}
+
+
+@pytest.fixture
+def serve():
+    """Return a function that starts a server; whatever happens, it was asked to tell only."""
+    servers = []
+
+    def start(**behaviour):
+        servers.append(FakeRtdeServer(Behaviour(**{'paced': False, **behaviour})))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+        assert {letter for asked in server.requests for letter in asked} <= READING
+
+
+def options(server, keys=KEYS, **others):
+    """Return options for a server."""
+    return RtdeOptions('127.0.0.1', tuple(keys), port=server.port, **others)
+
+
+def samples(server, count, *args, **others):
+    """Return the first samples of a connection, and the connection, which is closed."""
+    connection = connect(options(server, *args, **others))
+    try:
+        return [connection.receive() for _ in range(count)], connection
+    finally:
+        connection.close()
+
+
+def test_every_type_arrives_as_it_was_sent(serve):
+    """Numbers, truth values and vectors of every type of the protocol, to the last bit."""
+    assert set(FIELDS.values()) == set(TYPES)
+    keys = [key for key in FIELDS if key != 'timestamp']
+    found, connection = samples(serve(), 20, keys)
+    assert connection.recipe.kinds == FIELDS
+    for number, (stamp, values) in enumerate(found):
+        # The server adds up its periods.
+        assert stamp == values['timestamp'] == pytest.approx(100.0 + number / 500.0, abs=1e-9)
+        assert {key: values[key] for key in keys} == {key: value(key, number) for key in keys}
+
+
+@settings(max_examples=40)
+@given(forms=st.lists(st.sampled_from(sorted(TYPES)), min_size=1, max_size=6), data=st.data())
+def test_a_sample_is_taken_apart_as_it_was_packed(forms, data):
+    """By any recipe; one byte more or less, and a sample of another recipe, are refused."""
+    kinds = {f'field_{k}': kind for k, kind in enumerate(forms)}
+    recipe = Recipe(7, kinds)
+    payload = bytes([7]) + data.draw(st.binary(min_size=recipe.size - 1, max_size=recipe.size - 1))
+    values = recipe.decode(payload)
+    assert list(values) == list(kinds)
+    packed = b''.join(
+        struct.pack(f'>{TYPES[kind]}', *(found if isinstance(found, tuple) else (found,)))
+        for kind, found in zip(kinds.values(), values.values(), strict=True)
+        if kind != 'BOOL'
+    )
+    booleans = [isinstance(values[key], bool) for key, kind in kinds.items() if kind == 'BOOL']
+    assert all(booleans)
+    # NaNs of any pattern survive, too: bytes are compared. A truth value may be any byte but 0.
+    if not booleans:
+        assert packed == payload[1:]
+    for wrong in (payload + b'x', payload[:-1]):
+        with pytest.raises(RtdeRefusedError, match=rf'{len(wrong)} bytes, {recipe.size} were'):
+            recipe.decode(wrong)
+    with pytest.raises(RtdeRefusedError, match=r'of recipe 8, but 7'):
+        recipe.decode(b'\x08' + payload[1:])
+
+
+@pytest.mark.parametrize(('controller', 'asked', 'given'), [
+    ((3, 15, 8, 0), 0.0, 125.0), ((3, 15, 8, 0), 500.0, 125.0), ((5, 13, 1, 10), 0.0, 500.0),
+    ((10, 11, 0, 0), 0.0, 500.0), ((5, 13, 1, 10), 50.0, 50.0),
+])
+def test_no_more_is_asked_for_than_a_robot_can_give(serve, controller, asked, given):
+    """A CB3 sends 125 times a second, later robots 500 times; less is granted."""
+    server = serve(controller=controller)
+    _, connection = samples(server, 1, frequency=asked)
+    assert connection.version == controller
+    assert server.frequencies == [given] == [connection.frequency]
+    assert choose_frequency(asked, controller) == given
+
+
+def test_another_version_of_the_protocol_is_refused(serve):
+    """With a clear error; nothing more is asked of such a robot."""
+    server = serve(versions=(1,), before=text('too new', level=2))
+    with pytest.raises(RtdeRefusedError, match=r'does not speak version 2 of the RTDE protocol'):
+        connect(options(server))
+    assert server.requests == [['V']]
+
+
+def test_a_missing_field_is_left_out_and_named(serve):
+    """Where it is not required, the others come, by a second connection with a smaller recipe."""
+    fields = {key: kind for key, kind in FIELDS.items() if key != 'target_moment'}
+    server = serve(fields=fields)
+    found, connection = samples(server, 2, ['target_moment', 'joint_temperatures', 'no_such'])
+    assert connection.missing == {'target_moment': 'NOT_FOUND', 'no_such': 'NOT_FOUND'}
+    assert list(found[0][1]) == ['timestamp', 'joint_temperatures']
+    assert server.recipes == [
+        ['timestamp', 'target_moment', 'joint_temperatures', 'no_such'],
+        ['timestamp', 'joint_temperatures'],
+    ]
+    # Nothing is started with the recipe that the robot could not fill.
+    assert [asked.count('S') for asked in server.requests] == [0, 1]
+
+
+@pytest.mark.parametrize(('keys', 'required', 'named'), [
+    (('joint_temperatures', 'no_such'), ('no_such',), r'no_such \(NOT_FOUND\): correct'),
+    (('one', 'two'), (), r'one \(NOT_FOUND\), two \(NOT_FOUND\)'),
+])
+def test_without_a_required_field_nothing_is_read(serve, keys, required, named):
+    """Nor where the robot has none of them; the error has the field and the robot's software."""
+    server = serve()
+    with pytest.raises(RtdeRefusedError, match=named) as caught:
+        connect(options(server, keys, required=required))
+    assert 'software 5.13.1.10' in str(caught.value)
+    assert len(server.requests) == 1
+
+
+def test_a_robot_without_timestamp_is_refused(serve):
+    fields = {key: kind for key, kind in FIELDS.items() if key != 'timestamp'}
+    with pytest.raises(RtdeRefusedError, match=r'timestamp \(NOT_FOUND\)'):
+        connect(options(serve(fields=fields)))
+
+
+def test_a_field_in_use_may_be_free_later(serve):
+    """Optional ones are left out; a required one is worth another attempt."""
+    server = serve(in_use=('target_moment',))
+    _, connection = samples(server, 1)
+    assert connection.missing == {'target_moment': 'IN_USE'}
+    with pytest.raises(RtdeLostError, match=r'target_moment \(IN_USE\): another client'):
+        connect(options(server, required=('target_moment',)))
+
+
+def test_a_robot_that_does_not_start_may_be_booting(serve):
+    with pytest.raises(RtdeLostError, match=r'still booting'):
+        connect(options(serve(starts=False)))
+
+
+@pytest.mark.parametrize('letter', ['V', 'v', 'O', 'S'])
+def test_no_answer_is_a_timeout(serve, letter):
+    """To whichever request; nobody waits for ever."""
+    server = serve(answers={letter: b''})
+    with pytest.raises(RtdeLostError, match=r'nothing whole for 0.2 s \(0 of 3 bytes'):
+        connect(options(server, timeout=SHORT))
+
+
+def test_a_slow_answer_is_a_timeout_as_a_whole(serve):
+    """A byte now and then does not keep the client waiting: 4 bytes at 0.15 s are too slow."""
+    with pytest.raises(RtdeLostError, match=r'nothing whole for 0.2 s'):
+        connect(options(serve(drip=0.15), timeout=SHORT))
+
+
+def test_texts_without_end_are_a_timeout(serve):
+    """As many as a robot may say: the answer has to come in time all the same."""
+    server = serve(answers={'O': text('busy') * 10})
+    with pytest.raises(RtdeLostError, match=r"nothing whole .* it said 'busy \(error, RTDE\)'"):
+        connect(options(server, timeout=LONGER))
+
+
+def test_half_a_sample_is_a_timeout(serve):
+    server = serve(samples=3, ending=HALF)
+    connection = connect(options(server, timeout=LONGER))
+    assert [connection.receive()[0] for _ in range(3)]
+    with pytest.raises(RtdeLostError, match=r'nothing whole for'):
+        connection.receive()
+    connection.close()
+
+
+def test_at_a_low_rate_nobody_is_impatient(serve):
+    """A sample may take its period: at 2 Hz the timeout of 0.45 s does not apply."""
+    found, _ = samples(serve(paced=True), 2, timeout=0.45, frequency=2.0)
+    assert len(found) == 2
+
+
+def test_a_cut_connection_is_told(serve):
+    server = serve(samples=3, ending=CUT)
+    connection = connect(options(server))
+    assert [connection.receive()[0] for _ in range(3)]
+    with pytest.raises(RtdeLostError, match=r'closed the connection|broke'):
+        connection.receive()
+    connection.close()
+
+
+def test_nobody_there_is_told_with_what_to_do(serve):
+    server = serve()
+    server.close()
+    with pytest.raises(RtdeLostError, match=rf'127.0.0.1:{server.port}.*switched on'):
+        connect(options(server))
+
+
+GARBAGE = {
+    'a web server': (b'HTTP/1.0 400 Bad Request\r\n', r"type 'T' where 'V' is due"),
+    'zeros': (bytes(100), r"type '\\x00' where"),
+    'a huge answer': (b'\xff\xffV' + bytes(10), r'65532 bytes, 1 to 1 are possible'),
+    'no size': (b'\x00\x00V', r'-3 bytes'),
+    'a huge text': (b'\xff\xffM' + bytes(10), r"type 'M' with a payload of 65532 bytes"),
+    'an early sample': (frame('U', bytes(10)), r"type 'U' where 'V' is due"),
+}
+
+
+@pytest.mark.parametrize('case', GARBAGE)
+def test_garbage_is_refused(serve, case):
+    """By its first three bytes: nothing of what it announces is waited for."""
+    said, words = GARBAGE[case]
+    with pytest.raises(RtdeRefusedError, match=words):
+        connect(options(serve(before=said)))
+
+
+@pytest.mark.parametrize('said', [
+    b'\xff\xffU' + bytes(60_000), b'\x00\x09U' + bytes(6), frame('U', bytes([9]) + bytes(104)),
+    frame('U', bytes([1]) + b'\xff' * 104), b'\x00\x04V\x01', b'\xde\xad\xbe\xef' * 1000,
+], ids=['huge', 'short', 'other recipe', 'no time', 'answer', 'noise'])
+def test_garbage_among_samples_is_refused(serve, said):
+    """Sizes, recipes and stamps are those that were agreed upon, or it is over."""
+    server = serve(samples=2, ending=said)
+    connection = connect(options(server))
+    assert connection.recipe.size == 105
+    assert [connection.receive()[0] for _ in range(2)]
+    with pytest.raises(RtdeRefusedError, match=r'127.0.0.1|recipe|timestamp'):
+        connection.receive()
+    connection.close()
+
+
+@settings(max_examples=50, deadline=None)
+@given(said=st.binary(min_size=1, max_size=200), letter=st.sampled_from('VvOS'))
+def test_any_answer_ends_in_samples_or_in_words(said, letter):
+    """Whatever bytes a robot answers with: no other exception, no hang."""
+    with FakeRtdeServer(Behaviour(answers={letter: said}, paced=False)) as server:
+        try:
+            connection = connect(options(server, timeout=0.02))
+            connection.receive()
+            connection.close()
+        except (RtdeLostError, RtdeRefusedError) as error:
+            assert str(error)
+
+
+def test_memory_does_not_follow_what_is_announced(serve):
+    """Two thousand samples, texts and the largest size that can be announced: under 300 kB."""
+    server = serve(
+        samples=2000, ending=text('x' * 255, 'y' * 255) * 100 + b'\xff\xffU' + bytes(60_000)
+    )
+    connection = connect(options(server))
+    tracemalloc.start()
+    try:
+        with pytest.raises(RtdeRefusedError, match=r'65532 bytes'):
+            while True:
+                connection.receive()
+        # The server of the test is in this process, too: its last packet has 110 kB.
+        assert tracemalloc.get_traced_memory()[1] < 300_000
+    finally:
+        tracemalloc.stop()
+        connection.close()
+
+
+@pytest.mark.parametrize(('answer', 'words'), [
+    (b'\x01DOUBLE', r'1 types for 3 fields'),
+    (b'\x01DOUBLE,VECTOR6D,MATRIX', r"target_moment \('MATRIX'\): leave them out"),
+    (b'\x01VECTOR6D,VECTOR6D,VECTOR6D', r'timestamp as VECTOR6D'),
+    (b'\x01\xff,\xfe,\xfd', r'unknown types'),
+])
+def test_types_that_make_no_sense_are_refused(serve, answer, words):
+    with pytest.raises(RtdeRefusedError, match=words):
+        connect(options(serve(answers={'O': frame('O', answer)})))
+
+
+def test_what_a_robot_says_is_kept(serve):
+    """The last of it, in words, for whoever asks."""
+    server = serve(before=text('one', 'Controller', 3) + text('two\x1b[2J', 'RTDE', 2))
+    _, connection = samples(server, 1)
+    assert connection.texts == ('one (information, Controller)', 'two?[2J (warning, RTDE)')
+
+
+@given(payload=st.binary(min_size=1, max_size=513))
+def test_a_text_of_any_bytes_can_be_shown(payload):
+    """Of version 1 or 2 of the protocol, or of none."""
+    assert read_text_message(payload).isprintable()
+
+
+def test_a_text_of_version_1_is_read():
+    """A level and a text: what a robot says before a version is agreed upon."""
+    assert read_text_message(b'\x01not supported') == 'not supported'
+
+
+def test_who_has_enough_does_not_wait(serve):
+    """A robot that does not answer holds nobody up who wants to end."""
+    with pytest.raises(RtdeLostError, match=r'stopped'):
+        connect(options(serve(answers={'V': b''}), timeout=1000.0), lambda: True)
+
+
+WRONG = {
+    'no address': ({'host': 'a b'}, r"'a b' is no address"),
+    'nothing': ({'host': ''}, r"'' is no address"),
+    'a key': ({'keys': ('joint temperatures',)}, r"'joint temperatures' is no name"),
+    'a comma': ({'keys': ('a,b',)}, r"'a,b' is no name"),
+    'twice': ({'keys': ('a', 'a')}, r'a is named twice'),
+    'no key': ({'keys': ('timestamp',)}, r'keys are empty'),
+    'too long': ({'keys': tuple(f'{"k" * 90}{i}' for i in range(23))}, r'a robot takes 2048'),
+    'required': ({'required': ('b',)}, r'b is required, but not among the keys'),
+    'port': ({'port': 0}, r'port is 0, allowed are 1 to 65535'),
+    'frequency': ({'frequency': 501.0}, r'frequency is 501 Hz, allowed are 0.1 to 500'),
+    'slow': ({'frequency': 0.01}, r'frequency is 0.01 Hz, allowed are 0.1 to 500 Hz, and 0'),
+    'timeout': ({'timeout': 0.0}, r'timeout is 0 s'),
+}
+
+
+@pytest.mark.parametrize('case', WRONG)
+def test_wrong_options_are_refused(case):
+    wrong, words = WRONG[case]
+    with pytest.raises(UsageError, match=words):
+        RtdeOptions(**{'host': 'robot.lab', 'keys': ('a',), **wrong})

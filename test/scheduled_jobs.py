@@ -1,0 +1,104 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Jobs for schedulers that other processes can import, and a Dask cluster on this machine."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+import os
+from pathlib import Path
+import signal
+
+import pytest
+from robot_identification.errors import DataError
+
+
+@dataclass(frozen=True)
+class Number:
+    """A job: a number."""
+
+    value: int
+
+    @property
+    def name(self):
+        """What messages call it."""
+        return f'number {self.value}'
+
+
+def square(job):
+    """Return the square."""
+    return job.value**2
+
+
+def blocked_signals(job):
+    """Return which signals do not reach the process that does the job."""
+    return signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def process_of(job):
+    """Return which process does the job."""
+    return os.getpid()
+
+
+def refuse(job):
+    """Fail as a bag that cannot be used does."""
+    raise DataError(f'{job.name} is odd' if job.value % 2 else f'{job.name} is even')
+
+
+def kill_always(job):
+    """Take the process along, every time."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_once(mark):
+    """Kill this process, unless the mark says that it was done before."""
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        return
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """A function during the first call of which, after so many, the process is killed."""
+
+    function: object
+    name: str
+    mark: Path
+
+    def __call__(self, job):
+        """Do the job, or die with it."""
+        if job.name == self.name:
+            kill_once(self.mark)
+        return self.function(job)
+
+
+class KillsAWorker:
+    """A scheduler one of whose processes is killed in the middle of a certain pass."""
+
+    def __init__(self, scheduler, mark, at_pass):
+        self._scheduler, self._mark, self._left = scheduler, mark, at_pass
+
+    def run(self, function, jobs):
+        """Do the jobs; in the pass in question, the third job takes its process along."""
+        self._left -= 1
+        if self._left == 0:
+            function = Deadly(function, jobs[2].name, self._mark)
+        return self._scheduler.run(function, jobs)
+
+
+@contextmanager
+def dask_cluster() -> Iterator[object]:
+    """Start a Dask scheduler and two workers, processes on this machine, for a while."""
+    distributed = pytest.importorskip(
+        'distributed', reason='needs Dask: pip install distributed'
+    )
+    # The scheduler answers HTTP in any case: on a free port, and without its dashboard.
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host='127.0.0.1', scheduler_port=0,
+        dashboard_address='127.0.0.1:0', worker_dashboard_address=None, silence_logs=50,
+        scheduler_kwargs={'dashboard': False},
+    ) as cluster:
+        yield cluster

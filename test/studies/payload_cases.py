@@ -1,0 +1,95 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the tests of payloads and drive gains build: a UR5 that carries a known body, by MuJoCo."""
+
+from dataclasses import replace
+
+from estimation.arm_problems import arm_problem
+import numpy as np
+from recordings import fourier_motion
+from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
+from robot_identification.estimation.uncertainty.covariance import residual_covariance
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.friction.coulomb import CoulombFriction
+from robot_identification.model.friction.offset import FrictionOffset
+from robot_identification.model.friction.viscous import ViscousFriction
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.payload import Payload
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.studies.payload.estimate import LoadedRun
+
+# Standard deviation of the torque of each joint [N m]: 0.4 % of its limit, as the twin's sensors.
+NOISE = np.array([0.6, 0.6, 0.6, 0.112, 0.112, 0.112])
+BODY = Payload(
+    2.5,
+    np.array([0.02, -0.03, 0.08]),
+    np.array([[0.012, 0.001, -0.0005], [0.001, 0.010, 0.0008], [-0.0005, 0.0008, 0.006]]),
+    'tool0',
+)
+
+
+def carrying(robot, body):
+    """Return the arm with the body as a further link of its URDF, for MuJoCo alone."""
+    x, y, z = body.center_of_mass
+    i = body.inertia
+    text = robot.urdf.text.replace('</robot>', (
+        f'<link name="tool_body"><inertial><origin xyz="{x} {y} {z}"/><mass value="{body.mass}"/>'
+        f'<inertia ixx="{i[0, 0]}" ixy="{i[0, 1]}" ixz="{i[0, 2]}" iyy="{i[1, 1]}" '
+        f'iyz="{i[1, 2]}" izz="{i[2, 2]}"/></inertial></link>'
+        f'<joint name="tool_body_joint" type="fixed"><parent link="{body.frame}"/>'
+        '<child link="tool_body"/></joint></robot>'
+    ))
+    return make_robot_model(
+        parse_urdf(text, 'carrying'), name=robot.name, joints=robot.joint_names,
+        drives=robot.drives, limits=robot.limits, effort_unit=robot.effort_unit,
+        sampling_rate=robot.sampling_rate, gravity=robot.gravity,
+    )
+
+
+def true_arm(robot, seed=3):
+    """Return a truth whose last link is that of the URDF: its factor would scale the payload."""
+    truth = draw_truth(robot, seed)
+    factor, shift = truth.mass_factor.copy(), truth.centre_shift.copy()
+    factor[-1], shift[-1] = 1.0, 0.0
+    return replace(truth, mass_factor=factor, centre_shift=shift)
+
+
+def moving(robot, seed, samples=1500):
+    """Return a motion at 125 Hz and up to 1.6 rad/s, as arms are identified with."""
+    return fourier_motion(robot.n, seed, 0.008 * np.arange(samples))
+
+
+def torque_of_twin(robot, truth, motion):
+    """Return MuJoCo's torque along a motion, (N, n)."""
+    return inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
+
+
+def identified(robot, motion, tau):
+    """Return the model that weighted least squares find in torques along a motion."""
+    # The law of the twin, as an identification finds it that chooses among laws.
+    laws = (CoulombFriction(width=0.02), ViscousFriction(), FrictionOffset())
+    reduction = reduce_to_base(
+        robot, make_standard_parameters(robot.n, laws, reflected_inertia=True)
+    )
+    estimate = WeightedLeastSquares().estimate(arm_problem(robot, reduction, motion, tau))
+    return IdentifiedModel(
+        robot, 'Nm', reduction, estimate.theta, residual_covariance(estimate).matrix, None, '',
+        SignalSource(), {}, {},
+    )
+
+
+def bare_model(robot, truth, rng, samples=7500):
+    """Return a model of the bare arm from a minute of noisy torques at 125 Hz."""
+    motion = moving(robot, 1, samples)
+    tau = torque_of_twin(robot, truth, motion)
+    return identified(robot, motion, tau + NOISE * rng.normal(size=tau.shape))
+
+
+def run_of(motion, tau):
+    """Return a loaded run in which every sample counts."""
+    return LoadedRun(motion, tau, np.ones(len(tau), dtype=bool), 0.008 * len(tau))

@@ -1,0 +1,243 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What repeats of a break-away test say: against NumPy, SciPy and Matplotlib; and their file."""
+
+from dataclasses import replace
+import math
+
+from hypothesis import given, settings, strategies as st
+from matplotlib.cbook import boxplot_stats
+import numpy as np
+import pytest
+from robot_identification.errors import DataError, DescriptionError, UsageError
+from robot_identification.files import dump_yaml, to_plain
+from robot_identification.studies.break_away.estimate import (
+    box_statistics, break_away_content, BreakAwayRun, corrected_torque, DEFAULT_CORRECTION,
+    estimate_break_away, largest_excess, load_break_away,
+)
+from robot_identification.studies.break_away.procedure import BreakAwayRepeat, BreakAwaySettings
+import scipy
+
+SETTINGS = BreakAwaySettings(torque_cap=1.9, torque_limit=4.0, inertia=0.4)
+
+
+def repeat(direction=1, torque=1.3, **changes):
+    """Return one ramp."""
+    return BreakAwayRepeat(**{
+        'direction': direction, 'torque': torque, 'measured': torque, 'gravity': 0.0,
+        'position': 0.01, 'onset_torque': 1.28, 'onset_travel': 5e-4, 'ramp_rate': 0.095,
+        'acceleration': 0.3, **changes,
+    })
+
+
+def run_of(up, down, **changes):
+    """Return a run with these torques, directions alternating."""
+    return BreakAwayRun(
+        'arm_joint_1', 'free', SETTINGS,
+        tuple(repeat(sign, torque) for pair in zip(up, down, strict=True)
+              for sign, torque in zip((1, -1), pair, strict=True)),
+        **changes,
+    )
+
+
+@settings(max_examples=50)
+@given(st.lists(st.floats(-5.0, 5.0).map(lambda x: round(x, 3)), min_size=2, max_size=60))
+def test_boxes_are_those_of_others(values):
+    """Quartiles as NumPy's, their range as SciPy's, whiskers and outliers as Matplotlib's."""
+    box = box_statistics(np.array(values), replicates=10)
+    assert (box.lower_quartile, box.median, box.upper_quartile) == tuple(
+        np.percentile(values, [25, 50, 75])
+    )
+    assert box.interquartile_range == pytest.approx(scipy.stats.iqr(values), abs=1e-12)
+    # Matplotlib lets whiskers end at a quartile where there is no value between.
+    (drawn,) = boxplot_stats(values, whis=1.5)
+    assert min(box.lower_whisker, box.lower_quartile) == pytest.approx(drawn['whislo'], abs=1e-12)
+    assert max(box.upper_whisker, box.upper_quartile) == pytest.approx(drawn['whishi'], abs=1e-12)
+    assert list(box.outliers) == sorted(drawn['fliers'])
+    assert box.count == len(values)
+
+
+def test_the_interval_is_that_of_other_bootstraps():
+    """The percentile bootstrap of SciPy, of the same values with a seed of its own."""
+    values = np.random.default_rng(5).gamma(4.0, 0.1, size=25)
+    box = box_statistics(values, replicates=20_000, confidence=0.9)
+    other = scipy.stats.bootstrap(
+        (values,), np.median, n_resamples=20_000, confidence_level=0.9, method='percentile',
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    # Medians of resamples are values of the sample: ends may differ by one of them.
+    spacing = np.max(np.diff(np.sort(values))[5:-5])
+    assert box.interval == pytest.approx((other.low, other.high), abs=spacing)
+    assert box.interval[0] < box.median < box.interval[1]
+
+
+def test_the_interval_covers_the_median_as_often_as_it_says():
+    """Of a skew distribution, in 400 samples of 25: 95 % to the error of that count."""
+    rng = np.random.default_rng(11)
+    samples = rng.exponential(size=(400, 25))
+    boxes = [box_statistics(sample, replicates=500) for sample in samples]
+    covered = np.mean([box.interval[0] <= math.log(2.0) <= box.interval[1] for box in boxes])
+    # Four standard errors of the share, and one per cent that a percentile bootstrap is off.
+    assert covered == pytest.approx(0.95, abs=4.0 * math.sqrt(0.95 * 0.05 / 400) + 0.01)
+
+
+def test_the_same_seed_gives_the_same_interval():
+    """Another one gives nearly the same; the order of the values does not matter."""
+    values = np.random.default_rng(2).normal(1.26, 0.02, size=25)
+    first = box_statistics(values, seed=3)
+    assert first == box_statistics(values[::-1], seed=3)
+    assert first.interval == pytest.approx(box_statistics(values, seed=4).interval, abs=0.01)
+
+
+@pytest.mark.parametrize(('values', 'options', 'kind', 'words'), [
+    ([1.0], {}, DataError, 'at least 2 values'),
+    ([[1.0, 2.0]], {}, DataError, 'shape'),
+    ([1.0, math.nan], {}, DataError, 'finite'),
+    ([1.0, 2.0], {'confidence': 1.0}, UsageError, 'confidence is 1'),
+    ([1.0, 2.0], {'replicates': 0}, UsageError, 'replicates is 0'),
+])
+def test_values_without_a_box_are_refused(values, options, kind, words):
+    with pytest.raises(kind, match=words):
+        box_statistics(np.array(values), **options)
+
+
+@pytest.mark.parametrize('travel', [1e-5, 1e-3])
+def test_corrections_are_exact_where_friction_is_constant(travel):
+    """
+    A ramp beyond constant friction: x = r t^3 / (6 I), v = r t^2 / (2 I), v' = r t / I.
+
+    Both corrections return the friction; without one the excess is the largest there can be.
+    """
+    friction, inertia, rate = 1.26, SETTINGS.inertia, SETTINGS.rate
+    at_threshold = math.sqrt(2.0 * inertia * SETTINGS.threshold / rate)
+    at_onset = (6.0 * inertia * travel / rate)**(1.0 / 3.0)
+    one = repeat(
+        torque=friction + rate * at_threshold, acceleration=rate * at_threshold / inertia,
+        onset_torque=friction + rate * at_onset, onset_travel=travel, ramp_rate=rate,
+    )
+    for correction in ('inertia', 'onset'):
+        assert corrected_torque(one, inertia, correction) == pytest.approx(friction, rel=1e-12)
+    assert corrected_torque(one, inertia, 'none') - friction == pytest.approx(
+        largest_excess(SETTINGS), rel=1e-12
+    )
+    with pytest.raises(UsageError, match='no correction'):
+        corrected_torque(one, inertia, 'magic')
+
+
+def test_each_direction_has_its_box():
+    """Values keep the order of the repeats; the torque of a joint is the mean of the medians."""
+    up, down = [1.2, 1.4, 1.3], [1.1, 1.0, 1.2]
+    found = estimate_break_away(run_of(up, down), correction='none')
+    assert found.values[1].tolist() == up
+    assert found.values[-1].tolist() == down
+    assert (found.boxes[1].median, found.boxes[-1].median) == (1.3, 1.1)
+    assert found.torque == pytest.approx(1.2)
+    assert any('directions differ: 1.3 and 1.1' in note for note in found.notes)
+    assert any('a slower ramp' in note for note in found.notes)
+
+
+def test_the_published_value_stands_beside_the_reported_one():
+    """By default the onset's torque is reported; that at the threshold is there all the same."""
+    up, down = [1.3, 1.34, 1.32], [1.31, 1.33, 1.35]
+    found = estimate_break_away(run_of(up, down))
+    assert found.correction == DEFAULT_CORRECTION == 'onset'
+    assert found.torque < 1.28 < found.uncorrected_torque
+    assert found.uncorrected_torque == pytest.approx(0.5 * (1.32 + 1.33))
+    published = estimate_break_away(run_of(up, down), correction='none')
+    assert found.uncorrected == published.boxes == published.uncorrected
+
+
+def test_an_onset_that_inertia_does_not_explain_is_told():
+    """A joint that yields before it breaks away seems to move early."""
+    excess = largest_excess(SETTINGS)
+    explained = [1.28 + 0.9 * excess] * 3
+    assert estimate_break_away(run_of(explained, explained)).notes == ()
+    yielding = [1.28 + 2.5 * excess] * 3
+    (note,) = estimate_break_away(run_of(explained, yielding)).notes
+    assert note.startswith('In the negative direction')
+    assert 'a larger onset_travel' in note
+
+
+def test_notes_tell_what_a_reader_must_know():
+    """An early end, subtracted gravity, a correction, a direction that is missing."""
+    run = replace(run_of([1.2, 1.3], [1.2, 1.3]), gravity='subtracted', aborted='by hand')
+    notes = ' '.join(estimate_break_away(run, correction='inertia').notes)
+    assert 'ended early: by hand' in notes
+    assert 'subtracted by the model' in notes
+    assert 'friction at 0.13 rad/s' in notes
+    short = replace(run, repeats=run.repeats[:3])
+    found = estimate_break_away(short, correction='onset')
+    assert list(found.boxes) == [1]
+    assert found.torque == found.boxes[1].median
+    assert 'too few repeats in the negative direction' in ' '.join(found.notes)
+    with pytest.raises(DataError, match='arm_joint_1 broke away 1 times'):
+        estimate_break_away(replace(run, repeats=run.repeats[:1]))
+
+
+def test_runs_that_cannot_be_are_refused():
+    with pytest.raises(UsageError, match="gravity is 'none'"):
+        replace(run_of([1.0], [1.0]), gravity='none')
+    with pytest.raises(UsageError, match='a direction is 0'):
+        BreakAwayRun('x', 'free', SETTINGS, (repeat(0),))
+
+
+@pytest.fixture
+def content():
+    """Return the content of a file with two joints."""
+    found = [
+        estimate_break_away(run_of([1.2, 1.3, 1.25], [1.2, 1.3, 1.27], aborted='by hand')),
+        estimate_break_away(
+            replace(run_of([0.2, 0.3], [0.2, 0.3]), joint='arm_joint_5'), correction='onset'
+        ),
+    ]
+    return to_plain(break_away_content('youbot', found)), found
+
+
+def test_the_file_comes_back(content, tmp_path):
+    """Written and read, runs and boxes are the same."""
+    written, found = content
+    path = tmp_path / 'break_away.yaml'
+    path.write_text(dump_yaml(written))
+    robot, read = load_break_away(path)
+    assert robot == 'youbot'
+    assert [joint.run for joint in read] == [joint.run for joint in found]
+    assert [joint.boxes for joint in read] == [joint.boxes for joint in found]
+    assert [joint.uncorrected for joint in read] == [joint.uncorrected for joint in found]
+    assert [entry['uncorrected_torque'] for entry in written['joints']] == [
+        joint.uncorrected_torque for joint in found
+    ]
+    assert [joint.notes for joint in read] == [joint.notes for joint in found]
+    assert to_plain(break_away_content(robot, read)) == written
+
+
+def damage(content, path, value):
+    """Return a content with one entry replaced, or taken out."""
+    at = content
+    for key in path[:-1]:
+        at = at[key]
+    if value is None:
+        del at[path[-1]]
+    else:
+        at[path[-1]] = value
+    return content
+
+
+@pytest.mark.parametrize(('path', 'value', 'words'), [
+    (('schema_version',), 7, 'schema_version is 7'),
+    (('robot',), None, 'missing robot'),
+    (('joints',), 3, 'an entry is damaged'),
+    (('joints', 0, 'joint'), None, 'missing joint'),
+    (('joints', 0, 'gravity'), 'none', "gravity is 'none'"),
+    (('joints', 0, 'settings', 'threshold'), -1.0, 'threshold is -1'),
+    (('joints', 0, 'settings', 'threshold'), 'fast', 'an entry is damaged'),
+    (('joints', 0, 'repeats', 0, 'ramp_rate'), 1e200, 'an entry is damaged'),
+    (('joints', 0, 'repeats', 0, 'torque'), None, 'missing torque'),
+    (('joints', 0, 'repeats'), [], 'broke away 0 times'),
+    (('joints', 1, 'correction'), 'magic', "no correction 'magic'"),
+])
+def test_damaged_files_are_refused_in_words(content, tmp_path, path, value, words):
+    file = tmp_path / 'break_away.yaml'
+    file.write_text(dump_yaml(damage(content[0], path, value)))
+    with pytest.raises(DescriptionError, match=words):
+        load_break_away(file)

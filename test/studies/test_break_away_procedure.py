@@ -1,0 +1,402 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The break-away test without ROS: what it finds, what it never does, and every way it ends."""
+
+from dataclasses import replace
+import math
+
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.simulation.effort_joint import EffortJoint, EffortJointConstants
+from robot_identification.studies.break_away.estimate import (
+    BreakAwayRun, estimate_break_away, largest_excess,
+)
+from robot_identification.studies.break_away.procedure import (
+    acceleration_at, BoundedPI, BreakAwaySettings, BreakAwayTest, find_onset, Phase,
+)
+
+# Medians of the youBot report (table 4.2, joint 1; wheel 3), with inertias of rotors of 1.35e-5
+# kg m^2 behind its gears, and a link on the joint.
+JOINT = EffortJointConstants(
+    inertia=0.4, static=1.26, coulomb=1.0, viscous=0.1, gravity_moment=0.6,
+)
+WHEEL = EffortJointConstants(inertia=0.009, static=0.126, coulomb=0.1, viscous=0.01)
+USUAL = BreakAwaySettings(torque_cap=1.9, torque_limit=4.0, inertia=0.4)
+
+
+class Bench:
+    """A simulated joint under test, and what it was told."""
+
+    def __init__(self, constants, settings, start=0.0, *, period=0.005, noise=0.005, **options):
+        self.joint = EffortJoint(constants, start, velocity_noise=noise, seed=1)
+        self.test = BreakAwayTest(settings, start, **options)
+        self.torques, self.phases, self.farthest = [], [], 0.0
+        self._period, self._k = period, 0
+
+    @property
+    def time(self):
+        """Time of the next joint state [s]."""
+        return self._k * self._period
+
+    def step(self):
+        """Take one joint state, and apply the answer to it."""
+        q, dq = self.joint.measure()
+        torque = self.test.step(self.time, q, dq, effort=self.time)
+        self.torques.append(torque)
+        self.phases.append(self.test.phase)
+        self.farthest = max(self.farthest, abs(q - self.test.start))
+        self.joint.advance(torque, self._period)
+        self._k += 1
+
+    def run(self, until=lambda bench: bench.test.has_ended, seconds=3000.0):
+        """Go on until something holds."""
+        while not until(self):
+            assert self.time < seconds, 'it does not end'
+            self.step()
+        return self
+
+
+def of(constants, **changes):
+    """Return settings as a person would choose them for a joint."""
+    cap = 1.5 * constants.static
+    return BreakAwaySettings(
+        torque_cap=cap, torque_limit=3.0 * cap, inertia=constants.inertia, **changes
+    )
+
+
+@pytest.mark.parametrize(('constants', 'start', 'gravity', 'repeats'), [
+    (JOINT, 0.0, None, 4), (JOINT, 0.7, JOINT.gravity, 4), (WHEEL, 0.0, None, 25),
+], ids=['free of gravity', 'gravity subtracted', 'wheel'])
+def test_it_finds_what_was_set(constants, start, gravity, repeats):
+    """
+    The whole test, of the wheel with 25 repeats in both directions, alternating.
+
+    What is reported is the torque of the simulated joint within 2 %, as the issue asks. The
+    published one, at the threshold, is never too low, and too high by what accelerates the joint
+    at most.
+    """
+    bench = Bench(constants, of(constants, repeats=repeats), start, gravity=gravity).run()
+    test = bench.test
+    assert test.phase is Phase.DONE, test.reason
+    assert [repeat.direction for repeat in test.repeats] == [1, -1] * repeats
+    assert np.max(np.abs(bench.torques)) <= test.settings.torque_limit
+    assert bench.torques[-1] == 0.0
+    run = BreakAwayRun('a joint', 'free' if gravity is None else 'subtracted', test.settings,
+                       test.repeats)
+    values = np.array([repeat.torque for repeat in test.repeats])
+    step = test.settings.rate * 0.005
+    # A joint that came to rest beside its start feels some of the moment that is left out there.
+    left_out = 0.0 if gravity is not None else constants.gravity(test.settings.tolerance)
+    lowest, highest = constants.static - left_out, constants.static + left_out
+    # Noise confirms the threshold a sample or two early or late.
+    assert np.all(values >= lowest - 3.0 * step)
+    assert np.all(values <= highest + largest_excess(test.settings) + 3.0 * step + 0.02 * values)
+    found = estimate_break_away(run)
+    assert found.torque == pytest.approx(constants.static, rel=0.02)
+    for box in found.boxes.values():
+        assert box.median == pytest.approx(constants.static, rel=0.02)
+        assert box.count == repeats
+
+
+def test_torque_is_that_commanded_at_the_first_sample_above_the_threshold():
+    """The effort noted is that of the same sample; the samples behind it only confirm."""
+    bench = Bench(WHEEL, of(WHEEL, repeats=1), noise=0.0)
+    speeds = []
+    while not bench.test.repeats:
+        speeds.append(bench.joint.dq)
+        bench.step()
+    first = int(np.flatnonzero(np.array(speeds) > 0.13)[0])
+    (repeat,) = bench.test.repeats
+    assert repeat.measured == pytest.approx(first * 0.005)
+    assert repeat.torque == bench.torques[first - 1]
+    assert len(speeds) == first + 3
+    assert bench.torques[-1] == 0.0
+    # By the equation of motion, with friction that changes within the samples in use.
+    assert repeat.acceleration == pytest.approx(
+        (repeat.torque - WHEEL.friction(speeds[first])) / WHEEL.inertia, rel=0.1
+    )
+
+
+def test_a_single_fast_sample_does_not_count():
+    """Noise of one sample, or two, is no motion."""
+    test = BreakAwayTest(replace(USUAL, settle_time=0.0), 0.0)
+    speeds = [0.0] * 5 + [0.2, 0.2, 0.0] * 20
+    torques = [test.step(0.01 * k, 0.0, speed) for k, speed in enumerate(speeds)]
+    assert test.phase is Phase.RAMPING
+    assert test.repeats == ()
+    assert torques[-1] > 0.0
+
+
+def test_the_same_joint_state_once_more_changes_nothing():
+    """A driver may repeat a message: it gets the same torque, and confirms nothing."""
+    once, twice = (BreakAwayTest(replace(USUAL, settle_time=0.0), 0.0) for _ in range(2))
+    for k in range(50):
+        torque = once.step(0.01 * k, 0.0, 0.0)
+        assert [twice.step(0.01 * k, 0.0, 0.0) for _ in range(3)] == [torque] * 3
+    for _ in range(5):
+        twice.step(0.5, 0.0, 0.2)
+    assert twice.repeats == ()
+
+
+def ramping(**changes):
+    """Return a test in its first ramp, and the time."""
+    test = BreakAwayTest(replace(USUAL, settle_time=0.0, **changes), 0.0)
+    for k in range(20):
+        test.step(0.01 * k, 0.0, 0.0)
+    assert test.phase is Phase.RAMPING
+    return test, 0.2
+
+
+@pytest.mark.parametrize(('state', 'words'), [
+    ((0.2, math.nan, 0.0), 'the position of a joint state is nan'),
+    ((0.2, 0.0, math.inf), 'the velocity of a joint state is inf'),
+    ((math.nan, 0.0, 0.0), 'the time of a joint state is nan'),
+    ((0.1, 0.0, 0.0), 'older than the one before'),
+    ((0.5, 0.0, 0.0), 'no joint state for 0.31 s, at most 0.2 s'),
+    ((0.2, 0.31, 0.0), 'the window is 0.3 rad'),
+    ((0.2, 0.0, -1.6), 'the limit is 1.5 rad/s'),
+])
+def test_what_cannot_be_used_ends_the_test(state, words):
+    """Torque is zero with the answer, and with every one after it, whatever comes."""
+    test, _ = ramping()
+    assert test.step(*state) == 0.0
+    assert test.phase is Phase.ABORTED
+    assert words in test.reason
+    reason = test.reason
+    assert test.step(0.6, 0.0, 0.0) == test.step(math.nan, 5.0, 0.0) == 0.0
+    assert test.abort('later') == 0.0
+    assert test.reason == reason
+
+
+def test_a_call_ends_the_test():
+    test, t = ramping()
+    assert test.abort('by hand') == test.step(t, 0.0, 0.0) == 0.0
+    assert (test.phase, test.reason) == (Phase.ABORTED, 'by hand')
+
+
+def test_a_joint_that_is_stronger_than_the_cap_ends_the_test():
+    """No torque above the cap is sent, and the reason says what to do."""
+    constants = replace(JOINT, static=2.5)
+    bench = Bench(constants, USUAL).run()
+    assert bench.test.phase is Phase.ABORTED
+    assert '1.9 N m, the torque cap, did not move the joint up' in bench.test.reason
+    assert 'pre-test' in bench.test.reason
+    assert max(bench.torques) <= 1.9
+    assert max(bench.torques) == pytest.approx(1.9, abs=0.002)
+    assert bench.joint.q == 0.0
+
+
+def test_a_joint_at_its_end_is_not_pushed_beyond_the_cap():
+    """An end of the range that nobody stated: the ramp against it finds nothing, and ends."""
+    bench = Bench(JOINT, USUAL)
+    advance = bench.joint.advance
+
+    def advance_to_the_end(torque, duration):
+        advance(torque, duration)
+        if bench.joint.q > 1e-3:
+            bench.joint.q, bench.joint.dq = 1e-3, 0.0
+
+    bench.joint.advance = advance_to_the_end
+    bench.run()
+    assert bench.test.phase is Phase.ABORTED
+    assert 'did not move the joint up' in bench.test.reason
+    assert max(bench.torques) <= USUAL.torque_cap
+    assert bench.torques[-1] == 0.0
+
+
+def test_a_return_that_does_not_arrive_ends_the_test():
+    """A joint that is held beside its start is not pushed for ever."""
+    test = BreakAwayTest(USUAL, 0.0)
+    torques = [test.step(0.1 * k, 0.1, 0.0) for k in range(400)]
+    assert test.phase is Phase.ABORTED
+    assert 'from its start after 30 s' in test.reason
+    # Towards the start, and never beyond the cap.
+    assert -1.9 <= min(torques)
+    assert max(torques) <= 0.0
+
+
+def test_gravity_that_takes_the_torque_is_refused_or_ends_the_ramp():
+    """What gravity needs is a part of the limit."""
+    settings = replace(USUAL, torque_limit=2.0)
+    with pytest.raises(UsageError, match=r'gravity takes 0\.5 N m and a ramp up to 1\.9 N m'):
+        BreakAwayTest(settings, 0.0, lambda q: 0.5)
+    with pytest.raises(UsageError, match='the gravity torque at 0 rad is nan'):
+        BreakAwayTest(settings, 0.0, lambda q: math.nan)
+    test = BreakAwayTest(replace(settings, settle_time=0.0), 0.0, lambda q: 100.0 * q)
+    for k in range(10):
+        test.step(0.01 * k, 0.0, 0.0)
+    assert test.step(0.1, 0.025, 0.0) == 0.0
+    assert 'torque_limit is 2 N m' in test.reason
+
+
+@settings(max_examples=40)
+@given(
+    states=st.lists(
+        st.tuples(st.floats(0.0, 0.1), st.floats(-0.35, 0.35), st.floats(-1.6, 1.6)),
+        min_size=1, max_size=80,
+    ),
+    moment=st.floats(-1.0, 1.0), manual=st.booleans(),
+)
+def test_no_torque_is_above_the_limit(states, moment, manual):
+    """Whatever a joint does; and an ended test has zero torque."""
+    tested = BreakAwayTest(
+        replace(USUAL, ramp_rate=50.0, settle_time=0.0), 0.0,
+        lambda q: moment * math.cos(3.0 * q), manual=manual,
+    )
+    t = 0.0
+    for dt, q, dq in states:
+        t += dt
+        torque = tested.step(t, q, dq)
+        assert abs(torque) <= tested.settings.torque_limit
+        if tested.has_ended:
+            assert torque == 0.0
+        if manual:
+            tested.raise_torque(0.5)
+
+
+def test_the_pre_test_grows_only_when_asked():
+    """Steps that are asked for at once do not add up; nobody there for long ends it."""
+    settings = of(JOINT, settle_time=0.0, ramp_rate=1.0)
+    bench = Bench(JOINT, settings, manual=True)
+    bench.run(lambda bench: bench.test.phase is Phase.RAMPING)
+    for _ in range(5):
+        assert bench.test.raise_torque(0.2)
+    bench.run(lambda bench: bench.time > 1.0)
+    assert bench.torques[-1] == pytest.approx(0.2, abs=1e-12)
+
+    def next_step(bench):
+        bench.test.raise_torque(0.01)
+        return bench.test.has_ended
+
+    bench.run(next_step)
+    assert bench.test.phase is Phase.DONE
+    assert [repeat.direction for repeat in bench.test.repeats] == [1, -1]
+    for repeat in bench.test.repeats:
+        # It grows by 0.01 N m at most while the joint is on its way to the threshold.
+        assert 0.0 < repeat.torque - JOINT.static < largest_excess(settings) + 0.02
+    left = Bench(JOINT, settings, manual=True)
+    left.run(lambda bench: bench.test.phase is Phase.RAMPING)
+    left.test.raise_torque(0.3)
+    left.run()
+    assert 'nobody raised the torque for 30 s' in left.test.reason
+    assert left.torques[-1] == 0.0
+    with pytest.raises(UsageError, match='not positive'):
+        left.test.raise_torque(math.nan)
+    assert not left.test.raise_torque(0.1)
+
+
+def test_a_wheel_may_count_around_the_turn():
+    """Positions that wrap at a turn are as good as others."""
+    settings = of(WHEEL, repeats=2, continuous=True)
+    found = []
+    for start, wrap in ((0.0, False), (math.pi, True)):
+        bench = Bench(WHEEL, settings, start, noise=0.0)
+        if wrap:
+            measure = bench.joint.measure
+            bench.joint.measure = lambda measure=measure: (
+                math.remainder(measure()[0], 2.0 * math.pi), measure()[1]
+            )
+        bench.run(lambda bench: bench.test.has_ended)
+        assert bench.test.phase is Phase.DONE, bench.test.reason
+        found.append([(one.torque, one.onset_torque) for one in bench.test.repeats])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
+
+
+def naive_pi(gain, integral_gain, bound):
+    """Return a PI step that only bounds its output."""
+    total = 0.0
+
+    def step(error, dt):
+        nonlocal total
+        total += error * dt
+        return max(-bound, min(bound, gain * error + integral_gain * total))
+
+    return step
+
+
+def overshoot(step):
+    """Return by how much an axis that takes speeds runs beyond a far set-point."""
+    q = farthest = 0.0
+    for _ in range(6000):
+        q += 0.01 * step(1.0 - q, 0.01)
+        farthest = max(farthest, q)
+    return farthest - 1.0
+
+
+def test_the_return_does_not_wind_up():
+    """Far away the speed is at its bound for long; the axis still does not run beyond."""
+    # An axis that takes speeds has poles at -0.5 here, both: a wound-up integral is what remains.
+    assert overshoot(naive_pi(1.0, 0.25, 0.1)) > 0.3
+    # Of a set-point of 1: the zero of the PI itself makes some.
+    assert overshoot(BoundedPI(1.0, 0.25, 0.1).step) < 0.03
+    # The report's gains.
+    assert overshoot(BoundedPI(1.0, 0.001, 0.2).step) < 0.003
+
+
+@given(
+    errors=st.lists(st.floats(-10.0, 10.0), min_size=1, max_size=50),
+    gain=st.floats(0.0, 5.0), integral_gain=st.floats(0.0, 5.0), bound=st.floats(0.01, 3.0),
+)
+def test_output_and_integral_are_bounded(errors, gain, integral_gain, bound):
+    """The integral alone never asks for more than the bound, and a reset forgets it."""
+    loop = BoundedPI(gain, integral_gain, bound)
+    for error in errors:
+        assert abs(loop.step(error, 0.1)) <= bound
+        # Rounding of a product and a quotient.
+        assert abs(integral_gain * loop.integral) <= bound * (1.0 + 1e-12)
+    loop.reset()
+    assert loop.integral == 0.0
+
+
+def test_the_integral_rests_while_the_output_is_at_its_bound():
+    """And comes back at once when the error turns around."""
+    loop = BoundedPI(1.0, 1.0, 0.5)
+    for _ in range(100):
+        assert loop.step(1.0, 0.1) == 0.5
+    assert loop.integral == 0.0
+    assert loop.step(-0.2, 0.1) == pytest.approx(-0.22)
+
+
+def test_onset_is_the_last_time_that_the_joint_leaves():
+    """A joint that yields and comes back has not begun to move."""
+    away = np.array([0.0, 0.2, 0.6, 0.1, 0.4, 0.7, 0.9, 0.3])
+    assert find_onset(away, 0.5, last=6) == 5
+    assert find_onset(away, 1.0, last=6) == 6
+    assert find_onset(away, -1.0, last=6) == 0
+
+
+@pytest.mark.parametrize('count', [4, 40])
+def test_acceleration_of_a_steady_ramp_is_exact(count):
+    """Speed is a parabola of time under a ramp, and a line over a few samples nearly so."""
+    t = np.linspace(1.0, 1.3, count)
+    speed = 5.0 * (t - 0.9)**2
+    sample = count - 2
+    # The chord of a parabola has its slope in the middle.
+    tolerance = 1e-9 if count > 8 else 0.3
+    assert acceleration_at(sample, t, speed) == pytest.approx(
+        10.0 * (t[sample] - 0.9), rel=tolerance
+    )
+    assert math.isnan(acceleration_at(0, t[:1], speed[:1]))
+
+
+@pytest.mark.parametrize(('name', 'value', 'words'), [
+    ('torque_cap', 0.0, 'torque_cap is 0.0, it must be positive'),
+    ('torque_cap', 5.0, 'torque_cap 5 is above torque_limit 4'),
+    ('window', math.nan, 'window is nan, not finite'),
+    ('repeats', 2.5, 'repeats is 2.5, not a whole number'),
+    ('repeats', 0, 'repeats is 0'),
+    ('tolerance', 0.4, 'tolerance 0.4 is above window'),
+    ('threshold', 2.0, 'threshold 2 is above speed_limit'),
+    ('ramp_rate', -1.0, 'ramp_rate is -1'),
+])
+def test_impossible_settings_are_refused(name, value, words):
+    with pytest.raises(UsageError, match=words):
+        replace(USUAL, **{name: value})
+
+
+def test_a_start_that_is_no_number_is_refused():
+    with pytest.raises(UsageError, match='the start is nan'):
+        BreakAwayTest(USUAL, math.nan)

@@ -1,0 +1,421 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A campaign from its file to its folder: ended at any moment, started again, done in the end."""
+
+from dataclasses import replace
+import json
+import multiprocessing
+import os
+from pathlib import Path
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+from builders import contents, run_command
+from long_tests import long_test
+import pytest
+from robot_identification.errors import IdentificationError, UsageError
+from robot_identification.files import dump_yaml
+from robot_identification.model.model_file import load_model
+from robot_identification.studies.campaign import campaign as campaign_module
+from robot_identification.studies.campaign.campaign import run_campaign
+from robot_identification.studies.campaign.campaign_file import (
+    Arm, Campaign, load_campaign, Run, RunOptions,
+)
+from robot_identification.studies.campaign.runs import (
+    do_run, explain_change, read_state, restate, run_inputs, RunJob,
+)
+from robot_identification.studies.campaign.workers import work_locally
+from scheduled_jobs import dask_cluster
+from studies.made_up_runs import (
+    campaign_of, failed_state, SPEEDS, state, write_campaign, write_state,
+)
+
+# A run takes seconds; a machine at work on much else many times that.
+PATIENCE = 300.0
+FILES = {'identified_model.yaml', 'report.html', 'results.txt', 'run.json'}
+
+
+def wait_until(condition, process=None):
+    """Wait for a condition, and say what a process said that has ended before."""
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if process is not None and process.poll() is not None:
+            raise AssertionError(f'it ended with {process.returncode}: {process.stderr.read()}')
+        assert time.monotonic() < end, f'waited {PATIENCE:g} s in vain'
+        time.sleep(0.02)
+
+
+def say_nothing(done, total, text):
+    """Take a report of progress."""
+
+
+@pytest.fixture(scope='module')
+def files(tmp_path_factory):
+    """Return a campaign file with two runs of a simulated arm."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
+    return write_campaign(tmp_path_factory.mktemp('campaign'), 2)
+
+
+def job_of(file, run, folder):
+    """Return the job of a run of a campaign file."""
+    campaign = load_campaign(file)
+    run = next(one for one in campaign.runs if one.name == run)
+    arm = campaign.arm(run.arm)
+    return RunJob(run, arm, str(folder), run_inputs(run, arm, arm.load()), campaign.speeds)
+
+
+@pytest.fixture(scope='module')
+def done(files, tmp_path_factory, without_pictures):
+    """Return the job of a run that was done in this process."""
+    job = job_of(files, 'run_1', tmp_path_factory.mktemp('done') / 'run_1')
+    assert do_run(job) == 'run_1'
+    return job
+
+
+def hear_interrupts():
+    """Undo what a shell does to what it runs in the background: it hands down deafness."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def start(file, out):
+    """Start a campaign with one process as a user does."""
+    return subprocess.Popen(
+        [sys.executable, '-m', 'robot_identification.cli.main', 'campaign', str(file), '-o',
+         str(out), '--processes', '1'],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hear_interrupts,
+    )
+
+
+def is_alive(number):
+    """Return whether a process is there and not only its name."""
+    try:
+        text = Path(f'/proc/{number}/stat').read_text()
+    except FileNotFoundError:
+        return False
+    return text.rpartition(')')[2].split()[0] != 'Z'
+
+
+def test_interrupted_killed_and_done(files, tmp_path):
+    """Ctrl-C after the first run, SIGKILL in the second, then the rest: nothing done is lost."""
+    out = tmp_path / 'out'
+    runs = out / 'runs'
+    process = start(files, out)
+    wait_until(lambda: read_state(runs / 'run_0') is not None, process)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert 'interrupted' in said
+    first = contents(runs / 'run_0')
+    assert set(first) == FILES
+
+    # A process of its own works on the second run as soon as its folder has a log.
+    process = start(files, out)
+    wait_until(lambda: (runs / 'run_1' / 'log.txt').exists(), process)
+    children = Path(f'/proc/{process.pid}/task/{process.pid}/children').read_text().split()
+    process.kill()
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == -signal.SIGKILL
+    # Nothing of it goes on.
+    wait_until(lambda: not any(is_alive(child) for child in children))
+    assert contents(runs / 'run_0') == first
+    assert read_state(runs / 'run_1') is None
+
+    found = run_command('campaign', files, '-o', out, '--processes', 2, '--json')
+    assert found.code == 0, found.err
+    assert '1 of 2 runs are there already' in found.err
+    content = json.loads(found.out)
+    assert [(run['name'], run['status'], run['kept']) for run in content['runs']] == [
+        ('run_0', 'done', True), ('run_1', 'done', False),
+    ]
+    assert contents(runs / 'run_0') == first
+    assert set(contents(runs / 'run_1')) == FILES
+    assert content['health']['tests'] == 0
+    connection = sqlite3.connect(out / 'campaign.sqlite')
+    assert connection.execute('SELECT count(*) FROM runs').fetchone() == (2,)
+    connection.close()
+    assert 'runs/run_1/report.html' in (out / 'report.html').read_text(encoding='utf-8')
+    # A month lies between the bags, by their own stamps.
+    assert [run['date'][:10] for run in content['runs']] == ['2023-11-14', '2023-12-14']
+
+
+@pytest.mark.parametrize('text', [
+    '{"schema_version": 1, "files": ["a"]}', '{"schema_version": 1, "files": 1.5}',
+    '[' * 100_000, '9' * 5000,
+], ids=['a list of files', 'no files', 'deep', 'many digits'])
+def test_a_damaged_state_is_none(tmp_path, text):
+    (tmp_path / 'run.json').write_text(text)
+    assert read_state(tmp_path) is None
+
+
+def test_a_run_leaves_model_and_state(done):
+    """The state is of the files beside it, and says what the record and the report need."""
+    folder = Path(done.folder)
+    found = read_state(folder)
+    model = load_model(folder / 'identified_model.yaml')
+    assert set(contents(folder)) == FILES
+    assert found['status'] == 'done'
+    assert found['temperature_from'] == 'campaign file'
+    assert model.temperature.tolist() == [27.0] * 3
+    assert [entry['name'] for entry in found['parameters']] == list(model.reduction.names)
+    assert found['joints'][0]['torque'][0] > 0.0
+    # Two models of one arm in the same state have the same keys.
+    assert set(found) == set(state('any'))
+    # At other speeds friction is stated anew, from the model that is there.
+    other = restate(folder, found, (0.2,))
+    joint = found['joints'][0]
+    low, high = joint['torque']
+    # Coulomb and viscous friction are a line over speed, beyond the passage through rest.
+    assert other['joints'][0]['torque'][0] == pytest.approx(
+        low + (0.2 - 0.1) / (0.5 - 0.1) * (high - low), rel=1e-6
+    )
+    restate(folder, found, SPEEDS)
+
+
+def test_changed_files_are_no_result(done, tmp_path):
+    """A model that was edited, or is gone, does not count as done."""
+    folder = tmp_path / 'copy'
+    folder.mkdir()
+    for name, data in contents(Path(done.folder)).items():
+        (folder / name).write_bytes(data)
+    assert read_state(folder) is not None
+    model = folder / 'identified_model.yaml'
+    model.write_bytes(model.read_bytes() + b'\n')
+    assert read_state(folder) is None
+    (folder / 'run.json').write_text('{', encoding='utf-8')
+    assert read_state(folder) is None
+
+
+def test_what_has_changed_is_named(files, done):
+    """Inputs differ in what was changed, and in nothing else."""
+    inputs = done.inputs
+    arm, run = done.arm, done.run
+    robot = arm.load()
+    assert explain_change(inputs, run_inputs(run, arm, robot)) == ''
+    assert explain_change(inputs, run_inputs(
+        replace(run, options=replace(run.options, cutoff=5.0)), arm, robot
+    )) == 'cutoff of options'
+    assert explain_change(inputs, run_inputs(replace(run, temperature=(30.0,)), arm, robot)) == (
+        'temperature'
+    )
+    hung = replace(arm, mounting=(3.14, 0.0, 0.0))
+    assert explain_change(inputs, run_inputs(run, hung, hung.load())) == 'description of arm'
+    moved = replace(run, bags=(str(files.parent / 'bag_0'),))
+    assert explain_change(inputs, run_inputs(moved, arm, robot)) == (
+        'bag_0 of bags, bag_1 of bags'
+    )
+
+
+@pytest.mark.parametrize(('changes', 'code', 'message'), [
+    ({'bags': ('nowhere',)}, 2, r'no such bag: nowhere'),
+    ({'temperature': (20.0, 21.0)}, 4, r'has 2 numbers, the arm has 3 joints'),
+    ({'options': RunOptions(topic='/nothing')}, 4, r'/nothing'),
+])
+def test_a_run_that_fails_says_why(done, tmp_path, changes, code, message):
+    """Its state has the error and the exit code; results of an earlier run are removed."""
+    folder = tmp_path / 'run'
+    folder.mkdir()
+    (folder / 'results.txt').write_text('of another run')
+    run = replace(done.run, **changes)
+    job = replace(
+        done, run=run, folder=str(folder), inputs=run_inputs(run, done.arm, done.arm.load())
+    )
+    do_run(job)
+    found = read_state(folder)
+    assert (found['status'], found['exit_code']) == ('failed', code)
+    assert re.search(message, found['error'])
+    assert set(contents(folder)) == {'run.json'}
+
+
+def test_what_nobody_foresaw_is_a_failed_run(done, tmp_path, monkeypatch):
+    """An error that is not ours ends this run alone."""
+    def stumble(*_):
+        raise ZeroDivisionError('by nothing')
+
+    monkeypatch.setattr('robot_identification.studies.campaign.runs.identify', stumble)
+    do_run(replace(done, folder=str(tmp_path / 'run')))
+    found = read_state(tmp_path / 'run')
+    assert found['exit_code'] == 1
+    assert found['error'] == 'unexpected ZeroDivisionError: by nothing'
+
+
+def test_a_process_that_is_killed_again_and_again(done, tmp_path):
+    """Its run has failed, with the signal's name; the caller goes on."""
+    job = replace(done, folder=str(tmp_path / 'run'))
+    names = []
+    worker = threading.Thread(target=lambda: names.extend(work_locally([job], 1)))
+    worker.start()
+    killed = set()
+    while worker.is_alive():
+        for child in multiprocessing.active_children():
+            if child.pid not in killed:
+                os.kill(child.pid, signal.SIGKILL)
+                killed.add(child.pid)
+        time.sleep(0.01)
+    assert names == ['run_1']
+    assert len(killed) == 3
+    found = read_state(tmp_path / 'run')
+    assert found['status'] == 'failed'
+    assert 'ended by SIGKILL 3 times' in found['error']
+
+
+class Cluster:
+    """A cluster whose workers are killed by one of the runs."""
+
+    def __init__(self, deadly, lost=False):
+        self._deadly, self._lost = deadly, lost
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """There is nothing to end."""
+
+    def run(self, function, jobs):
+        """Yield the names of runs, as a Dask cluster does."""
+        for job in jobs:
+            if job.name == self._deadly:
+                raise IdentificationError(
+                    'the Dask scheduler at x was lost' if self._lost
+                    else f'{job.name}: the Dask workers that worked on it were killed'
+                )
+            write_state(
+                Path(job.folder).parent,
+                {**failed_state(job.name), 'inputs': job.inputs, 'error': 'made up'},
+            )
+            yield job.name
+
+
+@pytest.fixture
+def made_up(tmp_path, monkeypatch, robots):
+    """Return a campaign whose runs a cluster pretends to do; its arms are not looked at."""
+    campaign = campaign_of([failed_state(name) for name in ('one', 'two', 'three')])
+    monkeypatch.setattr(Arm, 'load', lambda arm: robots['ur5'])
+    return campaign, tmp_path / 'out'
+
+
+def test_a_run_that_kills_workers_of_a_cluster(made_up, monkeypatch):
+    """It has failed, the others are done; when the cluster itself is lost, all of it ends."""
+    campaign, out = made_up
+    monkeypatch.setattr(campaign_module, 'open_scheduler', lambda *_: Cluster('two'))
+    said = []
+    found = run_campaign(
+        campaign, out, lambda done, total, text: said.append((done, total, text)), 'tcp://x:1'
+    )
+    assert [one['error'] for one in found.states] == [
+        'made up', 'two: the Dask workers that worked on it were killed', 'made up',
+    ]
+    assert [entry[:2] for entry in said[1:]] == [(1, 3), (2, 3), (3, 3)]
+    # Failed runs are kept, until they are to be tried again.
+    again = run_campaign(campaign, out, say_nothing, 'tcp://x:1')
+    assert again.kept == ('one', 'two', 'three')
+    monkeypatch.setattr(campaign_module, 'open_scheduler', lambda *_: Cluster('two', lost=True))
+    with pytest.raises(IdentificationError, match=r'scheduler at x was lost'):
+        run_campaign(campaign, out, say_nothing, 'tcp://x:1', retry=True)
+
+
+def test_what_the_command_prints(tmp_path, monkeypatch):
+    """Failed runs are listed with their exit codes and are none of the command's own."""
+    monkeypatch.setattr(campaign_module, 'open_scheduler', lambda *_: Cluster('one'))
+    file = tmp_path / 'fleet.yaml'
+    content = {
+        'schema_version': 1, 'name': 'small', 'arms': [{'name': 'left', 'robot': 'ur5'}],
+        'runs': [{'name': name, 'arm': 'left', 'bags': name} for name in ('one', 'two')],
+    }
+    file.write_text(dump_yaml(content), encoding='utf-8')
+    options = ('campaign', file, '-o', tmp_path / 'out', '--scheduler', 'tcp://x:1')
+    found = run_command(*options)
+    assert found.code == 0, found.err
+    assert 'small: 0 of 2 runs have a model' in found.out
+    assert 'failed: two (exit code 4): made up' in found.out
+    assert 'Not judged' in found.out
+    # Plain lines where stderr is no terminal.
+    assert '[1/2] one: failed' in found.err
+    assert '1 of 2 runs done, about 0 s left' in found.err
+    assert '[2/2] two: failed' in found.err
+    page = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
+    assert '2 of 2 runs failed' in page
+    again = run_command(*options, '--retry')
+    assert 'one is done again: it failed' in again.err
+    file.write_text(dump_yaml({**content, 'name': 'other'}), encoding='utf-8')
+    assert run_command(*options).code == 2
+    file.write_text(dump_yaml({**content, 'spedes': [1.0]}), encoding='utf-8')
+    refused = run_command(*options)
+    assert refused.code == 4
+    assert 'did you mean speeds?' in refused.err
+
+
+def test_a_folder_is_of_one_campaign(made_up):
+    """Another campaign, another process and what is no campaign are refused by name."""
+    campaign, out = made_up
+    empty = replace(campaign, runs=())
+    run_campaign(empty, out, say_nothing)
+    with pytest.raises(UsageError, match=r"holds the campaign 'made_up', .* is 'other'"):
+        run_campaign(replace(empty, name='other'), out, say_nothing)
+    (out.parent / 'full').mkdir()
+    (out.parent / 'full' / 'precious.txt').touch()
+    with pytest.raises(UsageError, match=r'is not empty and holds no campaign'):
+        run_campaign(empty, out.parent / 'full', say_nothing)
+    with campaign_module._own_folder(empty, out), pytest.raises(
+        UsageError, match=r'another process is at work'
+    ):
+        run_campaign(empty, out, say_nothing)
+
+
+def test_runs_that_left_the_file_are_not_used(made_up):
+    """They stay in the folder, out of record and report, and that is said."""
+    campaign, out = made_up
+    run_campaign(replace(campaign, runs=()), out, say_nothing)
+    write_state(out / 'runs', failed_state('old'))
+    found = run_campaign(replace(campaign, runs=()), out, say_nothing)
+    assert found.states == ()
+    assert 'old: in the folder, and no longer in made_up.yaml' in found.notes[0]
+
+
+def test_an_unknown_arm_is_refused_before_anything_is_done(tmp_path):
+    """With exit code 2, and nothing is written."""
+    campaign = Campaign(
+        'small', (Arm('left', robot='ur55'),), (Run('one', 'left', ('bag',)),), source='x.yaml'
+    )
+    with pytest.raises(UsageError, match=r'x.yaml: arm left: .*ur55'):
+        run_campaign(campaign, tmp_path / 'out', say_nothing)
+    with pytest.raises(UsageError, match=r'--processes is 0'):
+        run_campaign(campaign, tmp_path / 'out', say_nothing, processes=0)
+    assert contents(tmp_path) == {}
+
+
+@long_test
+def test_on_a_cluster(files, tmp_path):
+    """Workers of Dask write the same folders as processes do."""
+    with dask_cluster() as cluster:
+        found = run_command(
+            'campaign', files, '-o', tmp_path / 'out', '--scheduler', cluster.scheduler_address,
+            '--json',
+        )
+    assert found.code == 0, found.err
+    assert [run['status'] for run in json.loads(found.out)['runs']] == ['done', 'done']
+    for name in ('run_0', 'run_1'):
+        assert read_state(tmp_path / 'out' / 'runs' / name) is not None
+
+
+@long_test
+def test_changed_options_are_done_again(files, tmp_path):
+    """Only the run that has changed is, and it is said which and why."""
+    out = tmp_path / 'out'
+    assert run_command('campaign', files, '-o', out).code == 0
+    before = contents(out / 'runs' / 'run_0')
+    text = files.read_text(encoding='utf-8').replace('bags: bag_1', 'start: 2.0, bags: bag_1')
+    text = text.replace('start: 2.0, ', 'options: {start: 2.0}, ')
+    changed = files.with_name('changed.yaml')
+    changed.write_text(text, encoding='utf-8')
+    found = run_command('campaign', changed, '-o', out)
+    assert found.code == 0, found.err
+    assert 'run_1 is done again: start of options changed' in found.err
+    assert '1 of 2 runs are there already' in found.err
+    assert contents(out / 'runs' / 'run_0') == before

@@ -1,0 +1,143 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Campaign files: what they say, and what is refused by name."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from robot_identification.errors import DescriptionError, UsageError
+from robot_identification.files import dump_yaml
+from robot_identification.model.catalogue import share_directory
+from robot_identification.studies.campaign.campaign_file import (
+    Arm, CarriedPayload, load_campaign, Run, RunOptions,
+)
+from test_formats_docs import documented, page
+
+EXAMPLE = share_directory() / 'config' / 'campaigns' / 'example.yaml'
+
+
+def content(**changes):
+    """Return the content of a small campaign file."""
+    return {
+        'schema_version': 1, 'name': 'small',
+        'arms': [{'name': 'left', 'robot': 'ur5'}],
+        'runs': [{'name': 'one', 'arm': 'left', 'bags': 'bag_1'}],
+        **changes,
+    }
+
+
+def load(folder, **changes):
+    """Write a campaign file and read it."""
+    path = folder / 'fleet.yaml'
+    path.write_text(dump_yaml(content(**changes)), encoding='utf-8')
+    return load_campaign(path)
+
+
+def test_the_shipped_example_says_what_it_shows():
+    campaign = load_campaign(EXAMPLE)
+    assert campaign.name == 'two_arms'
+    assert [arm.name for arm in campaign.arms] == ['left', 'right']
+    left, right = campaign.arms
+    assert left.load().n == 6
+    assert right.load().gravity[2] == pytest.approx(9.81, abs=0.01)
+    assert left.payload.mass == 0.9
+    runs = {run.name: run for run in campaign.runs}
+    assert runs['right_january'].date == '2026-01-12T08:30:00+01:00'
+    assert runs['right_january'].temperature == (24.5,)
+    # Options of a run win over those of the campaign, and what neither says is left to identify.
+    options = runs['right_february'].options.identify_options()
+    assert (options.estimator, options.friction) == ('huber', 'coulomb,viscous,offset')
+    assert runs['right_january'].options.friction == 'coulomb,viscous,offset'
+    assert runs['right_january'].options.estimator is None
+
+
+def test_the_page_on_the_format_has_every_key(tmp_path):
+    """Keys of the page are those that are read; its example is accepted."""
+    of_files = {'schema_version', 'name', 'description', 'speeds', 'false_alarm_rate'}
+    nested = {
+        'options': RunOptions, 'arms[]': Arm, 'arms[].payload': CarriedPayload, 'runs[]': Run,
+    }
+    known = of_files | {'arms', 'runs', 'options', 'runs[].separate'} | {
+        f'{place}.{entry.name}' for place, kind in nested.items() for entry in fields(kind)
+    }
+    assert set(documented('campaign')) == known
+    path = tmp_path / 'fleet.yaml'
+    path.write_text(page('campaign').split('```yaml')[1].split('```')[0], encoding='utf-8')
+    assert len(load_campaign(path).runs) == 2
+
+
+def test_paths_are_those_beside_the_file(tmp_path, monkeypatch):
+    """Patterns are one run in the order of names, or one run each; relative to the file."""
+    for name in ('bag_2', 'bag_10', 'bag_1'):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir('/')
+    together = load(tmp_path, runs=[{'name': 'all', 'arm': 'left', 'bags': 'bag_*'}])
+    assert [Path(bag).name for bag in together.runs[0].bags] == ['bag_1', 'bag_10', 'bag_2']
+    assert all(Path(bag).is_dir() for bag in together.runs[0].bags)
+    each = load(
+        tmp_path, runs=[{'name': 'm', 'arm': 'left', 'bags': ['bag_*'], 'separate': True}]
+    )
+    assert [run.name for run in each.runs] == ['m_bag_1', 'm_bag_10', 'm_bag_2']
+    # What is not there is a run that will fail, not a file that cannot be read.
+    lost = load(tmp_path, runs=[{'name': 'x', 'arm': 'left', 'bags': 'nothing_*'}])
+    assert lost.runs[0].bags == ('nothing_*',)
+
+
+def test_a_date_without_a_zone_is_utc(tmp_path):
+    run = {'name': 'one', 'arm': 'left', 'bags': 'b'}
+    for text, read in (
+        ('2026-03-01', '2026-03-01T00:00:00+00:00'),
+        ('2026-03-01T08:00:00Z', '2026-03-01T08:00:00+00:00'),
+    ):
+        assert load(tmp_path, runs=[{**run, 'date': text}]).runs[0].date == read
+
+
+@pytest.mark.parametrize(('changes', 'message'), [
+    ({'speed': [1.0]}, r'unknown key speed; did you mean speeds\?'),
+    ({'arms': [{'name': 'left', 'robt': 'ur5'}]}, r'arm 1: unknown key robt; did you mean robot'),
+    ({'arms': [{'name': 'left'}]}, r'arm 1: it has neither robot nor urdf'),
+    ({'arms': [{'name': 'a/b', 'robot': 'ur5'}]}, r"arm 1: name is 'a/b'"),
+    ({'arms': [{'name': 'left', 'robot': 'ur5'}] * 2}, r'name of an arm is given twice: left'),
+    ({'arms': [{'name': 'left', 'robot': 'ur5', 'drive_gains': [1.0, 'x']}]},
+     r"drive_gains is 'x', it must be a number"),
+    ({'arms': [{'name': 'left', 'robot': 'ur5', 'mounting': [0.0]}]},
+     r'mounting has 1 numbers, it must have 3'),
+    ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mas': 1.0}}]},
+     r'payload: unknown key mas; did you mean mass\?'),
+    ({'arms': [{'name': 'left', 'robot': 'ur5', 'payload': {'mass': -1.0}}]}, r'mass is -1'),
+    ({'runs': []}, r'runs must be a list with one entry'),
+    ({'runs': [{'name': 'x', 'arm': 'lef', 'bags': 'b'}]},
+     r'run 1: there is no arm lef; did you mean left\?'),
+    ({'runs': [{'name': 'x', 'arm': 'left'}]}, r'run 1: missing bags'),
+    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': ['b', 'b']}]}, r'a bag is given twice'),
+    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': 'b', 'date': 'spring'}]},
+     r"date is 'spring', it must be like 2026-03-01"),
+    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': 'b'},
+               {'name': 'X', 'arm': 'left', 'bags': 'c'}]}, r'name of a run is given twice: x'),
+    ({'runs': [{'name': 'x', 'arm': 'left', 'bags': 'b', 'options': {'frction': 'none'}}]},
+     r'run 1: options: unknown key frction; did you mean friction\?'),
+    ({'speeds': [0.1, 0.1]}, r'speeds are \[0.1, 0.1\], they must differ'),
+    ({'speeds': [-1.0]}, r'between 0 and 100 rad/s'),
+    ({'false_alarm_rate': 0.9}, r'false_alarm_rate is 0.9'),
+    ({'options': {'cutoff': 'low'}}, r"cutoff is 'low', it must be a number"),
+    ({'options': {'relative_scale': 1}}, r'relative_scale is 1, it must be true or false'),
+    ({'schema_version': 2}, r'schema_version is 2'),
+    ({'name': ''}, r"name is ''"),
+])
+def test_what_is_wrong_is_named(tmp_path, changes, message):
+    """Every key is checked; an unknown one is refused with the nearest one that is known."""
+    with pytest.raises(DescriptionError, match=message):
+        load(tmp_path, **changes)
+
+
+@pytest.mark.parametrize(('options', 'message'), [
+    ({'estimator': 'magic'}, r'run 1: unknown estimator .magic.'),
+    ({'recipe': 'nowhere.yaml'}, r'run 1: no such file: .*nowhere.yaml'),
+    ({'friction': 'auto', 'estimator': 'wls'}, r'run 1: --friction auto'),
+])
+def test_options_are_tried_before_anything_is_done(tmp_path, options, message):
+    """What `identify` would refuse is refused when the file is read, with the run's place."""
+    with pytest.raises(UsageError, match=message):
+        load(tmp_path, options=options)

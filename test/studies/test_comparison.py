@@ -1,0 +1,445 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Two models of one arm: tests by groups, common parameters, and joints of one size."""
+
+from dataclasses import replace
+
+from identified_arms import WarmArm
+import numpy as np
+import pytest
+from robot_identification.errors import DataError, DescriptionError
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.files import dump_yaml
+from robot_identification.model.base_parameters import reduce_to_base
+from robot_identification.model.catalogue import load_joint_drives, load_robot
+from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.friction.dictionary import DictionaryFriction
+from robot_identification.model.friction.nearest import nearest_plain_friction, sliding_speeds
+from robot_identification.model.identified_model import IdentifiedModel, SignalSource, with_payload
+from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.payload import Payload, tool_frame
+from robot_identification.model.robot_model import gravity_of_mounting
+from robot_identification.studies.comparison.common_parameters import common_parameters
+from robot_identification.studies.comparison.comparison import (
+    compare_models, comparison_content, group_test, holm,
+)
+from robot_identification.studies.comparison.joint_sizes import compare_joints_of_size
+from robot_identification.studies.comparison.sliding import (
+    common_range, motor_friction, sliding_friction,
+)
+from robot_identification.studies.comparison.torque_change import change_of_torque, shared_motion
+from scipy import stats
+
+
+@pytest.fixture(scope='module')
+def arm(tmp_path_factory):
+    """Return an arm whose viscous friction falls with temperature."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    return WarmArm(tmp_path_factory.mktemp('warm'))
+
+
+@pytest.fixture(scope='module')
+def cold(arm):
+    """Return the model of the cold arm."""
+    return arm.run(22.0, 1)
+
+
+@pytest.fixture(scope='module')
+def warm(arm):
+    """Return the model of the warm arm."""
+    return arm.run(36.0, 2)
+
+
+def found(comparison):
+    """Return the groups of a comparison by name."""
+    return {group.group: group for group in comparison.groups}
+
+
+def made_up(robot, laws, theta=None, *, error=0.01, freedom=50.0, **changes):
+    """Return a model of an arm with given base parameters and errors."""
+    reduction = reduce_to_base(robot, make_standard_parameters(robot.n, laws, True))
+    b = reduction.rank
+    return IdentifiedModel(**{
+        'robot': robot, 'effort_unit': 'Nm', 'reduction': reduction,
+        'theta_base': np.ones(b) if theta is None else theta(reduction),
+        'covariance': error**2 * np.eye(b), 'theta_consistent': None, 'consistency_note': '',
+        'source': SignalSource(), 'provenance': {},
+        'quality': {'degrees_of_freedom': np.full(b, freedom), 'speeds': np.full(robot.n, 1.5),
+                    'loads': np.full(robot.n, 8.0)},
+        'covariance_kind': 'hac', **changes,
+    })
+
+
+# --- the test ------------------------------------------------------------------------------
+
+
+def test_cold_and_warm_differ_in_friction_alone(cold, warm):
+    """Viscous friction fell by 14 to 28 % for 14 K; nothing else moved."""
+    comparison = compare_models(cold, warm)
+    groups = found(comparison)
+    assert list(groups) == ['inertial', 'coulomb', 'viscous', 'offset', 'rotor']
+    assert groups['viscous'].moved
+    assert not any(groups[name].moved for name in ('inertial', 'coulomb', 'offset', 'rotor'))
+    # The mean of the true changes; a coefficient has an error of some 4 %.
+    assert groups['viscous'].change == pytest.approx(-0.20, abs=0.04)
+    assert comparison.verdict[0].startswith('inertial parameters agree (p=')
+    assert comparison.verdict[2].startswith('viscous friction moved by -')
+    assert '(p<1e-6)' in comparison.verdict[2]
+    assert comparison.differ
+
+
+def test_comparing_the_other_way_round_changes_the_sign_alone(cold, warm):
+    one, other = compare_models(cold, warm), compare_models(warm, cold)
+    for a, b in zip(one.groups, other.groups, strict=True):
+        assert a.p_corrected == pytest.approx(b.p_corrected)
+        assert [entry.z for entry in a.parameters] == pytest.approx(
+            [-entry.z for entry in b.parameters]
+        )
+
+
+def test_false_alarms_are_as_rare_as_promised(arm, cold):
+    """
+    Replications drawn from the covariance of one model: 5 % alarms over all groups together.
+
+    Errors are known here, so that the chi-square distribution holds. 400 pairs scatter by 1.1 %:
+    Holm's correction and the inertial group's Bonferroni keep below 5 %, one group alone is at it.
+    """
+    rng = np.random.default_rng(5)
+    root = np.linalg.cholesky(cold.covariance)
+    exact = {**cold.quality, 'degrees_of_freedom': np.full(len(root), 1e6)}
+    alarms, single, count = 0, [], 400
+    for _ in range(count):
+        pair = [
+            replace(cold, theta_base=cold.theta_base + root @ rng.normal(size=len(root)),
+                    quality=exact, provenance={})
+            for _ in range(2)
+        ]
+        comparison = compare_models(*pair)
+        alarms += comparison.differ
+        single.append([group.test.p_value < 0.05 for group in comparison.groups])
+    assert 0.02 < alarms / count < 0.08
+    shares = np.mean(single, axis=0)
+    # Five groups, each within three standard deviations of its 5 %.
+    assert np.all(np.abs(shares - 0.05) < 0.033), shares
+
+
+def test_false_alarms_with_estimated_covariances():
+    """
+    Covariances from few samples: Hotelling's distribution instead of the chi-square one.
+
+    Each is estimated from 41 draws, so that there are 40 degrees of freedom; Welch's sum of both
+    has 80. With the chi-square distribution 11 % of the pairs would be called different.
+    """
+    rng = np.random.default_rng(6)
+    root = rng.normal(size=(8, 8))
+    alarms = 0
+    for _ in range(500):
+        mean, matrices = [], []
+        for _ in range(2):
+            draws = rng.normal(size=(41, 8)) @ root.T
+            mean.append(root @ rng.normal(size=8))
+            matrices.append(np.cov(draws, rowvar=False))
+        both = Covariance('made up', matrices[0] + matrices[1], np.full(8, 80.0),
+                          np.zeros(8, bool))
+        test, directions, notes = group_test(mean[1] - mean[0], both, range(8))
+        assert (directions, notes) == (8, ())
+        alarms += test.p_value < 0.05
+    assert 0.02 < alarms / 500 < 0.08
+
+
+def test_the_distance_is_that_of_wald():
+    """With exact errors ``d' C^-1 d`` is chi-square, whatever the scale of the parameters."""
+    rng = np.random.default_rng(7)
+    root = rng.normal(size=(4, 4))
+    matrix, difference = root @ root.T, rng.normal(size=4)
+    for scale in (np.ones(4), np.array([1e-4, 1.0, 1e3, 1e6])):
+        scaled = Covariance(
+            'made up', matrix * scale * scale[:, None], np.full(4, 1e6), np.zeros(4, bool)
+        )
+        test, _, _ = group_test(difference * scale, scaled, range(4))
+        expected = stats.chi2.sf(difference @ np.linalg.solve(matrix, difference), 4)
+        # A p-value of 2e-4 sees the difference of 1e6 degrees of freedom to infinity by 1.3e-4.
+        assert test.p_value == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_singular_covariance_is_tested_where_it_is_not():
+    """One parameter held, and two that are one: two directions of four are left, and said."""
+    matrix = np.array([[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0],
+                       [0.0, 0.0, 4.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    covariance = Covariance('made up', matrix, np.full(4, 1e6), np.zeros(4, bool))
+    test, directions, notes = group_test(np.array([2.0, 2.0, 2.0, 9.0]), covariance, range(4))
+    assert directions == 2
+    assert '1 of 4 parameters are left out: no standard error' in notes[0]
+    assert '1 of 3 combinations are left out: their covariance is singular' in notes[1]
+    # Distances of 2 and 1 standard errors.
+    assert test.p_value == pytest.approx(stats.chi2.sf(5.0, 2), rel=1e-3)
+    held = Covariance('made up', matrix, np.full(4, 1e6), np.ones(4, bool))
+    assert group_test(np.ones(4), held, range(4))[:2] == (None, 0)
+
+
+def test_holm_corrects_step_by_step():
+    np.testing.assert_allclose(holm([0.01, 0.04, 0.03, 0.5]), [0.04, 0.09, 0.09, 0.5])
+    np.testing.assert_allclose(holm([0.9, 0.8]), [1.0, 1.0])
+    assert holm([]).size == 0
+
+
+def test_what_a_reader_should_know_is_said(cold, warm):
+    """White covariances, other drive gains, no degrees of freedom, one recording for both."""
+    current = [
+        replace(model, effort_unit='A', robot=model.robot.with_drive_gains(gains))
+        for model, gains in ((cold, [10.0, 10.0, 8.0]), (warm, [10.0, 11.0, 8.0]))
+    ]
+    assert any('drive gains differ by up to 10 %' in note for note in compare_models(
+        *current).notes)
+    old = replace(warm, covariance_kind='residual', quality={}, provenance=cold.provenance)
+    notes = ' '.join(compare_models(cold, old).notes)
+    assert 'covariance residual does not count' in notes
+    assert 'does not say degrees of freedom' in notes
+    assert 'from a same recording' in notes
+    assert 'for one and in N m' in ' '.join(compare_models(current[0], warm).notes)
+    # Runs of one motion without a payload leave nothing to say.
+    assert compare_models(cold, warm).notes == ()
+    speeds = 1.3 * np.asarray(warm.quality['speeds'])
+    other = warm.with_quality({**warm.quality, 'speeds': speeds})
+    assert 'are of different motions' in ' '.join(compare_models(cold, other).notes)
+    body = Payload(0.5, np.array([0.0, 0.0, 0.05]), np.zeros((3, 3)), tool_frame(warm.robot))
+    carrying = compare_models(cold, with_payload(warm, body))
+    assert 'payloads of 0 and 0.5 kg' in ' '.join(carrying.notes)
+    assert {group.group for group in carrying.groups if group.moved} >= {'inertial'}
+
+
+def test_content_has_every_parameter_once(cold, warm):
+    content = comparison_content(compare_models(cold, warm))
+    names = [entry['name'] for group in content['groups'] for entry in group['parameters']]
+    assert sorted(names) == sorted(cold.reduction.names)
+
+
+# --- common parameters ---------------------------------------------------------------------
+
+
+def test_another_base_set_is_mapped(arm, cold):
+    """Masses first instead of inertias first: the same arm, no difference, no lost parameter."""
+    target = reduce_to_base(arm.robot, cold.parameters, preference='mass_first')
+    M = target.K @ np.eye(cold.parameters.size)[:, cold.reduction.independent]
+    other = replace(
+        cold, reduction=target, theta_base=M @ cold.theta_base,
+        covariance=M @ cold.covariance @ M.T, provenance={},
+    )
+    comparison = compare_models(cold, other)
+    assert comparison.notes == ()
+    for group in comparison.groups:
+        for entry in group.parameters:
+            assert entry.second == pytest.approx(entry.first, rel=1e-9, abs=1e-9)
+
+
+def test_mountings_share_what_both_show(robots):
+    """On a wall two more sums are seen; the others are the same in both (numbers B2)."""
+    ur5 = robots['ur5']
+    wall = ur5.with_gravity(gravity_of_mounting(np.pi / 2, 0.0, 0.0))
+    rng = np.random.default_rng(2)
+    standard = rng.normal(size=60)
+
+    def theta(reduction):
+        whole = np.zeros(reduction.parameters.size)
+        whole[:60] = standard
+        return reduction.K @ whole
+
+    one, other = made_up(ur5, (), theta), made_up(wall, (), theta)
+    assert other.reduction.rank == one.reduction.rank + 2
+    common = common_parameters(one, other)
+    assert len(common.names) == one.reduction.rank
+    assert 'left out: ' in common.notes[0]
+    assert 'not the same sums in both mountings' in common.notes[0]
+    np.testing.assert_allclose(
+        common.first @ one.theta_base, common.second @ other.theta_base, atol=1e-9
+    )
+
+
+def test_lost_parameters_are_left_out(cold, warm):
+    """A joint without friction in one model has none to compare in the other."""
+    kept = [not name.startswith('f') or not name.endswith('3') for name in cold.reduction.names]
+    rows = np.flatnonzero(kept)
+    smaller = replace(
+        cold, theta_base=cold.theta_base[rows], covariance=cold.covariance[np.ix_(rows, rows)],
+        reduction=replace(cold.reduction, K=cold.reduction.K[rows],
+                          independent=cold.reduction.independent[rows]),
+        quality={**cold.quality,
+                 'degrees_of_freedom': cold.quality['degrees_of_freedom'][rows]},
+    )
+    for pair in ((smaller, warm), (warm, smaller)):
+        comparison = compare_models(*pair)
+        assert [e.name for e in found(comparison)['viscous'].parameters] == ['fv1', 'fv2']
+        assert 'left out: fc3, fv3, f03' in comparison.notes[0]
+
+
+def test_other_laws_are_compared_in_steady_sliding(arm, cold):
+    """Stribeck friction beside Coulomb's: the same recording, so that nothing moved."""
+    other = arm.run(22.0, 1, friction='stribeck,viscous,offset')
+    comparison = compare_models(cold, replace(other, provenance={}))
+    assert 'the friction laws differ' in comparison.notes[0]
+    groups = found(comparison)
+    assert set(groups) == {'inertial', 'rotor', 'coulomb', 'viscous', 'offset'}
+    assert not comparison.differ
+    assert groups['coulomb'].change == pytest.approx(0.0, abs=0.05)
+
+
+@pytest.mark.parametrize('law', ['dictionary', 'stribeck', 'asymmetric', 'load', 'strain_wave'])
+def test_sliding_friction_is_the_nearest(arm, law):
+    """For coefficients that make both positive, what the report calls the nearest friction."""
+    made = FRICTION_LAWS[law]()
+    rng = np.random.default_rng(3)
+    coefficients = rng.uniform(0.5, 2.0, (3, len(made.symbols)))
+    by_name = {
+        f'{symbol}{joint + 1}': coefficients[joint, k]
+        for joint in range(3) for k, symbol in enumerate(made.symbols)
+    }
+    model = made_up(arm.robot, (made,), lambda reduction: np.array(
+        [by_name.get(name, 1.0) for name in reduction.names]
+    ))
+    friction = sliding_friction(model, common_range([model]))
+    for joint in range(3):
+        coulomb, viscous = nearest_plain_friction(
+            made, coefficients[joint], sliding_speeds(1.5), 8.0
+        )
+        if viscous > 0.0:
+            assert friction.coulomb[joint] == pytest.approx(coulomb)
+            assert friction.viscous[joint] == pytest.approx(viscous)
+        elif law == 'load':
+            assert friction.coulomb[joint] == pytest.approx(coulomb, rel=1e-6)
+    assert np.all(friction.standard_errors[0] > 0.0)
+
+
+def test_a_dictionary_is_compared_with_plain_laws(arm, cold):
+    """Its viscous term and one sliding term are the plain laws."""
+    law = DictionaryFriction(sliding=(0.01,), presliding=(), stribeck=(), load_sliding=(),
+                             load_presliding=())
+    plain = {'viscous[1]': 'fv', 'sliding[0.01]': 'fc'}
+    reduction = reduce_to_base(arm.robot, make_standard_parameters(
+        3, (law, FRICTION_LAWS['offset']()), True
+    ))
+    rows = [
+        cold.reduction.names.index(next(
+            (symbol + name[len(term):] for term, symbol in plain.items()
+             if name.startswith(term)), name,
+        ))
+        for name in reduction.names
+    ]
+    other = replace(
+        cold, reduction=reduction, theta_base=cold.theta_base[rows],
+        covariance=cold.covariance[np.ix_(rows, rows)], provenance={},
+    )
+    for group in compare_models(cold, other).groups:
+        for entry in group.parameters:
+            # Over speeds from 0.05 rad/s a width of 0.01 rad/s is a sign to 1e-4.
+            assert entry.second == pytest.approx(entry.first, rel=1e-3, abs=1e-9), entry.name
+
+
+def test_different_arms_are_refused(robots, arm, cold):
+    laws = (FRICTION_LAWS['viscous'](),)
+    ur3, ur5 = (made_up(robots[name], laws) for name in ('ur3', 'ur5'))
+    with pytest.raises(DataError, match=r'joint axes lie up to 0\.\d+ apart .* different arms'):
+        compare_models(ur3, ur5)
+    with pytest.raises(DataError, match=r'their joints are .* --joints-of-size'):
+        compare_models(ur3, cold)
+    with pytest.raises(DataError, match='one is of relative scale'):
+        compare_models(cold, replace(cold, relative_scale=True))
+    locked = [
+        made_up(replace(cold.robot, locked={'gripper': at}), laws) for at in (0.0, 0.1)
+    ]
+    with pytest.raises(DataError, match='joints are locked at'):
+        compare_models(*locked)
+    exact = made_up(arm.robot, laws, error=0.0)
+    with pytest.raises(DataError, match='no parameter with a standard error in common'):
+        compare_models(exact, exact)
+
+
+# --- torque --------------------------------------------------------------------------------
+
+
+def test_the_shared_motion_stays_within_what_both_know(cold, warm):
+    slow = replace(warm, quality={**warm.quality, 'speeds': np.array([0.4, 0.5, 0.6])})
+    motion = shared_motion((cold, slow))
+    np.testing.assert_array_less(np.abs(motion.dq).max(axis=0), [0.4001, 0.5001, 0.6001])
+    assert np.all(motion.q >= cold.robot.limits.lower - 1e-9)
+    assert np.all(motion.q <= cold.robot.limits.upper + 1e-9)
+    np.testing.assert_array_equal(motion.q, shared_motion((cold, slow)).q)
+
+
+def test_torques_of_one_model_do_not_differ(cold, warm):
+    motion = shared_motion((cold, warm))
+    assert np.all(change_of_torque(cold, cold, motion).largest == 0.0)
+    with pytest.raises(DataError, match='the motion has 2 joints and the models have 3'):
+        change_of_torque(cold, warm, replace(
+            motion, q=motion.q[:, :2], dq=motion.dq[:, :2], ddq=motion.ddq[:, :2]
+        ))
+
+
+# --- joints of one size --------------------------------------------------------------------
+
+
+def test_robots_say_their_drives(robots):
+    """Numbers E5: the elbow of the UR3 and the wrists of the UR5 are the same joint."""
+    ur3, ur5 = load_joint_drives('ur3'), load_joint_drives('ur5')
+    assert {ur3['elbow_joint']} == {ur5[f'wrist_{i}_joint'] for i in (1, 2, 3)}
+    assert len(set(ur3.values()) & set(ur5.values())) == 1
+    assert load_joint_drives('youbot') == {}
+    for name in ('ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e'):
+        # Joints of one size have one largest torque.
+        drives, limits = load_joint_drives(name), robots[name].limits.effort
+        sizes = [drives[joint] for joint in robots[name].joint_names]
+        assert len(set(zip(sizes, limits, strict=True))) == len(set(sizes))
+
+
+def test_a_drive_is_a_name(tmp_path):
+    """A number is refused by both readers."""
+    content = {'schema_version': 1, 'name': 'arm', 'urdf': 'ur5.urdf',
+               'joints': {'elbow_joint': {'drive': 1}}}
+    (tmp_path / 'arm.yaml').write_text(dump_yaml(content))
+    for read in (load_robot, load_joint_drives):
+        with pytest.raises(DescriptionError, match='drive is 1, it must be the name of a drive'):
+            read(str(tmp_path / 'arm.yaml'))
+
+
+def test_friction_of_one_size_is_compared_on_the_motors_side(robots):
+    """``fc = G f_c`` and ``fv = G^2 f_v``: joints of equal motors and other gears are equal."""
+    laws = (FRICTION_LAWS['coulomb'](), FRICTION_LAWS['viscous']())
+
+    def theta(coulomb, viscous):
+        return lambda reduction: np.array([
+            coulomb if name.startswith('fc') else viscous if name.startswith('fv') else 1.0
+            for name in reduction.names
+        ])
+
+    one = made_up(robots['ur3'], laws, theta(0.03 * 101, 2e-4 * 101**2), error=0.001,
+                  temperature=np.full(6, 30.0))
+    other = made_up(robots['ur5'], laws, theta(0.03 * 50, 3e-4 * 50**2), error=0.001)
+    sizes = {size.size: size for size in compare_joints_of_size(
+        [one, other], [load_joint_drives('ur3'), load_joint_drives('ur5')],
+        [np.full(6, 101.0), np.full(6, 50.0)],
+    )}
+    same = sizes['ur_cb3_size_1']
+    assert [(joint.robot, joint.joint) for joint in same.joints] == [
+        ('ur3', 'elbow_joint'), ('ur5', 'wrist_1_joint'), ('ur5', 'wrist_2_joint'),
+        ('ur5', 'wrist_3_joint'),
+    ]
+    assert same.coulomb_spread == pytest.approx(1.0)
+    assert same.coulomb_p == pytest.approx(1.0)
+    assert same.viscous_spread == pytest.approx(1.5)
+    assert same.viscous_p < 1e-6
+    assert same.joints[0].temperature == 30.0
+    assert np.isnan(same.joints[1].temperature)
+    assert same.joints[1].viscous == pytest.approx(3e-4)
+    assert sizes['ur_cb3_size_0'].viscous_p == pytest.approx(1.0)
+
+
+def test_joints_without_size_or_gear_are_refused(arm, cold, robots):
+    with pytest.raises(DataError, match='the robot YAMLs of arm say the size of no joint'):
+        compare_joints_of_size([cold], [{}], [np.full(3, 100.0)])
+    with pytest.raises(DataError, match='friction of motors needs all of them'):
+        motor_friction(sliding_friction(cold, common_range([cold])), np.array([100, 100, np.nan]))
+    with pytest.raises(DataError, match='says nothing beside that of another arm'):
+        compare_joints_of_size(
+            [replace(cold, relative_scale=True)], [{'pan': 'big'}], [np.full(3, 100.0)]
+        )
+    assert load_robot('ur5').drives.gear_ratio[0] == 101.0

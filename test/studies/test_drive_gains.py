@@ -1,0 +1,413 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Drive gains: eq. 32 of Tika et al., both approaches, a known payload, and what is not seen."""
+
+from dataclasses import replace
+
+from estimation.arm_problems import dataset_of
+from hypothesis import given, strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import DataError, NotIdentifiableError, UsageError
+from robot_identification.excitation.design import design_excitation
+from robot_identification.excitation.experiment_file import find_experiment, load_experiment
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.excitation.parametrizations.static_poses import (
+    StaticPosesParametrization,
+)
+from robot_identification.model.regressor import (
+    Motion, prior_inertial_parameters, static_regressor,
+)
+from robot_identification.recording.recording import Channel, Recording
+from robot_identification.simulation.run import driver_period, record_motion
+from robot_identification.simulation.truth import draw_truth, with_static_friction
+from robot_identification.simulation.twin import rigid_inverse_dynamics, Sensors, Twin
+from robot_identification.studies.drive_gains.estimate import (
+    average_approaches, compare_with_known, fit_gain, GainOptions, GainPoint, gains_from_motion,
+    gains_from_poses, mixed_total_least_squares, payload_differences, read_rests, Readings,
+)
+from robot_identification.studies.drive_gains.static_poses import (
+    DwellOptions, find_dwells, group_poses,
+)
+from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_twin, true_arm
+
+NAMES = tuple(f'joint_{number}' for number in range(1, 7))
+ANY_CURRENT = GainOptions(smallest_current=0.0)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def poses_fit(joint_names, points, options=ANY_CURRENT):
+    """Return the gains of points at poses."""
+    return gains_from_poses(
+        joint_names, points, options, method='poses', torque_from='made up',
+        current_from='made up',
+    )
+
+
+@given(SEEDS)
+def test_equation_32(seed):
+    """Tika et al., eq. 32: zeta = target torque / target current, the mean over the poses."""
+    rng = np.random.default_rng(seed)
+    gain, torque = rng.uniform(5.0, 20.0, 6), rng.normal(scale=30.0, size=(7, 6))
+    readings = Readings(
+        rng.normal(size=(7, 6)), np.zeros((7, 6)), torque, torque / gain
+    )
+    found = poses_fit(NAMES, average_approaches(readings))
+    zeta = np.mean(readings.torque / readings.current, axis=0)
+    # Both are exact; what is left is rounding.
+    np.testing.assert_allclose(found.values, zeta, rtol=1e-12)
+    np.testing.assert_allclose(found.values * readings.current, readings.torque, rtol=1e-9)
+
+
+def held(rng, ur5, friction, gain, sides=(1.0, -1.0), count=6):
+    """Return readings of the UR5 at rest whose currents are off by static friction."""
+    q = rng.uniform(-1.5, 1.5, size=(count, 6)) + np.array([0.0, -1.2, 0.5, 0.0, 0.0, 0.0])
+    torque = (static_regressor(ur5, q) @ prior_inertial_parameters(ur5)).reshape(q.shape)
+    rows = [
+        Readings(q, np.full(q.shape, side), torque, (torque + side * friction) / gain)
+        for side in sides
+    ]
+    return Readings(*(
+        np.concatenate([getattr(part, name) for part in rows])
+        for name in ('q', 'approach', 'torque', 'current')
+    ))
+
+
+def test_static_friction_cancels_between_the_approaches(ur5, rng):
+    """A joint that holds 8 N m has its gain all the same; joint 1 has no gravity, and no gain."""
+    gain = np.array([13.6, 13.7, 13.7, 9.7, 8.7, 9.0])
+    friction = np.array([7.0, 8.0, 7.5, 1.4, 2.0, 2.0])
+    readings = held(rng, ur5, friction, gain)
+    found = poses_fit(ur5.joint_names, average_approaches(readings), GainOptions())
+    seen = [joint for joint in found.joints if joint.is_seen]
+    assert {joint.joint for joint in seen} >= {
+        'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint'
+    }
+    assert 'shoulder_pan_joint' in found.unseen
+    for joint in seen:
+        number = ur5.joint_names.index(joint.joint)
+        # Equal friction both ways cancels to rounding.
+        assert joint.gain == pytest.approx(gain[number], rel=1e-9)
+        assert joint.holding_torque == pytest.approx(friction[number], rel=1e-9)
+        assert joint.both_sides == joint.points >= 2
+        assert joint.bias_bound == 0.0
+    assert found.notes == ()
+
+
+def test_one_approach_is_biased_by_the_stated_figure(ur5, rng):
+    """One side alone is off by friction over torque; with one pair the bound holds that."""
+    gain, friction = np.full(6, 13.0), np.full(6, 8.0)
+    both = held(rng, ur5, friction, gain)
+    number = ur5.joint_names.index('shoulder_lift_joint')
+    arrays = (both.q, both.approach, both.torque, both.current)
+    up = Readings(*(values[:6] for values in arrays))
+    points = average_approaches(up)[number]
+    alone = fit_gain('lift', points, ANY_CURRENT)
+    torque = up.torque[:, number]
+    # current = (torque + f) / gain: 1 / gain is too large by f sum(torque) / sum(torque^2).
+    share = 8.0 * torque.sum() / np.sum(torque**2)
+    assert alone.gain == pytest.approx(13.0 / (1.0 + share), rel=1e-9)
+    assert abs(alone.gain / 13.0 - 1.0) > 0.05
+    assert np.isnan(alone.bias_bound)
+    mixed = Readings(*(values[:7] for values in arrays))
+    found = poses_fit(ur5.joint_names, average_approaches(mixed))
+    lift = found.joints[number]
+    assert (lift.points, lift.both_sides) == (6, 1)
+    assert 0.0 < abs(lift.gain - 13.0) <= lift.bias_bound * 1.5
+    assert any('reached from one side only; static friction can shift the gain by' in note
+               for note in found.notes)
+    # To first order in the bias the bound is exact; second order is what the factor leaves.
+    small = Readings(
+        mixed.q, mixed.approach, mixed.torque,
+        (mixed.torque + 0.001 * 8.0 * mixed.approach) / gain,
+    )
+    slight = fit_gain('lift', average_approaches(small)[number], ANY_CURRENT)
+    assert abs(slight.gain - 13.0) <= slight.bias_bound * 1.01
+
+
+def test_friction_is_told_from_different_sides_of_different_poses():
+    """No pose has both sides, but the poses do: the bound is known."""
+    torque = np.array([10.0, 20.0, 30.0, 40.0])
+    side = np.array([1, -1, 1, -1])
+    points = [
+        GainPoint(each, (each + 2.0 * way) / 10.0, side=int(way))
+        for each, way in zip(torque, side, strict=True)
+    ]
+    found = fit_gain('lift', points)
+    # Friction of 2 N m: 0.2 A, times what the poses make of it.
+    bound = found.gain**2 * 0.2 * np.sum(np.abs(torque)) / np.sum(torque**2)
+    assert found.bias_bound == pytest.approx(bound, rel=1e-9)
+
+
+def test_intercept_spread_and_standard_error(rng):
+    """Errors are those of least squares; coverage of five standard errors in fifty trials."""
+    torque = np.linspace(-40.0, 40.0, 9)
+    options = GainOptions(intercept=True, smallest_current=0.0)
+    off = []
+    for _ in range(50):
+        current = torque / 12.0 + 0.3 + 0.01 * rng.normal(size=9)
+        points = [
+            GainPoint(t, c, 0.0) for t, c in zip(torque, current, strict=True) if t != 0.0
+        ]
+        found = fit_gain('lift', points, options)
+        assert found.intercept == pytest.approx(0.3, abs=0.03)
+        off.append((found.gain - 12.0) / found.standard_error)
+    # Student's t with 6 degrees of freedom has a standard deviation of 1.22.
+    assert 0.8 < np.std(off) < 1.8
+    exact = [GainPoint(t, t / 12.0, 0.0) for t in torque if t != 0.0]
+    assert fit_gain('lift', exact).spread < 1e-12
+
+
+def test_what_cannot_be_seen_is_named():
+    few = fit_gain('pan', [GainPoint(0.01, 0.001, 0.0)] * 3)
+    assert not few.is_seen
+    assert 'above 0.05 A at 0 of 3 poses' in few.reason
+    # What rounding leaves of no torque is not stated as one.
+    upright = fit_gain('pan', [GainPoint(1e-15, 0.3, 0.0)] * 3)
+    assert upright.reason == 'nothing pulls at it at any of these poses'
+    assert (upright.points, upright.largest_torque) == (0, 0.0)
+    noisy = fit_gain('pan', [
+        GainPoint(1.0, 0.1, 0.0), GainPoint(1.1, -0.2, 0.0), GainPoint(0.9, 0.3, 0.0),
+    ])
+    assert 'its standard error is' in noisy.reason
+    same = fit_gain(
+        'pan', [GainPoint(5.0, 0.5, 0.0)] * 3, GainOptions(intercept=True)
+    )
+    assert 'intercept cannot be told' in same.reason
+    with pytest.raises(NotIdentifiableError, match=r'no drive gain can be seen \(pan: '):
+        poses_fit(['pan'], [[GainPoint(0.01, 0.001, 0.0)]], GainOptions())
+    with pytest.raises(UsageError, match='must not be negative'):
+        GainOptions(smallest_current=-1.0)
+
+
+def test_gains_are_compared_with_those_known_before(robots):
+    """A payload in gram is doubted; swapped bags give no gain, whatever sign the arm has."""
+    robot = robots['ur5']
+    torque = np.array([-20.0, 10.0, 15.0])
+
+    def found(factors):
+        return poses_fit(robot.joint_names, [
+            [GainPoint(factor * t, t / gain, 0.0) for t in torque]
+            for factor, gain in zip(factors, robot.drives.drive_gain, strict=True)
+        ])
+
+    near = found(np.full(robot.n, 1.1))
+    assert compare_with_known(robot, near).notes == ()
+    (note,) = compare_with_known(robot, found(np.full(robot.n, 1000.0))).notes
+    assert 'shoulder_pan_joint (1.36e+04 N m/A, before 13.6)' in note and 'payload in kg' in note
+    turned = np.ones(robot.n)
+    turned[2] = -1.0
+    checked = compare_with_known(robot, found(turned))
+    assert checked.unseen == ('elbow_joint',)
+    assert 'are the bags' in checked.joints[2].reason
+    other = robot.with_drive_gains(turned * robot.drives.drive_gain)
+    assert compare_with_known(other, found(turned)).unseen == ()
+    with pytest.raises(NotIdentifiableError, match='swapped'):
+        compare_with_known(robot, found(-np.ones(robot.n)))
+    drives = replace(robot.drives, torque_constant=np.full(robot.n, np.nan))
+    unknown = replace(robot, drives=drives)
+    assert compare_with_known(unknown, found(-np.ones(robot.n))).notes == ()
+
+
+@given(SEEDS)
+def test_mixed_total_least_squares(seed):
+    """Without noise it is exact, whatever the exact columns are."""
+    rng = np.random.default_rng(seed)
+    exact, noisy = rng.normal(size=(40, 5)), rng.normal(size=(40, 3))
+    of_exact, of_noisy = rng.normal(size=5), rng.normal(size=3)
+    # The last noisy column is what makes the combination hold.
+    noisy[:, 2] = (exact @ of_exact - noisy[:, :2] @ of_noisy[:2]) / of_noisy[2]
+    found_exact, found_noisy = mixed_total_least_squares(exact, noisy)
+    assert np.linalg.norm(found_noisy) == pytest.approx(1.0)
+    # Columns are random and well conditioned but for the smallest factor.
+    scale = of_noisy[2] / found_noisy[2]
+    np.testing.assert_allclose(found_noisy * scale, of_noisy, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found_exact * scale, of_exact, rtol=1e-6, atol=1e-8)
+
+
+def test_total_least_squares_does_not_attenuate(rng):
+    """Noise of the columns shrinks least squares by its share of the variance, and this not."""
+    true, exact = rng.normal(size=(2, 20000))
+    noisy = np.column_stack([true, 3.0 * true + 2.0 * exact])
+    noisy = noisy + 0.5 * rng.normal(size=noisy.shape)
+    of_exact, of_noisy = mixed_total_least_squares(exact[:, None], noisy)
+    # Standard deviations of the slopes are about 0.015.
+    assert -of_noisy[0] / of_noisy[1] == pytest.approx(3.0, abs=0.06)
+    assert of_exact[0] / of_noisy[1] == pytest.approx(2.0, abs=0.06)
+    plain = np.linalg.lstsq(np.column_stack([noisy[:, 0], exact]), noisy[:, 1], rcond=None)[0]
+    assert plain[0] == pytest.approx(3.0 / 1.25, abs=0.06)
+
+
+def rests(pattern, rate=125.0, n=2):
+    """Return stamps and positions that follow (position, seconds), joined by moves of 1 s."""
+    rows, here = [], np.asarray(pattern[0][0], dtype=float)
+    for position, seconds in pattern:
+        position = np.asarray(position, dtype=float)
+        share = np.linspace(0.0, 1.0, int(rate))[:, None]
+        smooth = 3.0 * share**2 - 2.0 * share**3
+        rows += [here + smooth * (position - here), np.tile(position, (int(seconds * rate), 1))]
+        here = position
+    q = np.vstack(rows)
+    return np.arange(len(q)) / rate, q
+
+
+def test_dwells_and_their_sides(rng):
+    """Rests of two seconds count, shorter ones not; a joint that stays keeps its side."""
+    stamps, q = rests([
+        ([0.0, 0.0], 3.0), ([0.5, 0.3], 2.5), ([0.2, 0.3], 1.0), ([0.5, 0.3], 2.5),
+        ([0.1, 0.6], 2.2),
+    ])
+    # Of a 17-bit encoder.
+    q = q + 1.4e-5 * rng.normal(size=q.shape)
+    dwells = find_dwells(stamps, q)
+    assert [dwell.approach.tolist() for dwell in dwells] == [
+        [0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [-1.0, 1.0],
+    ]
+    assert all(dwell.stop - dwell.start == pytest.approx(1.0) for dwell in dwells)
+    np.testing.assert_allclose(dwells[1].q, [0.5, 0.3], atol=1e-5)
+    assert group_poses([dwell.q for dwell in dwells]) == [[0], [1, 2], [3]]
+    assert find_dwells(stamps, q, DwellOptions(shortest=5.0)) == ()
+    assert find_dwells(stamps[:1], q[:1]) == ()
+    # A creep at twice the limit is no rest.
+    assert find_dwells(stamps, q + 2.0e-3 * stamps[:, None]) == ()
+
+
+def test_readings_come_from_the_channels_during_the_rest():
+    """Channels have stamps of their own; only those of the averaged part count."""
+    stamps, q = rests([([0.0, 0.0], 0.5), ([0.5, 0.3], 3.0)])
+    times = np.arange(0.0, stamps[-1], 0.03)
+    late = times > stamps[-1] - 1.0
+    torque = np.where(late[:, None], [20.0, 10.0], [-5.0, 99.0])
+    recording = Recording(
+        'made up', '/joint_states', ('a', 'b'), stamps, q, np.zeros_like(q),
+        np.tile([2.0, 1.0], (len(q), 1)), channels={'target_torque': Channel(times, torque)},
+    )
+    found = read_rests([recording], GainOptions(), 'target_torque', 'effort')
+    np.testing.assert_allclose(found.torque, [[20.0, 10.0]])
+    np.testing.assert_allclose(found.current, [[2.0, 1.0]])
+    with pytest.raises(DataError, match='made up has no target current of the joints'):
+        read_rests([recording], GainOptions(), 'target_torque', 'target_current')
+    empty = replace(recording, channels={
+        'target_torque': Channel(times[:3], torque[:3]),
+    })
+    with pytest.raises(DataError, match='during any of 1 rests'):
+        read_rests([empty], GainOptions(), 'target_torque', 'effort')
+    moving = replace(recording, q=q + 0.1 * stamps[:, None])
+    with pytest.raises(NotIdentifiableError, match='never rests for 2 s'):
+        read_rests([moving], GainOptions(), 'target_torque', 'effort')
+
+
+@pytest.fixture(scope='module')
+def arm(robots):
+    """Return the UR5, its truth and the arm with the known body."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    return robots['ur5'], true_arm(robots['ur5']), carrying(robots['ur5'], BODY)
+
+
+def test_gains_from_what_a_payload_adds_at_rest(arm, rng):
+    """Masses of the arm and its friction do not matter: only the difference does."""
+    robot, truth, loaded = arm
+    q = rng.uniform(-1.5, 1.5, size=(6, 6)) + np.array([0.0, -1.2, 0.5, 0.0, 0.0, 0.0])
+    rest = Motion(q, np.zeros_like(q), np.zeros_like(q))
+    runs = []
+    for each in (robot, loaded):
+        torque = torque_of_twin(each, truth, rest)
+        parts = [
+            (torque + side * np.array([7.0, 8.0, 7.5, 1.4, 2.0, 2.0])) / truth.drive_gain
+            for side in (1.0, -1.0)
+        ]
+        runs.append(Readings(
+            np.vstack([q, q]), np.repeat([1.0, -1.0], 6)[:, None] * np.ones((1, 6)),
+            np.zeros((12, 6)), np.vstack(parts),
+        ))
+    points = payload_differences(robot, runs[0], runs[1], BODY)
+    found = gains_from_poses(
+        robot.joint_names, points, GainOptions(), method='payload_poses', torque_from='payload',
+        current_from='effort',
+    )
+    assert found.unseen == ('shoulder_pan_joint',)
+    # MuJoCo and Pinocchio agree to the digits of the URDF.
+    np.testing.assert_allclose(found.values[1:], truth.drive_gain[1:], rtol=1e-6)
+
+
+def test_gains_from_a_payload_in_motion(arm, rng):
+    """Two different motions, one with the body: every gain within 1 %, and within its error."""
+    robot, truth, loaded = arm
+    datasets = []
+    for each, seed in ((robot, 1), (loaded, 2)):
+        motion = moving(robot, seed, 3750)
+        torque = torque_of_twin(each, truth, motion)
+        torque = torque + NOISE * rng.normal(size=torque.shape)
+        datasets.append(replace(
+            dataset_of(robot, motion, torque / truth.drive_gain), effort_unit='A'
+        ))
+    found = gains_from_motion(robot, datasets[:1], datasets[1:], BODY)
+    assert found.unseen == ()
+    off = found.values - truth.drive_gain
+    errors = np.array([joint.standard_error for joint in found.joints])
+    assert np.all(np.abs(off / truth.drive_gain) < 0.01)
+    # Six joints, each with a chance of 1e-3 to be further off than 4 of its errors.
+    assert np.all(np.abs(off) < 4.0 * errors)
+    # Without a bare run, what it carries cannot be told from the arm's own bodies.
+    with pytest.raises(NotIdentifiableError, match="cannot be told from the arm's own"):
+        gains_from_motion(robot, [], datasets[1:], BODY)
+    # A joint that stands in both runs is named, the others are found.
+    still = [
+        replace(dataset, motion=Motion(*(
+            np.where(np.arange(6) == 5, fixed, values) for values, fixed in (
+                (dataset.motion.q, 0.3), (dataset.motion.dq, 0.0), (dataset.motion.ddq, 0.0),
+            )
+        )))
+        for dataset in datasets
+    ]
+    still = [
+        replace(dataset, effort=torque_of_twin(each, truth, dataset.motion) / truth.drive_gain)
+        for each, dataset in zip((robot, loaded), still, strict=True)
+    ]
+    found = gains_from_motion(robot, still[:1], still[1:], BODY)
+    assert found.unseen == ('wrist_3_joint',)
+    assert 'hardly moved faster than 0.05 rad/s' in found.joints[5].reason
+    # The twin's friction is not quite Coulomb's at 0.05 rad/s: a thousandth of it.
+    np.testing.assert_allclose(found.values[:5], truth.drive_gain[:5], rtol=0.01)
+
+
+def test_gains_from_monotone_poses_with_static_friction(robots):
+    """
+    Four random poses in place of ten: gains within 1 % of the truth, every rest in a pair.
+
+    MuJoCo moves an arm whose joints stick; currents are measured ones, torques are those of the
+    controller's own model. Noise of a rest's mean is 0.6 % of the largest torque of wrist 1, of
+    four pairs 0.2 %; other joints have more torque. What sticks differs a little by side.
+    """
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    robot = robots['ur5']
+    form = StaticPosesParametrization(4, 2.3, 1.5, both_directions=True, monotone=True)
+    # Nothing is within reach: the proof against collisions would take longer than the rest.
+    experiment = replace(
+        load_experiment(find_experiment('static_poses')), form=form, collision=False, obstacles=()
+    )
+    trajectory = design_excitation(robot, experiment, seed=7, budget=Budget(5))
+    truth, period = with_static_friction(draw_truth(robot, 3)), driver_period(robot)
+    stamps = np.arange(0.0, form.duration, period)
+    motion = Motion(*form.sample(trajectory.coefficients, stamps))
+    run = record_motion(
+        robot, Twin(robot, truth, Sensors(), motion.q[0], 7), motion, stamps, period
+    )
+    target = rigid_inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
+    recording = Recording(
+        'simulated', '/joint_states', robot.joint_names, stamps, *run.measured,
+        channels={'target_torque': Channel(stamps, target)},
+    )
+    readings = read_rests([recording], GainOptions(), 'target_torque', 'effort')
+    found = poses_fit(robot.joint_names, average_approaches(readings), GainOptions())
+    assert len(readings.q) == 8 and len(found.points[0]) == 4
+    assert all(point.both for points in found.points for point in points)
+    seen = slice(1, 4)
+    assert all(joint.is_seen and joint.bias_bound == 0.0 for joint in found.joints[seen])
+    assert found.notes == ()
+    off = found.values[seen] / truth.drive_gain[seen] - 1.0
+    assert np.abs(off).max() < 0.01
+    # One side alone would be off by a tenth and more.
+    held = [joint.holding_torque / joint.largest_torque for joint in found.joints[seen]]
+    assert min(held) > 0.1

@@ -1,0 +1,382 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The friction map against the friction of simulated arms: points, curves, load, temperature."""
+
+from dataclasses import replace
+import re
+
+from builders import mixed_urdf
+from friction_runs import (
+    friction_truth, measured, RATE, stroke_dataset, stroke_motion, stroke_recording, true_friction,
+)
+from known_models import known_model
+import numpy as np
+import pytest
+from recordings import write_small_arm
+from robot_identification.errors import DataError, UsageError
+from robot_identification.excitation.parametrizations.trapezoidal import TrapezoidalParametrization
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.regressor import Motion
+from robot_identification.model.robot_model import make_robot_model
+from robot_identification.model.urdf import parse_urdf
+from robot_identification.processing.processing import process
+from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.studies.friction_map.estimate import (
+    HARMONIC, map_friction, MapRun, MODEL, payload_mass, UNKNOWN,
+)
+from robot_identification.studies.friction_map.plan import StrokePlan
+
+pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+
+COLD, WARM, MASS = 24.0, 36.0, 3.0
+# Two payloads at two temperatures.
+CONDITIONS = ((COLD, 0.0), (COLD, MASS), (WARM, 0.0), (WARM, MASS))
+# What the issue asks for.
+WITHIN = 0.02
+LIFT, REACH = 1, 2
+SHORT = StrokePlan(count=5, longest=2.0, slowest=0.1)
+LONG = StrokePlan(count=6, slowest=0.3, longest=4.0)
+
+
+@pytest.fixture(scope='module')
+def robot(tmp_path_factory):
+    return load_robot(str(write_small_arm(tmp_path_factory.mktemp('arm'))))
+
+
+@pytest.fixture(scope='module')
+def truth(robot):
+    return friction_truth(robot)
+
+
+@pytest.fixture(scope='module')
+def found(robot, truth):
+    """Return the map of two joints in all conditions, each joint in a recording of its own."""
+    return map_friction(robot, [
+        MapRun(
+            stroke_dataset(
+                robot, truth, joint, temperature=T, mass=mass, seed=10 * k + number,
+                plan=StrokePlan(longest=2.0),
+            ),
+            mass,
+        )
+        for number, joint in enumerate(('lift', 'reach'))
+        for k, (T, mass) in enumerate(CONDITIONS)
+    ])
+
+
+def test_points_are_the_true_friction_within_their_errors(found, truth):
+    """
+    Each point is that of MuJoCo at its speed, load and temperature, and its error is honest.
+
+    Of normal errors the root mean square of error over standard error is 1; an error that is told
+    by some 20 positions is itself known to a fifth, and of 96 pairs the mean to a tenth.
+    """
+    assert len(found.points) == 2 * len(CONDITIONS) * 24
+    assert {point.gravity for point in found.points} == {HARMONIC}
+    ratio = []
+    for point in found.points:
+        true = true_friction(
+            truth, found.joint_names.index(point.joint), point.speed, point.load,
+            point.temperature,
+        )
+        assert point.odd == pytest.approx(abs(true), rel=WITHIN)
+        assert abs(point.friction - true) < 5.0 * point.error
+        ratio.append((point.odd - abs(true)) / point.odd_error)
+    assert 0.6 < np.sqrt(np.mean(np.square(ratio))) < 1.6
+
+
+@pytest.mark.parametrize('joint', ['lift', 'reach'])
+def test_curves_give_the_simulated_friction_within_two_per_cent(found, truth, joint):
+    """Friction over speed in every condition, and each of its constants."""
+    curve = found.curves[joint]
+    number = found.joint_names.index(joint)
+    speeds = np.geomspace(*curve.speeds, 25)
+    loads = [point.load for point in found.of_joint(joint)]
+    for load in (min(loads), max(loads)):
+        for T in (COLD, WARM):
+            true = np.array([true_friction(truth, number, v, load, T) for v in speeds])
+            assert curve.torque(speeds, load, T) == pytest.approx(true, rel=WITHIN)
+            assert curve.torque(-speeds, load, T) == pytest.approx(-true, rel=WITHIN)
+    assert curve.name == 'stribeck + viscous'
+    assert [trial.name for trial in curve.trials] == [
+        'coulomb + viscous', 'coulomb + power', 'stribeck + viscous', 'stribeck + power',
+    ]
+    middle = 1.0 - 0.012 * (curve.temperature - truth.reference_temperature)
+    assert curve.coefficient('fv') == pytest.approx(middle * truth.viscous[number], rel=WITHIN)
+    assert curve.coefficient('fk') == pytest.approx(truth.coulomb[number], rel=WITHIN)
+    assert curve.coefficient('fs') == pytest.approx(truth.static[number], rel=WITHIN)
+
+
+@pytest.mark.parametrize('joint', ['lift', 'reach'])
+def test_load_and_temperature_dependence_are_recovered(found, truth, joint):
+    """
+    The share of the load and the slope over temperature lie within their errors.
+
+    Four standard errors fail by chance once in 16000; both are known to 10 % besides, as an error
+    without limit would be within itself.
+    """
+    curve = found.curves[joint]
+    number = found.joint_names.index(joint)
+    terms = {term.symbol: term for term in curve.terms}
+    for symbol, true in (('fcl', 0.05), ('fvT', -0.012 * truth.viscous[number])):
+        term = terms[symbol]
+        assert abs(term.value - true) < 4.0 * term.error
+        assert term.error < 0.1 * abs(true)
+
+
+def test_load_is_that_of_gravity(found):
+    """A payload is felt: the mean torque held is more with it, by what it weighs."""
+    bare, heavy = (
+        np.mean([point.load for point in found.of_joint('lift') if point.payload == mass])
+        for mass in (0.0, MASS)
+    )
+    # Three kilograms about half a metre from the axis.
+    assert bare + 5.0 < heavy < bare + 20.0
+
+
+def test_gravity_cancels_without_any_model(robot, truth):
+    """The odd part is right where gravity is not even known, of short strokes."""
+    plan = StrokePlan(count=6, stroke=0.12, slowest=0.05, longest=1.5, rise=0.1, shortest=0.5)
+    dataset = stroke_dataset(robot, truth, 'lift', plan=plan, noise=0.25)
+    found = map_friction(robot, [MapRun(dataset)])
+    assert {point.gravity for point in found.points} == {UNKNOWN}
+    assert any('half the difference of both ways' in note for note in found.notes)
+    for point in found.points:
+        true = true_friction(truth, LIFT, abs(point.speed), point.load, COLD)
+        assert point.odd == pytest.approx(true, rel=WITHIN)
+        assert point.friction == pytest.approx(np.copysign(true, point.speed), rel=WITHIN)
+        assert np.isnan(point.even)
+
+
+def asymmetric(stamps, motion, torque):
+    """Return torques with half a newton metre more one way than the other, at every speed."""
+    extra = np.zeros_like(torque)
+    extra[:, LIFT] = 0.5 * (motion.dq[:, LIFT] > 0.0) - 0.5 * (motion.dq[:, LIFT] < 0.0)
+    return torque + np.abs(extra)
+
+
+def test_asymmetric_friction_is_told_by_gravity_from_the_strokes(robot, truth):
+    """
+    What does not turn around stands in the even part, and in the offset of the curve.
+
+    The gravity of one joint that turns is ``a cos q + b sin q`` exactly, so a constant is none.
+    """
+    dataset = stroke_dataset(robot, truth, 'lift', change=asymmetric, plan=LONG)
+    found = map_friction(robot, [MapRun(dataset)])
+    assert {point.gravity for point in found.points} == {HARMONIC}
+    for point in found.points:
+        assert abs(point.even - 0.5) < 4.0 * point.even_error
+    offset = next(t for t in found.curves['lift'].terms if t.symbol == 'f0')
+    assert abs(offset.value - 0.5) < 4.0 * offset.error
+    assert offset.error < 0.2
+
+
+def test_a_curve_that_lacks_one_speed_to_be_tried_is_named(robot, truth):
+    """Six speeds suffice for friction that falls and rises, and not to leave one of them out."""
+    plan = StrokePlan(count=6, longest=2.0)
+    found = map_friction(robot, [MapRun(stroke_dataset(robot, truth, 'lift', plan=plan))])
+    assert found.curves['lift'].name == 'coulomb + viscous'
+    assert any(
+        note.startswith('lift: stribeck + viscous leaves') and 'at more speeds' in note
+        for note in found.notes
+    )
+
+
+def test_one_repeated_speed_scatters_by_its_error(robot, truth):
+    """Repeats of one speed differ by what their standard errors say."""
+    plan = StrokePlan(count=2, slowest=0.4, fastest=0.8, longest=2.0, repeats=1)
+    values, errors = [], []
+    for seed in range(12):
+        dataset = stroke_dataset(robot, truth, 'lift', plan=plan, seed=seed)
+        point = map_friction(robot, [MapRun(dataset)]).points[-1]
+        values.append(point.odd)
+        errors.append(point.odd_error)
+    # The scatter of 12 is known to 20 %, an error of 24 bins as well: two deviations of both.
+    assert 0.45 < np.std(values, ddof=1) / np.median(errors) < 1.6
+
+
+def test_rippling_friction_raises_the_error(robot, truth):
+    """
+    A ripple over the position is no noise: the error of its mean grows with it.
+
+    Each stroke goes over one ripple at least; of a part of one nobody could tell.
+    """
+    def rippled(stamps, motion, torque):
+        ripple = np.zeros_like(torque)
+        ripple[:, LIFT] = np.sign(motion.dq[:, LIFT]) * np.sin(40.0 * motion.q[:, LIFT])
+        return torque + ripple
+
+    plain, wavy = (
+        map_friction(robot, [
+            MapRun(stroke_dataset(robot, truth, 'lift', plan=SHORT, change=change))
+        ]).points
+        for change in (None, rippled)
+    )
+    for one, other in zip(plain, wavy, strict=True):
+        assert abs(other.odd - one.odd) < 3.0 * other.odd_error
+        assert other.odd_error > 2.0 * one.odd_error
+
+
+def test_a_delay_looks_like_viscous_friction_until_it_is_taken_off(robot, truth):
+    """
+    Effort that is late by d has ``-d v g'(q)`` in the odd part, as docs/friction_map.md says.
+
+    Of the fastest stroke about an upright arm, whose gravity changes most, it is far beyond the
+    errors.
+    """
+    late = 2
+
+    def delayed(stamps, motion, torque):
+        return np.vstack([torque[:1]] * late + [torque[:-late]])
+
+    more = {'plan': SHORT, 'change': delayed, 'center': {'lift': 1.5, 'reach': 0.3}}
+    wrong, right = (
+        map_friction(robot, [
+            MapRun(stroke_dataset(robot, truth, 'lift', delay=delay, **more))
+        ]).points
+        for delay in (0.0, late / RATE)
+    )
+    for point in right:
+        true = true_friction(truth, LIFT, abs(point.speed), point.load, COLD)
+        assert point.odd == pytest.approx(true, rel=WITHIN)
+    late_one, timely = (max(points, key=lambda point: point.speed) for points in (wrong, right))
+    assert abs(late_one.odd - timely.odd) > 5.0 * timely.odd_error
+
+
+def test_effort_of_the_wrong_sign_is_said(robot, truth):
+    """Friction that drives the joint is none."""
+    dataset = stroke_dataset(
+        robot, truth, 'lift', plan=SHORT, change=lambda stamps, motion, torque: -torque
+    )
+    found = map_friction(robot, [MapRun(dataset)])
+    assert all(point.odd < 0.0 for point in found.points)
+    assert all(point.friction * point.speed < 0.0 for point in found.points)
+    assert any('friction is negative at most speeds' in note for note in found.notes)
+
+
+def test_spikes_do_not_move_the_points(robot, truth):
+    """One sample in a hundred is wrong by the whole torque limit."""
+    def spiked(stamps, motion, torque):
+        rng = np.random.default_rng(5)
+        rows = rng.random(torque.shape) < 0.01
+        return torque + rows * rng.choice([-1.0, 1.0], torque.shape) * 100.0
+
+    plain, wrong = (
+        map_friction(robot, [
+            MapRun(stroke_dataset(robot, truth, 'lift', plan=SHORT, change=change))
+        ]).points
+        for change in (None, spiked)
+    )
+    for one, other in zip(plain, wrong, strict=True):
+        assert other.friction == pytest.approx(one.friction, rel=WITHIN)
+
+
+def test_strokes_of_one_direction_need_a_model(robot, truth):
+    """
+    Friction that grows with the load looks like gravity to strokes of one direction alone.
+
+    With the model's gravity it does not.
+    """
+    stamps, motion = stroke_motion(robot, 'lift', replace(SHORT, count=8))
+    keep = motion.dq[:, LIFT] > -1e-6
+    values = [one[keep] for one in measured(robot, truth, motion, COLD, 1)]
+    recording = stroke_recording(robot, stamps[keep], values, COLD)
+    run = MapRun(process(recording, KinematicFilter(), 'Nm'))
+    with pytest.raises(DataError, match=r'strokes: no joint moves alone .* both ways'):
+        map_friction(robot, [run])
+    model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
+    found = map_friction(robot, [run], model=model)
+    assert len(found.points) == 8
+    for point in found.points:
+        assert point.gravity == MODEL
+        assert point.speed > 0.0
+        assert np.isnan(point.odd)
+        true = true_friction(truth, LIFT, point.speed, point.load, COLD)
+        assert point.friction == pytest.approx(true, rel=WITHIN)
+
+
+def test_random_strokes_as_init_plans_them_are_used(robot, truth):
+    """All of one duration between random points: no two of a speed, and nothing goes back."""
+    form = TrapezoidalParametrization(points=24, dwell=0.4, move_time=2.0)
+    coefficients = np.zeros((robot.n, form.n_coefficients))
+    coefficients[:, 0] = 0.3
+    coefficients[LIFT, 1:] = np.random.default_rng(8).uniform(-1.2, 1.2, 24)
+    stamps = np.arange(0.0, form.duration, 1.0 / RATE)
+    motion = Motion(*form.sample(coefficients, stamps))
+    values = measured(robot, truth, motion, COLD, 1)
+    recording = stroke_recording(robot, stamps, values, COLD)
+    found = map_friction(robot, [MapRun(process(recording, KinematicFilter(), 'Nm'))])
+    assert len(found.points) > 15
+    for point in found.points:
+        true = true_friction(truth, LIFT, point.speed, point.load, COLD)
+        assert abs(point.friction - true) < 5.0 * point.error
+    curve = found.curves['lift']
+    load = float(np.mean([point.load for point in found.points]))
+    true = [true_friction(truth, LIFT, v, load, COLD) for v in (0.3, 0.6, 1.0)]
+    assert curve.torque(np.array([0.3, 0.6, 1.0]), load) == pytest.approx(true, rel=WITHIN)
+
+
+def test_gravity_of_a_model_tells_the_directions_of_short_strokes(robot, truth):
+    """The model is of the bare arm: it says nothing of a recording with a payload."""
+    plan = StrokePlan(count=4, stroke=0.15, slowest=0.1, longest=1.0, rise=0.1, shortest=0.5)
+    model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
+    runs = [
+        MapRun(stroke_dataset(robot, truth, 'lift', plan=plan, change=asymmetric, mass=mass), mass)
+        for mass in (0.0, MASS)
+    ]
+    found = map_friction(robot, runs, model=model)
+    for point in found.points:
+        assert point.gravity == (UNKNOWN if point.payload else MODEL)
+        if point.gravity == MODEL:
+            assert abs(point.even - 0.5) < 4.0 * point.even_error
+    other = replace(model, robot=replace(robot, joint_names=('a', 'b', 'c')))
+    with pytest.raises(UsageError, match=r'the model is of the joints a, b, c'):
+        map_friction(robot, runs, model=other)
+
+
+def test_a_joint_that_slides_has_friction_without_directions():
+    """Gravity of a slide is a constant, as an offset of friction is: only a model tells them."""
+    robot = make_robot_model(parse_urdf(mixed_urdf(), 'mixed'))
+    robot = robot.with_drive_gains(np.ones(robot.n))
+    truth = friction_truth(robot)
+    plan = StrokePlan(count=4, slowest=0.05, longest=1.0, stroke=0.25, rise=0.1, shortest=0.5)
+    runs = [MapRun(stroke_dataset(robot, truth, 'slide', plan=plan, center={'slide': 0.05}))]
+    model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
+    for given, kind in ((None, UNKNOWN), (model, MODEL)):
+        found = map_friction(robot, runs, model=given)
+        assert {point.gravity for point in found.points} == {kind}
+        assert len(found.points) == 8
+        for point in found.points:
+            true = true_friction(truth, 1, abs(point.speed), point.load, COLD)
+            assert abs(point.odd - true) < max(4.0 * point.odd_error, WITHIN * true)
+
+
+def test_motions_of_several_joints_are_no_strokes(robot, truth):
+    """Gravity of a joint depends on the others: where they move it does not cancel."""
+    stamps, motion = stroke_motion(robot, 'lift', SHORT)
+    both = Motion(*(one.copy() for one in (motion.q, motion.dq, motion.ddq)))
+    for one in (both.q, both.dq, both.ddq):
+        one[:, REACH] += 0.5 * one[:, LIFT]
+    recording = stroke_recording(
+        robot, stamps, measured(robot, truth, both, COLD, 1), COLD, 'both'
+    )
+    dataset = process(recording, KinematicFilter(), 'Nm')
+    with pytest.raises(DataError, match=r'both: no joint moves alone at an even speed.*--plan'):
+        map_friction(robot, [MapRun(dataset)])
+    alone = MapRun(stroke_dataset(robot, truth, 'lift', plan=SHORT))
+    found = map_friction(robot, [alone, MapRun(dataset)])
+    assert any(re.search(r'both: \d+ motions .* are left out', note) for note in found.notes)
+    assert len(found.points) == 10
+    assert 'no strokes, and so no friction map, of pan, reach' in found.notes
+
+
+@pytest.mark.parametrize(('text', 'mass'), [
+    ('2.5 0.0 0.0 0.1', 2.5), ('0', 0.0), ('1.2 kg gripper', 1.2), ('[3.0]', 3.0),
+    ('gripper', None), ('', None), ('unknown', None), ('2f85 gripper', None), ('-1', None),
+])
+def test_payloads_are_read_from_the_note_of_a_bag(text, mass):
+    """The runner notes mass and centre; what people write may begin with the mass."""
+    found = payload_mass(text)
+    assert np.isnan(found) if mass is None else found == mass

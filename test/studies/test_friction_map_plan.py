@@ -1,0 +1,120 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Strokes of even speed: what a friction map needs of them, within the limits of an experiment."""
+
+import numpy as np
+import pytest
+from recordings import write_small_arm
+from robot_identification.errors import UnsafeMotionError, UsageError
+from robot_identification.excitation.experiment_file import read_experiment
+from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
+from robot_identification.model.catalogue import load_robot
+from robot_identification.studies.friction_map.plan import (
+    certified_strokes, friction_strokes, stroke_speeds, StrokePlan,
+)
+
+RATE = 500.0
+
+
+@pytest.fixture(scope='module')
+def robot(tmp_path_factory):
+    return load_robot(str(write_small_arm(tmp_path_factory.mktemp('arm'))))
+
+
+def experiment(**more):
+    """Return an experiment whose form plays no part."""
+    return read_experiment({
+        'schema_version': 1, 'trajectory': {'form': 'fourier'}, 'collision': 'off', **more,
+    }, 'test')
+
+
+def cruises(motion, joint):
+    """Return velocity and ends of every part in which a joint moves and does not accelerate."""
+    dq, q = motion.dq[:, joint], motion.q[:, joint]
+    # Rounding of quintics leaves some 1e-10 of an acceleration that is none.
+    even = (np.abs(dq) > 1e-3) & (np.abs(motion.ddq[:, joint]) < 1e-6)
+    edges = np.flatnonzero(np.diff(even.astype(int), prepend=0, append=0))
+    return [
+        (float(np.median(dq[a:b])), float(q[a]), float(q[b - 1]))
+        for a, b in zip(edges[::2], edges[1::2], strict=True)
+        # The tip of a move from one stroke to the next has no acceleration for one sample.
+        if b - a > 20
+    ]
+
+
+def test_every_speed_is_made_both_ways_over_the_same_positions(robot):
+    plan = StrokePlan(count=6, repeats=2)
+    trajectory = friction_strokes(robot, experiment(), 'lift', plan)
+    motion = trajectory.sample(np.arange(0.0, trajectory.form.duration, 1.0 / RATE))
+    found = cruises(motion, 1)
+    assert len(found) == 2 * plan.count
+    speeds = []
+    for (ahead, start, stop), (back, start_back, stop_back) in zip(
+        found[::2], found[1::2], strict=True
+    ):
+        assert ahead > 0.0
+        assert back == pytest.approx(-ahead, rel=1e-9)
+        # A sample may be missed at either end.
+        assert (start, stop) == pytest.approx((stop_back, start_back), abs=2.0 * ahead / RATE)
+        speeds.append(ahead)
+    assert min(speeds) == pytest.approx(plan.slowest)
+    ratios = np.diff(np.log(sorted(speeds)))
+    assert ratios == pytest.approx(ratios[0]), 'evenly by the logarithm'
+    assert speeds != sorted(speeds), 'warmth of the grease is no function of the speed'
+    others = np.delete(motion.q, 1, axis=1)
+    assert np.ptp(others, axis=0) == pytest.approx(0.0, abs=1e-12)
+    assert trajectory.periods == 2
+
+
+def test_strokes_are_certified_and_read_back(robot, tmp_path):
+    """They keep window, margins and the acceleration of the plan, and are one file."""
+    limited = experiment(window={'reach': [-0.4, 0.9]})
+    plan = StrokePlan(count=4, longest=2.0, acceleration=3.0)
+    trajectory = certified_strokes(robot, limited, 'reach', plan)
+    path = tmp_path / 'strokes.yaml'
+    path.write_text(dump_trajectory(trajectory))
+    again = load_trajectory(path)
+    assert again.sha256 == trajectory.sha256
+    assert again.certificate['search'] == {'friction_map': 'reach'}
+    motion = again.sample(again.times(RATE))
+    assert motion.q[:, 2].min() >= -0.4 - 1e-9
+    assert motion.q[:, 2].max() <= 0.9 + 1e-9
+    assert np.abs(motion.ddq).max() <= 3.0 * (1.0 + 1e-9)
+    assert np.abs(motion.dq[[0, -1]]).max() < 1e-9, 'at rest at both ends'
+
+
+def test_a_broken_limit_is_refused(robot):
+    """A torque limit that gravity alone breaks refuses the strokes, as any motion."""
+    weak = experiment(margins={'torque': 0.05})
+    with pytest.raises(UnsafeMotionError, match=r'torque'):
+        certified_strokes(robot, weak, 'lift', StrokePlan(count=3, longest=1.0))
+
+
+@pytest.mark.parametrize(('span', 'velocity', 'acceleration'), [
+    (2.0, 3.0, 5.0), (2.0, 0.5, 5.0), (0.2, 3.0, 5.0), (2.0, np.inf, 0.5), (0.5, 3.0, 1.0),
+])
+def test_the_fastest_speed_leaves_time_at_it(span, velocity, acceleration):
+    plan = StrokePlan()
+    fastest = stroke_speeds(plan, span, velocity, acceleration)[-1]
+    assert fastest < velocity
+    rise = max(plan.rise, 1.5 * fastest / acceleration)
+    # Rounding apart.
+    assert (span - fastest * rise) / fastest >= plan.shortest * (1.0 - 1e-9)
+
+
+def test_what_cannot_be_planned_is_refused(robot):
+    with pytest.raises(UsageError, match=r'no joint elbow: it has pan, lift, reach'):
+        friction_strokes(robot, experiment(), 'elbow')
+    with pytest.raises(UsageError, match=r'has no room: within 0\.01 rad'):
+        friction_strokes(robot, experiment(window={'pan': [0.0, 0.01]}), 'pan')
+    with pytest.raises(UsageError, match=r'at most 600 s are allowed: take fewer speeds'):
+        friction_strokes(robot, experiment(), 'pan', StrokePlan(count=60, longest=20.0))
+    for options, words in (
+        ({'slowest': 0.0}, r'slowest of a friction map is 0, it must be above 0'),
+        ({'fastest': 0.01}, r'from 0\.02 to 0\.01 rad/s'),
+        ({'count': 1}, r'count of a friction map is 1, it must be from 2 to 100'),
+        ({'shortest': 7.0}, r'last from 7 s to 6 s'),
+    ):
+        with pytest.raises(UsageError, match=words):
+            StrokePlan(**options)

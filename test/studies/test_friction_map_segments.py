@@ -1,0 +1,180 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Strokes and pairs of them, in motions whose torque is written down."""
+
+from estimation.arm_problems import dataset_of
+from hypothesis import given, settings, strategies as st
+import numpy as np
+import pytest
+from robot_identification.errors import UsageError
+from robot_identification.model.regressor import Motion
+from robot_identification.studies.friction_map.segments import (
+    find_strokes, group_strokes, pair_strokes, robust_mean, StrokeOptions,
+)
+
+PERIOD = 0.008
+
+
+class Arm:
+    """Two joints by name: all that a dataset asks of a robot."""
+
+    joint_names = ('one', 'two')
+
+
+def walk(*parts, joint=0, start=0.0):
+    """Return velocities (N, 2) of parts (velocity, seconds) with short even ramps between."""
+    speeds, before = [], 0.0
+    for speed, seconds in (*parts, (0.0, 0.3)):
+        speeds += list(np.linspace(before, speed, 20)) + [speed] * round(seconds / PERIOD)
+        before = speed
+    dq = np.zeros((len(speeds), 2))
+    dq[:, joint] = speeds
+    return dq
+
+
+def record(dq, torque, start=(0.0, 0.0)):
+    """Return dataset and torque (N, 2) of velocities, the torque being that of q and dq."""
+    q = np.array(start) + np.cumsum(dq, axis=0) * PERIOD
+    motion = Motion(q, dq, np.gradient(dq, PERIOD, axis=0))
+    tau = torque(q, dq)
+    return dataset_of(Arm, motion, tau), tau
+
+
+def gravity_and_friction(q, dq):
+    """Return gravity of no special form, and friction of each joint of its own."""
+    return np.column_stack([
+        30.0 * np.cos(q[:, 0]) + 4.0 * q[:, 0] ** 3, 2.0 * np.sin(q[:, 1])
+    ]) + np.array([3.0, 1.0]) * np.sign(dq) + np.array([2.0, 0.5]) * dq
+
+
+@given(speed=st.floats(0.02, 2.0), start=st.floats(-1.5, 1.5))
+@settings(max_examples=30)
+def test_half_the_difference_of_a_pair_is_friction_whatever_gravity_is(speed, start):
+    """
+    Gravity of any form cancels at every bin, not only in the mean.
+
+    A straight line in a bin of a 24th of the way is off by less than 1e-2 of what bends here, and
+    that alike both ways.
+    """
+    dataset, torque = record(
+        walk((speed, 1.2), (0.0, 0.3), (-speed, 1.2)), gravity_and_friction, (start, 0.0)
+    )
+    strokes, moved = find_strokes(dataset, torque)
+    assert moved == 0
+    assert [np.sign(stroke.speed) for stroke in strokes] == [1.0, -1.0]
+    (way,) = pair_strokes(strokes)
+    assert way.is_pair
+    assert way.odd == pytest.approx(3.0 + 2.0 * speed, abs=1e-2)
+    mean, error = robust_mean(way.odd)
+    assert mean == pytest.approx(3.0 + 2.0 * speed, abs=1e-3)
+    assert error < 1e-2
+
+
+def test_half_the_sum_of_a_pair_is_gravity_at_the_middle_of_the_bins():
+    dataset, torque = record(
+        walk((0.5, 3.0), (0.0, 0.3), (-0.5, 3.0)), gravity_and_friction
+    )
+    (way,) = pair_strokes(find_strokes(dataset, torque)[0])
+    true = 30.0 * np.cos(way.q) + 4.0 * way.q**3
+    # Bins of 0.06 rad: half of 1/24 of the squared width by the second derivative, 30.
+    assert way.gravity == pytest.approx(true, abs=1e-2)
+
+
+def test_ends_of_a_stroke_are_left_out():
+    """The drive settles: the first and the last tenth of a second of an even speed are no data."""
+    def settling(q, dq):
+        tau = gravity_and_friction(q, dq)
+        changes = np.flatnonzero(np.diff(dq[:, 0]) != 0.0)
+        for k in changes:
+            tau[max(k - 8, 0):k + 9, 0] += 50.0
+        return tau
+
+    dataset, torque = record(walk((0.5, 2.0), (0.0, 0.3), (-0.5, 2.0)), settling)
+    (way,) = pair_strokes(find_strokes(dataset, torque)[0])
+    assert way.odd == pytest.approx(4.0, abs=1e-2)
+
+
+def test_what_is_no_stroke_is_left_out():
+    options = StrokeOptions()
+    too_short, _ = record(walk((0.5, 0.3)), gravity_and_friction)
+    assert find_strokes(too_short, too_short.effort) == ((), 0)
+    too_slow, _ = record(walk((0.004, 3.0)), gravity_and_friction)
+    assert find_strokes(too_slow, too_slow.effort) == ((), 0)
+    wave = np.zeros((1000, 2))
+    wave[:, 0] = np.sin(np.arange(1000) * PERIOD * 4.0)
+    uneven, _ = record(wave, gravity_and_friction)
+    assert find_strokes(uneven, uneven.effort) == ((), 0)
+    both = walk((0.5, 2.0)) + walk((0.3, 2.0), joint=1)
+    together, _ = record(both, gravity_and_friction)
+    assert find_strokes(together, together.effort, options) == ((), 2)
+
+
+def test_groups_are_of_one_joint_at_one_pose_of_the_others():
+    """Gravity of a joint changes with the others: strokes at another pose are another group."""
+    dq = np.vstack([
+        walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0)),
+        walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0), joint=1),
+        walk((0.8, 1.0), joint=1),
+        walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0)),
+    ])
+    strokes, _ = find_strokes(*record(dq, gravity_and_friction))
+    groups = group_strokes(strokes)
+    assert [(group[0].joint, len(group)) for group in groups] == [(0, 2), (1, 3), (0, 2)]
+    ways = pair_strokes(groups[1])
+    assert sorted(way.is_pair for way in ways) == [False, True]
+
+
+def test_the_nearest_in_time_are_paired_and_other_speeds_are_not():
+    """Of three strokes at one speed and two back, each of the two goes with its neighbour."""
+    dq = walk(
+        (0.5, 1.0), (0.0, 0.3), (-0.5, 1.0), (0.0, 0.3), (0.5, 1.0), (0.0, 0.3), (-0.5, 1.0),
+        (0.0, 2.0), (0.52, 1.0), (0.0, 0.3), (-0.9, 0.7),
+    )
+    strokes, _ = find_strokes(*record(dq, gravity_and_friction))
+    assert len(strokes) == 6
+    ways = pair_strokes(strokes)
+    pairs = [way.strokes for way in ways if way.is_pair]
+    assert [(one.time < other.time, abs(one.time - other.time) < 2.0) for one, other in pairs] == [
+        (True, True), (True, True)
+    ]
+    assert sorted(round(way.strokes[0].speed, 2) for way in ways if not way.is_pair) == [
+        -0.9, 0.52
+    ]
+
+
+def test_errors_of_a_mean_grow_with_correlation():
+    """The same scatter, once from value to value and once in long waves."""
+    rng = np.random.default_rng(1)
+    white, waves = [], []
+    for _ in range(200):
+        drawn = rng.normal(size=30)
+        smooth = np.convolve(rng.normal(size=34), np.ones(5), 'valid') / np.sqrt(5.0)
+        white.append((*robust_mean(drawn),))
+        waves.append((*robust_mean(smooth),))
+    for found, least in ((white, 0.8), (waves, 0.55)):
+        means, errors = np.array(found).T
+        # Windows of 30 values tell an error that is a little small, as they always do.
+        assert least < np.median(errors) / np.std(means) < 1.3
+    assert np.median(np.array(waves)[:, 1]) > 1.3 * np.median(np.array(white)[:, 1])
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=20)
+def test_a_mean_follows_scale_and_shift(seed):
+    values = np.random.default_rng(seed).normal(size=20)
+    mean, error = robust_mean(values)
+    moved, grown = robust_mean(5.0 - 3.0 * values)
+    assert moved == pytest.approx(5.0 - 3.0 * mean, abs=1e-9)
+    assert grown == pytest.approx(3.0 * error, rel=1e-9)
+
+
+@pytest.mark.parametrize(('options', 'words'), [
+    ({'slowest': 0.0}, r'slowest of strokes is 0, it must be positive'),
+    ({'settling': -0.1}, r'settling of strokes is -0\.1 s, it must be at least 0'),
+    ({'overlap': 1.5}, r'overlap of strokes is 1\.5, it must be at most 1'),
+    ({'bins': 3}, r'bins of strokes are 3, needed are at least 4'),
+])
+def test_impossible_options_are_refused(options, words):
+    with pytest.raises(UsageError, match=words):
+        StrokeOptions(**options)

@@ -1,0 +1,202 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction over temperature and date: lines that are found, alarms that are rare or raised."""
+
+from identified_arms import WarmArm
+from known_models import known_model
+from long_tests import long_test
+import numpy as np
+import pytest
+from robot_identification.model.friction.nearest import sliding_torque
+from robot_identification.studies.campaign.friction_trend import (
+    find_trend, friction_summary, FrictionHistory, judge_fleet,
+)
+
+SPEEDS = (0.1, 0.5)
+# Of friction per kelvin, and its standard deviation from run to run.
+WARMING, SCATTER = -0.015, 0.03
+
+
+def history(values, years, temperature, errors=0.1, **changes):
+    """Return the history of a torque."""
+    m = len(values)
+    return FrictionHistory(**{
+        'arm': 'left', 'joint': 'elbow', 'quantity': 'torque', 'speed': 0.5,
+        'runs': tuple(f'run {k}' for k in range(m)), 'years': np.array(years, dtype=float),
+        'temperature': np.array(temperature, dtype=float), 'values': np.array(values, dtype=float),
+        'errors': np.broadcast_to(np.asarray(errors, dtype=float), m).copy(), **changes,
+    })
+
+
+def fleet(rng, m, *, drift=0.0, jump=0.0, scatter=SCATTER, error=0.01, unequal=False, joints=6):
+    """
+    Return the torques of an arm in m runs within a year; their truth is known.
+
+    `drift` is that in a year and `jump` that of the latest run, both as shares. Errors of the
+    identifications are equal, or differ by up to ten times.
+    """
+    years = 56.0 + np.sort(rng.uniform(size=m))
+    temperature = 25.0 + 8.0 * rng.normal(size=m)
+    found = []
+    for joint in range(joints):
+        errors = error * (rng.uniform(0.3, 3.0, m) if unequal else np.ones(m))
+        truth = 10.0 * (1.0 + WARMING * (temperature - 25.0) + drift * (years - years.mean()))
+        truth[-1] *= 1.0 + jump
+        # A run that is off is so at all speeds.
+        common = 1.0 + scatter * rng.normal(size=m)
+        found += [
+            history(
+                truth * common + 10.0 * errors * rng.normal(size=m), years, temperature,
+                10.0 * errors, joint=f'joint {joint}', speed=speed,
+            )
+            for speed in SPEEDS
+        ]
+    return found
+
+
+def test_a_perfect_line_is_found(rng):
+    """Without noise the slopes are exact, and values at one temperature lie on a line."""
+    years, temperature = np.linspace(50.0, 52.0, 7), 25.0 + 5.0 * rng.normal(size=7)
+    values = 8.0 - 0.1 * (temperature - 25.0) + 0.3 * (years - 51.0)
+    trend = find_trend(history(values, years, temperature))
+    assert trend.per_kelvin == pytest.approx(-0.1)
+    assert trend.per_year == pytest.approx(0.3)
+    assert trend.scatter == 0.0
+    assert trend.freedom == 4
+    low, high = trend.drift_interval
+    assert low < trend.drift < high
+    np.testing.assert_allclose(
+        np.diff(trend.at_reference_temperature()) / np.diff(years), 0.3, rtol=1e-9
+    )
+
+
+def test_too_few_runs_are_no_alarm():
+    """Three runs that differ a lot are not judged, and that is said."""
+    judged = judge_fleet([history([1.0, 2.0, 9.0], [1.0, 2.0, 3.0], [20.0, 30.0, 25.0])], 0.5)
+    assert (judged.tests, judged.alarms) == (0, ())
+    assert judged.trends[0].note == '3 runs: nothing is tested below 4'
+
+
+def test_what_cannot_be_told_apart_is_not_tested():
+    """Warmth that goes with the date, dates and temperatures that are missing or the same."""
+    years = np.arange(6.0)
+    together = find_trend(history(5.0 + years, years, 20.0 + 2.0 * years))
+    assert 'go together' in together.note
+    assert np.isnan(together.drift_p)
+    same = find_trend(history(5.0 + 0.1 * years, np.full(6, 56.0), 20.0 + 2.0 * years))
+    assert same.note == 'date is about the same in all runs'
+    assert np.isnan(same.drift_p)
+    assert np.isnan(same.latest_p)
+    unknown = find_trend(history(5.0 + 0.1 * years, years, np.full(6, np.nan)))
+    assert unknown.note == 'temperature is known of 0 runs: taken as one'
+    assert np.isnan(unknown.per_kelvin)
+    assert unknown.per_year == pytest.approx(0.1)
+    # One run without a temperature is left out, where enough others have one.
+    warm = 20.0 + np.array([0.0, 3.0, 1.0, 5.0, 2.0, np.nan])
+    assert find_trend(history(5.0 + years, years, warm)).used.tolist() == [True] * 5 + [False]
+
+
+def test_a_drift_and_a_jump_are_told_apart(rng):
+    """Each is an alarm of its kind and joint, with its size; other joints are left in peace."""
+    steady = fleet(rng, 24, joints=3)
+    drifting = fleet(np.random.default_rng(1), 24, drift=0.3, joints=1)
+    jumping = fleet(np.random.default_rng(2), 24, jump=0.4, joints=1)
+    named = [
+        FrictionHistory(**{**one.__dict__, 'arm': arm})
+        for arm, group in (('a', steady), ('b', drifting), ('c', jumping)) for one in group
+    ]
+    judged = judge_fleet(named, 0.01)
+    kinds = {(alarm.arm, alarm.kind) for alarm in judged.alarms}
+    assert ('b', 'drift') in kinds
+    assert ('c', 'latest run') in kinds
+    assert not any(arm == 'a' for arm, _ in kinds)
+    drift = next(alarm for alarm in judged.alarms if alarm.arm == 'b' and alarm.kind == 'drift')
+    assert drift.low < 0.3 < drift.high
+    assert 'drifts' in drift.describe()
+    jump = next(alarm for alarm in judged.alarms if alarm.arm == 'c')
+    assert jump.change == pytest.approx(0.4, abs=5.0 * SCATTER)
+
+
+def test_alarms_of_healthy_arms_are_as_rare_as_stated():
+    """In 60 fleets at a rate of 5 %, more than 8 alarms have a chance of 1 in 300."""
+    rng = np.random.default_rng(7)
+    alarmed = sum(
+        bool(judge_fleet(fleet(rng, 10, unequal=True, joints=2), 0.05).alarms) for _ in range(60)
+    )
+    assert alarmed <= 8
+
+
+@long_test
+@pytest.mark.parametrize('case', [
+    {'m': 6}, {'m': 12}, {'m': 12, 'unequal': True}, {'m': 12, 'unequal': True, 'scatter': 0.0},
+    {'m': 8, 'unequal': True, 'scatter': 0.01}, {'m': 30, 'unequal': True},
+])
+def test_the_stated_rate_of_false_alarms_holds(case):
+    """Of 500 healthy fleets at 5 %, 42 or more alarms have a chance of 1 in 1000."""
+    rng = np.random.default_rng(11)
+    alarmed = sum(bool(judge_fleet(fleet(rng, **case), 0.05).alarms) for _ in range(500))
+    assert alarmed < 42
+
+
+@long_test
+@pytest.mark.parametrize(('change', 'kind'), [
+    ({'m': 24, 'drift': 0.15}, 'drift'), ({'m': 12, 'drift': 0.3}, 'drift'),
+    ({'m': 12, 'jump': 0.25}, 'latest run'),
+])
+def test_a_real_change_is_found(change, kind):
+    """Of 60 fleets with runs that scatter by 3 %, nine of ten changes are found at 1 %."""
+    rng = np.random.default_rng(12)
+    found = [
+        any(alarm.kind == kind for alarm in judge_fleet(fleet(rng, **change), 0.01).alarms)
+        for _ in range(60)
+    ]
+    assert np.mean(found) >= 0.9
+
+
+def test_summary_is_that_of_the_laws(ur5):
+    """Torques are those of the laws in steady sliding, Coulomb and viscous the plain terms."""
+    model = known_model(ur5, 'coulomb,viscous,offset', fc=2.0, fv=3.0, f0=1.0)
+    model = model.with_quality({'speeds': [1.0] * 5 + [0.3]})
+    found = friction_summary(model, (0.5, 0.2))
+    np.testing.assert_allclose(found.coulomb, 2.0)
+    np.testing.assert_allclose(found.viscous, 3.0)
+    expected = [
+        sum(
+            sliding_torque(term.law, np.array([value]), np.array([speed]), 0.0)[0]
+            for term, value in zip(
+                [term for term in model.parameters.friction if term.joint == 0], (2.0, 3.0, 0.0),
+                strict=True,
+            )
+        )
+        for speed in (0.5, 0.2)
+    ]
+    np.testing.assert_allclose(found.torque[0], expected)
+    # Errors of 1 of both coefficients, covariance zero.
+    np.testing.assert_allclose(found.torque_errors[0], np.hypot(1.0, (0.5, 0.2)), rtol=1e-6)
+    # The last joint was never that fast.
+    assert np.isnan(found.torque[5, 0])
+    assert np.isfinite(found.torque[5, 1])
+
+
+def test_identified_arms_that_warm_up_have_no_drift(tmp_path):
+    """Models of a simulated arm at six temperatures: the slopes are found, and no alarm."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    arm = WarmArm(tmp_path)
+    warmth = np.array([22.0, 38.0, 29.0, 25.0, 33.0, 27.0])
+    found = [friction_summary(arm.run(one, 20 + k), (0.5,)) for k, one in enumerate(warmth)]
+    histories = [
+        history(
+            [one.torque[joint, 0] for one in found], 56.0 + 0.1 * np.arange(6), warmth,
+            [one.torque_errors[joint, 0] for one in found], joint=name,
+        )
+        for joint, name in enumerate(arm.robot.joint_names)
+    ]
+    judged = judge_fleet(histories, 0.01)
+    assert judged.alarms == ()
+    for trend, slope in zip(judged.trends, arm.slopes, strict=True):
+        # At 0.5 rad/s; within four standard errors.
+        assert trend.per_kelvin == pytest.approx(
+            0.5 * slope, abs=4.0 * trend.per_kelvin_error
+        )
+        assert trend.per_kelvin_error < 0.1 * abs(0.5 * slope)

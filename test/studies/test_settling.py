@@ -1,0 +1,207 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""An arm has settled when temperatures, or else friction, no longer change from run to run."""
+
+from dataclasses import replace
+
+from hypothesis import given, strategies as st
+import numpy as np
+import pytest
+from recordings import Driver, execute, write_small_arm
+from robot_identification.errors import NotIdentifiableError, UsageError
+from robot_identification.model.catalogue import load_robot
+from robot_identification.model.robot_model import unknown_drives
+from robot_identification.recording.recording import Channel, Recording
+from robot_identification.simulation.truth import draw_truth
+from robot_identification.studies.temperature.settling import (
+    figures_of_run, friction_changes, judge_settling, mean_temperature_of, RunFigures,
+    SettlingOptions, viscous_friction_of,
+)
+
+JOINTS = ('pan', 'lift')
+OPTIONS = SettlingOptions(rise=0.5, change=0.02, runs=2)
+TEMPERATURES = st.lists(
+    st.tuples(*[st.floats(15.0, 60.0)] * 2), min_size=1, max_size=8
+).map(np.array)
+
+
+def judged(values, options=OPTIONS, errors=None):
+    """Return what runs of these temperatures, or frictions with errors, say."""
+    runs = [
+        RunFigures(row) if errors is None else RunFigures(None, row, errors[k])
+        for k, row in enumerate(np.asarray(values, dtype=float))
+    ]
+    return judge_settling(runs, JOINTS, options)
+
+
+def test_a_warming_arm_settles_when_it_is_warm():
+    """1 K a run is no rest, 0.4 K twice is; the joint that changed most is named."""
+    rising = [(24.0, 24.0), (25.0, 24.2), (26.0, 24.4)]
+    told = judged(rising)
+    assert not told.settled
+    assert (told.by, told.joint) == ('temperature', 0)
+    assert 'changed by 1.00 K at most (pan)' in told.reason
+    assert not judged([*rising, (26.4, 24.5)]).settled
+    assert judged([*rising, (26.4, 24.5), (26.6, 24.6)]).settled
+
+
+@given(TEMPERATURES)
+def test_settled_means_what_it_says(values):
+    """Settled if and only if the last two changes of every joint are below the limit."""
+    told = judged(values)
+    changes = np.abs(np.diff(values, axis=0))[-2:]
+    assert told.settled == (len(values) > 2 and bool(np.all(changes < OPTIONS.rise)))
+
+
+@given(TEMPERATURES, st.floats(-20.0, 20.0))
+def test_it_is_about_changes_alone(values, shift):
+    """Warmer by the same in all runs, or cooling instead of warming, is the same."""
+    # A millionth of a kelvin off the limit: sums of floats round.
+    options = replace(OPTIONS, rise=OPTIONS.rise + 1e-6)
+    changes = np.abs(np.diff(values, axis=0))
+    if np.any(np.abs(changes - options.rise) < 1e-9):
+        return
+    assert judged(values, options).settled == judged(values + shift, options).settled
+    assert judged(values, options).settled == judged(-values, options).settled
+
+
+@given(TEMPERATURES, st.integers(1, 5))
+def test_asking_for_more_never_settles_sooner(values, runs):
+    """More changes in a row, or smaller ones, are harder to have."""
+    few, many = (judged(values, replace(OPTIONS, runs=n)).settled for n in (runs, runs + 1))
+    assert few or not many
+    narrow = judged(values, replace(OPTIONS, rise=0.25)).settled
+    assert judged(values).settled or not narrow
+
+
+def test_one_run_says_nothing():
+    told = judged([(24.0, 24.0)])
+    assert not told.settled
+    assert 'one run' in told.reason
+
+
+def test_friction_decides_without_temperatures():
+    """5 % a run is no rest, 1 % twice is."""
+    errors = np.full((5, 2), 1e-3)
+    falling = [(10.0, 8.0), (9.5, 7.9), (9.1, 7.85), (9.05, 7.83), (9.01, 7.82)]
+    assert not judged(falling[:3], errors=errors).settled
+    told = judged(falling, errors=errors)
+    assert told.settled
+    assert (told.by, told.joint) == ('friction', 0)
+
+
+def test_a_noisy_joint_does_not_settle_by_its_noise():
+    """Where 2 % would be lost in the errors, a joint is named and counts neither way."""
+    values = [(10.0, 8.0)] * 4
+    told = judged(values, errors=np.tile([1e-3, 0.5], (4, 1)))
+    assert told.settled
+    assert 'too noisy to tell: lift' in told.reason
+    told = judged(values, errors=np.full((4, 2), 0.5))
+    assert not told.settled
+    assert 'record joint temperatures' in told.reason
+
+
+@given(st.floats(0.1, 10.0), st.floats(1e-4, 1.0))
+def test_changes_of_friction_are_shares(scale, error):
+    """In other units, as with unknown drive gains, they are the same."""
+    values, errors = np.array([[4.0, 2.0], [3.0, 2.1]]), np.full((2, 2), error)
+    np.testing.assert_allclose(
+        friction_changes(values, errors, 0.02),
+        # Scaling rounds, and a limit that is met exactly may fall to either side.
+        friction_changes(scale * values, scale * errors * (1.0 + 1e-12), 0.02), rtol=1e-9,
+    )
+
+
+def test_runs_of_both_kinds_are_refused():
+    runs = [RunFigures(np.zeros(2)), RunFigures(None, np.ones(2), np.ones(2))]
+    with pytest.raises(UsageError, match=r'record them in all runs or in none'):
+        judge_settling(runs, JOINTS, OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ('changed', 'reason'),
+    [
+        ({'rise': 0.0}, r'settled rise is 0'),
+        ({'change': float('nan')}, r'settled change is nan'),
+        ({'runs': 0}, r'at least 1'),
+    ],
+)
+def test_options_are_checked(changed, reason):
+    with pytest.raises(UsageError, match=reason):
+        SettlingOptions(**changed)
+
+
+def recording_of(robot, stamps, q, dq, effort, **channels):
+    """Return a recording."""
+    return Recording(
+        source='bag', topic='/joint_states', joint_names=robot.joint_names, stamps=stamps, q=q,
+        dq=dq, effort=effort, start=0, stamps_from='header', metadata={}, channels=channels,
+    )
+
+
+def rest(robot, **channels):
+    """Return a recording of an arm that does not move."""
+    stamps = np.arange(0.0, 3.0, 0.008)
+    still = np.zeros((len(stamps), robot.n))
+    effort = still + np.random.default_rng(0).normal(size=still.shape)
+    return recording_of(robot, stamps, still, still, effort, **channels)
+
+
+def recorded(robot, truth, run, seed):
+    """Return a recording of a run, with noise of its own."""
+    found = Driver().record(run, robot.limits.effort / truth.drive_gain, seed)
+    return recording_of(robot, found.stamps - found.stamps[0], *found.measured)
+
+
+@pytest.fixture(scope='module')
+def arm(tmp_path_factory):
+    """Return an arm whose drive gains nobody knows, and what it really is."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    robot = load_robot(str(write_small_arm(tmp_path_factory.mktemp('arm'))))
+    return replace(robot, drives=unknown_drives(robot.n)), draw_truth(robot, 3)
+
+
+def test_the_quick_fit_sees_friction_fall(arm):
+    """
+    A fall of viscous friction by a tenth is seen as such, a repeated run as none.
+
+    Noise is that of a good driver. Drive gains are unknown, and the model has one law for
+    friction that is another in truth: a share is right within a fifth of the tenth all the same.
+    """
+    robot, truth = arm
+    cold, warm = (
+        execute(robot, replace(truth, viscous=share * truth.viscous), 6, 8.0)
+        for share in (1.0, 0.9)
+    )
+    figures = [
+        figures_of_run(robot, recorded(robot, truth, run, seed), 'A')
+        for seed, run in enumerate((cold, cold, warm))
+    ]
+    viscous = np.array([one.viscous for one in figures])
+    share = np.diff(viscous, axis=0) / viscous[:-1]
+    np.testing.assert_allclose(share[0], 0.0, atol=0.02)
+    np.testing.assert_allclose(share[1], -0.1, atol=0.02)
+    assert not judge_settling(figures, robot.joint_names, replace(OPTIONS, runs=1)).settled
+    assert judge_settling(
+        figures[:2], robot.joint_names, SettlingOptions(change=0.05, runs=1)
+    ).settled
+
+
+def test_temperatures_come_before_friction(arm):
+    """A run with temperatures is not fitted; samples that are not finite do not count."""
+    robot, _ = arm
+    values = np.array([[24.0, 25.0, 26.0], [np.nan] * 3, [26.0, 27.0, 28.0]])
+    recording = rest(robot, temperature=Channel(np.array([0.0, 0.5, 1.0]), values))
+    figures = figures_of_run(robot, recording, 'A')
+    np.testing.assert_allclose(figures.temperature, [25.0, 26.0, 27.0])
+    assert figures.viscous is None
+    empty = replace(recording, channels={'temperature': Channel(np.zeros(1), values[1:2])})
+    assert mean_temperature_of(empty) is None
+
+
+def test_an_arm_that_rests_has_no_friction_to_tell(arm):
+    """A motion is asked for."""
+    robot, _ = arm
+    with pytest.raises(NotIdentifiableError, match=r'bag: no joint moved, record a motion'):
+        viscous_friction_of(robot, rest(robot), 'A')

@@ -1,0 +1,409 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction over temperature: lines, their errors, Raviola's tables, and models written back."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import given, strategies as st
+from identified_arms import DURATION, RATE, WarmArm
+import numpy as np
+import pytest
+from robot_identification.errors import DataError
+from robot_identification.estimation.quality import temperature_notes, temperatures_covered
+from robot_identification.estimation.uncertainty.covariance import Covariance
+from robot_identification.estimation.uncertainty.intervals import confidence_intervals
+from robot_identification.files import read_yaml
+from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.processing.loading import temperature_note
+from robot_identification.studies.comparison.torque_change import model_torque, share_of_limit
+from robot_identification.studies.temperature.line import (
+    fit_temperature_exponential, fit_temperature_line, relative_change,
+)
+from robot_identification.studies.temperature.model import model_at, model_over_temperature
+from robot_identification.studies.temperature.trend import study_temperature, temperature_content
+
+PRINTED = Path(__file__).resolve().parents[1] / 'fixtures' / 'published' / 'raviola_2021.yaml'
+JOINT_REGRESSION = 'coulomb,viscous,temperature_viscous,offset'
+TEMPERATURES = np.array([[20.0, 22.0, 21.0], [25.0, 25.0, 27.0], [29.0, 31.0, 33.0],
+                         [34.0, 33.0, 36.0], [37.0, 38.0, 41.0]])
+SAMPLES = int(DURATION * RATE)
+
+
+@pytest.fixture(scope='module')
+def arm(tmp_path_factory):
+    """Return an arm whose viscous friction falls with temperature."""
+    pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
+    return WarmArm(tmp_path_factory.mktemp('warm'))
+
+
+@pytest.fixture(scope='module')
+def models(arm):
+    """Return five models of it, from cold to warm."""
+    return [arm.run(T, seed) for seed, T in enumerate(TEMPERATURES)]
+
+
+@pytest.fixture(scope='module')
+def study(models):
+    """Return the study of the five."""
+    return study_temperature(models)
+
+
+@pytest.fixture(scope='module')
+def printed():
+    """Return the numbers that Raviola et al. print."""
+    return read_yaml(PRINTED)
+
+
+# --- the line ------------------------------------------------------------------------------
+
+
+@given(
+    st.floats(-5.0, 20.0), st.floats(-0.5, 0.5), st.integers(2, 8), st.integers(0, 1000)
+)
+def test_a_line_without_scatter_is_found(value, slope, runs, seed):
+    """Whatever the weights are; the intercept is the line at 0 deg C."""
+    rng = np.random.default_rng(seed)
+    T = 20.0 + np.cumsum(rng.uniform(2.0, 6.0, runs))
+    line = fit_temperature_line(T, value + slope * T, rng.uniform(0.1, 3.0, runs))
+    # Temperatures up to 70 deg C magnify rounding by less than 1e4.
+    assert line.slope == pytest.approx(slope, abs=1e-10)
+    assert line.intercept == pytest.approx(value, abs=1e-9)
+    assert (line.lowest, line.highest) == (T.min(), T.max())
+
+
+def test_errors_are_those_of_weighted_least_squares(rng):
+    """``(A' W A)^-1`` where the scatter is within the errors; R^2 by its definition."""
+    T = np.array([22.0, 25.0, 31.0, 36.0, 40.0])
+    errors = np.array([0.3, 0.1, 0.2, 0.4, 0.1])
+    values = 8.0 - 0.1 * T + 0.1 * errors * rng.normal(size=5)
+    line = fit_temperature_line(T, values, errors)
+    A = np.column_stack([np.ones(5), T]) / errors[:, None]
+    expected = np.sqrt(np.diag(np.linalg.inv(A.T @ A)))
+    assert line.excess < 1.0
+    assert line.slope_error == pytest.approx(expected[1])
+    assert line.intercept_error == pytest.approx(expected[0])
+    weights = errors**-2.0
+    left = np.sum(weights * (values - line.intercept - line.slope * T) ** 2)
+    mean = np.average(values, weights=weights)
+    assert line.r_squared == pytest.approx(1.0 - left / np.sum(weights * (values - mean) ** 2))
+
+
+@pytest.mark.parametrize('promised', [1.0, 0.2])
+def test_intervals_of_slopes_hold_the_truth(promised):
+    """
+    In 95 % of the cases at least, also where runs scatter five times more than they promise.
+
+    With 600 repetitions the share scatters by 0.9 %: 93 % is within two and a half of that.
+    """
+    rng = np.random.default_rng(1)
+    T = np.array([21.0, 26.0, 29.0, 33.0, 38.0])
+    errors = np.array([0.1, 0.2, 0.15, 0.1, 0.2])
+    held = 0
+    for _ in range(600):
+        values = 9.0 - 0.1 * T + errors * rng.normal(size=5)
+        low, high = fit_temperature_line(T, values, promised * errors).slope_interval()
+        held += low < -0.1 < high
+    assert held / 600 > 0.93
+
+
+def test_outside_its_range_a_line_is_that_of_its_ends():
+    line = fit_temperature_line([20.0, 30.0, 40.0], [8.0, 7.0, 6.0], [0.1, 0.1, 0.1])
+    assert line.at(25.0) == (pytest.approx(7.5), False)
+    assert line.at(5.0) == (pytest.approx(8.0), True)
+    assert line.at(60.0) == (pytest.approx(6.0), True)
+    assert line.change == pytest.approx(-0.25)
+
+
+def test_too_little_for_a_line_is_said():
+    with pytest.raises(DataError, match=r'1 runs whose temperatures differ by 0.0 K'):
+        fit_temperature_line([20.0], [8.0], [0.1])
+    with pytest.raises(DataError, match=r'differ by 1.5 K: a line needs two, and 2 K'):
+        fit_temperature_line([20.0, 21.5], [8.0, 7.9], [0.1, 0.1])
+    with pytest.raises(DataError, match='3 runs: an exponential over temperature needs 4'):
+        fit_temperature_exponential([20.0, 25.0, 30.0], [8.0, 7.0, 6.5], [0.1] * 3)
+
+
+def test_without_errors_of_their_own_runs_count_the_same():
+    """The scatter alone gives the line's error; two runs alone give none."""
+    T, values = np.array([20.0, 26.0, 31.0, 40.0]), np.array([8.0, 7.3, 7.0, 6.0])
+    line = fit_temperature_line(T, values, np.zeros(4))
+    slope, _ = np.polyfit(T, values, 1)
+    assert line.slope == pytest.approx(slope)
+    assert line.freedom == 2.0
+    assert line.slope_error == pytest.approx(
+        np.sqrt(np.polyfit(T, values, 1, cov=True)[1][0, 0])
+    )
+    assert np.isnan(fit_temperature_line(T[:2], values[:2], np.zeros(2)).p_value)
+
+
+def test_an_exponential_is_told_from_a_line():
+    T = np.linspace(15.0, 50.0, 9)
+    errors = np.full(9, 0.02)
+    bent = fit_temperature_exponential(T, 3.0 + 12.0 * np.exp(-T / 15.0), errors)
+    assert bent.decay == pytest.approx(15.0, rel=1e-3)  # the search ends at 1e-5 in its logarithm
+    assert bent.base == pytest.approx(3.0, rel=1e-3)
+    assert bent.p_value < 1e-6
+    rng = np.random.default_rng(4)
+    straight = fit_temperature_exponential(T, 9.0 - 0.1 * T + 0.02 * rng.normal(size=9), errors)
+    assert straight.p_value > 0.05
+
+
+# --- Raviola's tables ----------------------------------------------------------------------
+
+
+def test_raviola_temperatures(printed):
+    """Numbers E2: the UR5 warmed by 12.9 K on average."""
+    rise = np.subtract(printed['temperature_warm'], printed['temperature_cold'])
+    np.testing.assert_allclose(rise, [11.3, 9.7, 10.4, 11.8, 17.3, 16.9], atol=1e-9)
+    assert rise.mean() == pytest.approx(12.9, abs=0.05)
+
+
+@pytest.mark.parametrize(('robot', 'mean'), [('ur3', 19.58), ('ur5', 17.25)])
+def test_raviola_mean_change_of_viscous_friction(printed, robot, mean):
+    """Numbers E3: 'about 20 %' and '17 %', from lines through models with those changes."""
+    shares = np.array(printed['viscous_change'][robot]) / 100.0
+    T = np.array([printed['temperature_cold'], printed['temperature_warm']])
+    lines = [
+        fit_temperature_line(T[:, j], np.array([10.0, 10.0 * (1.0 + share)]), np.full(2, 0.1))
+        for j, share in enumerate(shares)
+    ]
+    np.testing.assert_allclose([line.change for line in lines], shares, atol=1e-12)
+    assert 100.0 * np.mean([line.change for line in lines]) == pytest.approx(-mean, abs=0.01)
+    assert relative_change(10.0, 8.9) == pytest.approx(-0.11)
+
+
+@pytest.mark.parametrize('robot', ['ur3', 'ur5'])
+def test_raviola_share_of_the_largest_torque(printed, robot, robots):
+    """Numbers E4: table 7 follows from table 6 and the limits, to its last printed digit."""
+    limits = printed['joint_limits'][robot]
+    found = share_of_limit(np.array(printed['largest_torque_change'][robot]), np.array(limits))
+    expected = printed['share_of_limit'][robot]
+    assert set(found) == {float(size) for size in expected}
+    for size, share in expected.items():
+        assert 100.0 * found[float(size)] == pytest.approx(share, abs=0.05), size
+    np.testing.assert_array_equal(robots[robot].limits.effort, limits)
+
+
+# --- a study -------------------------------------------------------------------------------
+
+
+def test_slopes_of_repeated_identifications(arm, study):
+    """The truth is inside the intervals, R^2 is near one, Coulomb friction stays."""
+    for j, joint in enumerate(study.joints):
+        line = joint.viscous_line
+        low, high = line.slope_interval(0.99)
+        assert low < arm.slopes[j] < high, joint.joint
+        assert line.r_squared > 0.9
+        np.testing.assert_allclose(joint.temperature, TEMPERATURES[:, j], atol=1e-9)
+        assert not joint.coulomb_moves
+        # Noise of 0.4 % of the limit moves the coefficient of a run by some 4 %.
+        truth = relative_change(*arm.viscous(TEMPERATURES[[0, -1]])[:, j])
+        assert joint.viscous_change == pytest.approx(truth, abs=0.05)
+    assert study.notes == ()
+
+
+def test_the_order_of_the_models_does_not_matter(models, study):
+    mixed = study_temperature([models[i] for i in (3, 0, 4, 2, 1)])
+    assert mixed.order == (1, 4, 3, 0, 2)
+    for one, other in zip(study.joints, mixed.joints, strict=True):
+        assert one.viscous_line.slope == pytest.approx(other.viscous_line.slope)
+    np.testing.assert_allclose(mixed.torque.largest, study.torque.largest)
+
+
+def test_change_of_torque_is_that_of_viscous_friction(arm, study):
+    """
+    Along one motion, coldest against warmest: at most the true change times the largest speed.
+
+    The other parameters differ by their errors, which add some tenths of N m.
+    """
+    change = np.abs(np.diff(arm.viscous(TEMPERATURES[[0, -1]]), axis=0))[0]
+    largest = study.torque.largest
+    assert np.all(largest < 1.3 * change * 1.6 + 0.5)
+    assert np.all(largest > 0.4 * change * 1.6)
+    assert np.all(study.torque.mean < study.torque.rms)
+    assert np.all(study.torque.rms < largest)
+    assert set(study.share_of_limit) == {50.0, 100.0}
+
+
+def test_coulomb_friction_that_moves_is_found(models):
+    """Added to the models by hand: 2 % per kelvin on one joint alone."""
+    warmer = []
+    for model in models:
+        theta = model.theta_base.copy()
+        theta[model.reduction.names.index('fc3')] *= 1.0 + 0.02 * (model.temperature[2] - 21.0)
+        warmer.append(replace(model, theta_base=theta))
+    study = study_temperature(warmer)
+    assert [joint.coulomb_moves for joint in study.joints] == [False, False, True]
+    assert 'Coulomb friction of reach changes' in study.notes[0]
+
+
+def test_what_cannot_be_studied_is_refused(models):
+    with pytest.raises(DataError, match='one model shows no change'):
+        study_temperature(models[:1])
+    with pytest.raises(DataError, match='model 2 of 2 does not say its temperatures'):
+        study_temperature([models[0], replace(models[1], temperature=None)])
+    same = replace(models[1], temperature=models[0].temperature)
+    with pytest.raises(DataError, match='no joint of arm shows how friction changes'):
+        study_temperature([models[0], same])
+
+
+def test_content_is_plain(study):
+    content = temperature_content(study)
+    assert content['order'] == [1, 2, 3, 4, 5]
+    assert content['joints'][2]['viscous']['line']['range'] == [21.0, 41.0]
+
+
+# --- temperature within the recordings -----------------------------------------------------
+
+
+@pytest.fixture(scope='module')
+def ramps(arm):
+    """Return five recordings during which the arm warms up from 20 to 40 deg C."""
+    return [
+        arm.dataset(20.0 + 4.0 * k + np.linspace(0.0, 4.0, SAMPLES)[:, None] + np.zeros(3),
+                    100 + k, noise=0.002)
+        for k in range(5)
+    ]
+
+
+def test_one_regression_finds_the_slopes(arm, ramps):
+    """
+    Property P17: within 5 % of the truth, and equal to the line through the five within errors.
+
+    The noise leaves the slopes standard errors of 1 to 3 %.
+    """
+    model = arm.identify(ramps, JOINT_REGRESSION)
+    rows = [model.reduction.names.index(f'fvT{j}') for j in (1, 2, 3)]
+    found = model.theta_base[rows]
+    np.testing.assert_allclose(found, arm.slopes, rtol=0.05)
+    covariance = Covariance(
+        model.covariance_kind, model.covariance, model.quality['degrees_of_freedom'],
+        np.zeros(len(model.theta_base), bool),
+    )
+    ends = confidence_intervals(model.theta_base, covariance)[rows]
+    lines = [
+        joint.viscous_line
+        for joint in study_temperature([arm.identify([one]) for one in ramps]).joints
+    ]
+    for slope, (low, high), line in zip(found, ends, lines, strict=True):
+        assert line.slope_interval()[0] < slope < line.slope_interval()[1]
+        half = 0.5 * (high - low) + np.ptp(line.slope_interval()) / 2.0
+        assert abs(line.slope - slope) < half
+
+
+def test_warming_by_more_than_five_degrees_is_advised_on(arm, ramps):
+    """Not within one recording of 4 K; and not where the law is there already."""
+    plain = arm.identify(ramps)
+    (note,) = temperature_notes(ramps, plain.parameters)
+    assert 'pan from 20.0 to 40.0' in note
+    assert '--friction coulomb,viscous,temperature_viscous,offset' in note
+    assert temperature_notes(ramps[:1], plain.parameters) == ()
+    told = arm.identify(ramps, JOINT_REGRESSION).parameters
+    assert temperature_notes(ramps, told) == ()
+    cold = [replace(one, motion=replace(one.motion, temperature=None)) for one in ramps]
+    assert temperature_notes(cold, plain.parameters) == ()
+
+
+# --- models written back -------------------------------------------------------------------
+
+
+def torque_without_viscous(model, motion):
+    """Return a model's torque without its viscous friction."""
+    gone = [name.startswith('fv') for name in model.reduction.names]
+    return replace(model, theta_base=np.where(gone, 0.0, model.theta_base)).torque(motion)
+
+
+def test_a_model_follows_temperature(arm, models, study, tmp_path):
+    """Its viscous friction is the line at every temperature; it survives its file."""
+    model = model_over_temperature(models, study)
+    path = tmp_path / 'identified_model.yaml'
+    path.write_text(dump_model(model))
+    read = load_model(path)
+    motion = arm.dataset(25.0, 0).motion
+    for warmth in (23.0, 30.0, 36.0):  # inside the range of every line
+        T = np.full((SAMPLES, 3), warmth)
+        torque = read.torque(replace(motion, temperature=T))
+        np.testing.assert_allclose(
+            torque, model.torque(replace(motion, temperature=T)), rtol=0, atol=1e-9
+        )
+        lines = np.array([joint.viscous_line.at(warmth)[0] for joint in study.joints])
+        fast, slow = (replace(
+            motion, dq=np.tile(speed, (SAMPLES, 3)), ddq=np.zeros((SAMPLES, 3)), temperature=T
+        ) for speed in (1.0, 0.5))
+        friction = read.torque(fast) - read.torque(slow)
+        others = torque_without_viscous(read, fast) - torque_without_viscous(read, slow)
+        np.testing.assert_allclose((friction - others).mean(axis=0), 0.5 * lines, rtol=1e-9)
+    assert len(read.provenance['bags']) == 1  # all recordings have the same made-up name
+    assert 'lines through 5 models' in read.quality['reasons'][-1]
+    values = np.linalg.eigvalsh(read.covariance)
+    assert values.min() > -1e-12 * values.max()
+
+
+def test_a_model_at_a_temperature_has_plain_friction(arm, models, study):
+    """
+    The same torque as the one that follows temperature; outside the lines' range, their ends'.
+
+    Viscous friction is the truth's within four standard errors.
+    """
+    model = model_over_temperature(models, study)
+    motion = arm.dataset(25.0, 0).motion
+    T = np.array([28.0, 30.0, 35.0])
+    at, notes = model_at(model, study, T)
+    assert notes == ()
+    assert {term.law.name for term in at.parameters.friction} == {'coulomb', 'viscous', 'offset'}
+    np.testing.assert_allclose(
+        at.torque(motion), model.torque(replace(motion, temperature=np.tile(T, (SAMPLES, 1)))),
+        rtol=0, atol=1e-9,
+    )
+    np.testing.assert_allclose(model_torque(at, motion), at.torque(motion), rtol=0, atol=0)
+    rows = [at.reduction.names.index(f'fv{j}') for j in (1, 2, 3)]
+    apart = at.theta_base[rows] - arm.viscous(T)
+    assert np.all(np.abs(apart) < 4.0 * at.standard_errors[rows])
+    hot, notes = model_at(model, study, np.array([60.0, 30.0, 0.0]))
+    assert [note.partition(':')[0] for note in notes] == ['pan', 'reach']
+    edge, _ = model_at(model, study, np.array([37.0, 30.0, 21.0]))
+    np.testing.assert_allclose(hot.theta_base, edge.theta_base)
+    with pytest.raises(DataError, match='2 temperatures for 3 joints'):
+        model_at(model, study, np.array([20.0, 30.0]))
+
+
+def test_a_recording_outside_the_range_is_warned_of(arm, models, study, tmp_path):
+    """Beyond the lines the law goes on falling: the joints are named that are 2 K outside."""
+    path = tmp_path / 'identified_model.yaml'
+    path.write_text(dump_model(model_over_temperature(models, study)))
+    model = load_model(path)
+    lines = [joint.viscous_line for joint in study.joints]
+    ends = np.array([[line.lowest for line in lines], [line.highest for line in lines]])
+    np.testing.assert_allclose(model.quality['temperatures'], ends)
+    assert temperature_note(model, arm.dataset(ends[0] - 1.0, 0)) == ''
+    assert temperature_note(model, arm.dataset(ends[1], 0)) == ''
+    for apart in (-5.0, 5.0):
+        warmth = ends[1 if apart > 0.0 else 0].copy()
+        warmth[1] += apart
+        note = temperature_note(model, arm.dataset(warmth, 0))
+        assert f'{model.robot.joint_names[1]} at {warmth[1]:.1f} to {warmth[1]:.1f}' in note
+        assert model.robot.joint_names[0] not in note
+        # Without a law of temperature nothing is extrapolated, and old files say no range.
+        plain, _ = model_at(model, study, np.full(3, 30.0))
+        assert temperature_note(plain, arm.dataset(warmth, 0)) == ''
+        assert temperature_note(model.with_quality({}), arm.dataset(warmth, 0)) == ''
+
+
+def test_the_range_is_that_of_all_that_is_fitted(arm, ramps):
+    """It holds the extremes of every recording, and is none where a temperature is missing."""
+    columns = np.concatenate([dataset.motion.temperature for dataset in ramps])
+    found = temperatures_covered(ramps)
+    np.testing.assert_array_equal(found, [columns.min(axis=0), columns.max(axis=0)])
+    hot = np.full((1, 3), 90.0)
+    np.testing.assert_array_equal(temperatures_covered(ramps, [hot])[1], hot[0])
+    assert temperatures_covered(ramps, [np.full((1, 3), np.nan)]) is None
+    assert temperatures_covered([]) is None
+
+
+def test_the_prices_of_writing_back_twice_are_not_paid(models, study):
+    """A model that follows temperature is no run at one temperature."""
+    model = model_over_temperature(models, study)
+    with pytest.raises(DataError, match='have friction temperature_viscous already'):
+        model_over_temperature([model, model], study)

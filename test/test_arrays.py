@@ -1,0 +1,149 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Arrays on the disk: the same numbers, no memory, and nothing left behind."""
+
+import gc
+import os
+from pathlib import Path
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from robot_identification import arrays
+from robot_identification.arrays import allocate, folder, GrowingArray, release, select
+from robot_identification.errors import DataError
+
+
+@pytest.fixture
+def disk(monkeypatch, tmp_path):
+    """Let arrays of more than a hundred rows go to a folder, and return it."""
+    monkeypatch.setattr(arrays, 'LARGEST_IN_MEMORY', 100)
+    place = tmp_path / 'disk'
+    place.mkdir()
+    monkeypatch.setenv('TMPDIR', str(place))
+    monkeypatch.setattr(arrays.tempfile, 'tempdir', None)
+    return place
+
+
+@pytest.mark.parametrize('rows', [0, 1, 99, 100, 101, 1000])
+def test_rows_come_out_as_they_went_in(disk, rng, rows):
+    """Whether they fit into memory or not, in blocks of any size and layout."""
+    expected = rng.normal(size=(rows, 3))
+    growing, written = GrowingArray(3), 0
+    while written < rows:
+        size = int(rng.integers(1, 40))
+        block = expected[written:written + size]
+        growing.append(np.asfortranarray(block) if size % 2 else block)
+        written += size
+    found = growing.finish()
+    assert found.shape == (rows, 3)
+    np.testing.assert_array_equal(found, expected)
+    assert isinstance(found, np.memmap) == (rows > 100)
+
+
+@pytest.mark.parametrize('shape', [(5,), (100, 2), (101, 2), (3000, 2, 3), (101, 0)])
+@pytest.mark.parametrize('dtype', [np.float64, np.int32])
+def test_allocated_arrays_are_zeros_to_write_on(disk, shape, dtype):
+    array = allocate(shape, dtype)
+    assert (array.shape, array.dtype) == (shape, dtype)
+    assert not array.any()
+    array[-1] = 7
+    assert (array[-1] == 7).all()
+    assert isinstance(array, np.memmap) == (shape[0] > 100 and array.size > 0)
+
+
+def test_nothing_is_left_behind(disk):
+    """No file has a name while it is used, so none can stay, however the process ends."""
+    array = allocate((1000, 3))
+    array[:] = 1.0
+    assert list(disk.iterdir()) == []
+    part = array[10:20]
+    del array
+    gc.collect()
+    # A view keeps what it needs.
+    assert part.sum() == 30.0
+
+
+@pytest.mark.parametrize('make', [
+    lambda array: array, lambda array: array[5:], lambda array: np.asarray(array)[:, :1],
+    lambda array: array.T,
+])
+def test_released_pages_are_read_again(disk, rng, make):
+    """Dirty ones, too: nothing is lost. An array in memory is left alone."""
+    array = allocate((5000, 3))
+    array[:] = expected = rng.normal(size=(5000, 3))
+    release(make(array))
+    np.testing.assert_array_equal(array, expected)
+    release(expected)
+
+
+RESIDENT = """
+import os, sys
+import numpy as np
+from robot_identification.arrays import allocate, release
+
+def resident():
+    return int(open('/proc/self/statm').read().split()[1]) * os.sysconf('SC_PAGE_SIZE') / 1e6
+
+array = allocate((5_000_000, 6))
+before = resident()
+array[:] = 1.0
+written = resident() - before
+release(array)
+released = resident() - before
+assert array.sum() == 30_000_000.0
+print(written, released)
+"""
+
+
+@pytest.mark.skipif(not Path('/proc/self/statm').exists(), reason='no /proc to measure with')
+def test_release_gives_memory_back():
+    """240 MB are written; what stays is what the allocator keeps for other things."""
+    completed = subprocess.run(
+        [sys.executable, '-c', RESIDENT], capture_output=True, text=True, timeout=120
+    )
+    assert completed.returncode == 0, completed.stderr
+    written, released = map(float, completed.stdout.split())
+    assert written > 200.0
+    assert released < 20.0
+
+
+@pytest.mark.parametrize('rows', [50, 1000])
+@pytest.mark.parametrize('kind', ['first part', 'none', 'all', 'scattered'])
+def test_select_is_an_index(disk, rng, rows, kind):
+    """A first part costs nothing; anything else is copied to where it fits."""
+    array = allocate((rows, 3))
+    array[:] = rng.normal(size=(rows, 3))
+    keep = {
+        'first part': np.arange(rows) < rows // 3, 'none': np.zeros(rows, dtype=bool),
+        'all': np.ones(rows, dtype=bool), 'scattered': rng.random(rows) < 0.7,
+    }[kind]
+    found = select(array, keep)
+    np.testing.assert_array_equal(found, np.asarray(array)[keep])
+    assert np.shares_memory(found, array) == (kind in ('first part', 'all'))
+
+
+def test_a_full_disk_is_our_error(disk, monkeypatch):
+    """Before anything is written on, and with the way out."""
+    def fail(*_, **__):
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(os, 'posix_fallocate', fail)
+    with pytest.raises(DataError, match=r'no room for 0 MB.*No space left.*set TMPDIR'):
+        allocate((1000, 3))
+    monkeypatch.setattr(arrays.tempfile, 'TemporaryFile', fail)
+    growing = GrowingArray(3)
+    with pytest.raises(DataError, match='set TMPDIR'):
+        growing.append(np.zeros((1000, 3)))
+
+
+def test_the_folder_is_a_disk(monkeypatch):
+    """/tmp is memory on many machines; $TMPDIR is what the user says."""
+    monkeypatch.delenv('TMPDIR', raising=False)
+    if os.access('/var/tmp', os.W_OK):
+        assert folder() == Path('/var/tmp')
+    monkeypatch.setattr(os, 'access', lambda *_: False)
+    monkeypatch.setattr(arrays.tempfile, 'tempdir', '/somewhere')
+    assert folder() == Path('/somewhere')

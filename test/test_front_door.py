@@ -1,0 +1,49 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The names of the package's top level work in a fresh interpreter, and importing it is free."""
+
+import subprocess
+import sys
+
+import pytest
+
+NAMES = (
+    'load_robot', 'read_recording', 'identify', 'IdentifyOptions', 'validate', 'predict',
+    'design_excitation', 'load_model', 'export_urdf',
+)
+
+
+def run(code):
+    """Return what a fresh interpreter prints."""
+    return subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_names_of_the_front_door_can_be_imported():
+    """In one statement, each with a docstring and documented by name in the API docs."""
+    code = f'from robot_identification import {", ".join(NAMES)}\n' + '\n'.join(
+        f'assert {name}.__doc__' for name in NAMES
+    )
+    assert run(code + "\nprint('ok')") == 'ok\n'
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    """NumPy, SciPy, Pinocchio and the rooms wait until a name is used."""
+    loaded = run(
+        'import sys\nimport robot_identification\nimport robot_identification.model\n'
+        'print(*(name for name in sys.modules if name.split(".")[0] in '
+        '("numpy", "scipy", "pinocchio", "yaml", "robot_identification")))'
+    ).split()
+    assert set(loaded) == {
+        'robot_identification', 'robot_identification.lazy', 'robot_identification.model',
+    }
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    """As of any module."""
+    import robot_identification
+
+    with pytest.raises(AttributeError, match='no_such_name'):
+        _ = robot_identification.no_such_name

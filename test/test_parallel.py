@@ -1,0 +1,51 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who does the jobs makes no difference, and a lost process costs time only."""
+
+import sys
+
+import pytest
+from robot_identification import parallel
+from robot_identification.errors import MissingDependencyError, UsageError
+from robot_identification.parallel import InThisProcess, open_scheduler
+from scheduled_jobs import Number
+
+NUMBERS = [Number(value) for value in range(7)]
+
+
+def test_nothing_is_begun_here_before_it_is_asked_for():
+    """One by one, so that one bag is in memory at a time."""
+    done = []
+    results = InThisProcess().run(lambda job: done.append(job.value), NUMBERS)
+    next(results)
+    assert done == [0]
+
+
+def test_an_address_that_does_not_answer_is_an_error_in_seconds(monkeypatch):
+    """Nothing listens on port 1; a text that is no address is none either."""
+    pytest.importorskip('distributed', reason='needs Dask: pip install distributed')
+    monkeypatch.setattr(parallel, 'PATIENCE', 0.3)
+    with pytest.raises(UsageError, match=r'no Dask scheduler answers at tcp://127.*:1 .*start'):
+        open_scheduler('tcp://127.0.0.1:1')
+    with pytest.raises(UsageError, match='no Dask scheduler answers at nowhere'):
+        open_scheduler('nowhere://at:all')
+
+
+def test_without_dask_the_command_that_installs_it_is_named(monkeypatch):
+    """Only who names an address needs it."""
+    monkeypatch.setitem(sys.modules, 'distributed', None)
+    with pytest.raises(MissingDependencyError, match='`pip install distributed`'):
+        open_scheduler('tcp://127.0.0.1:8786')
+    open_scheduler(None)
+
+
+@pytest.mark.parametrize(('name', 'processes', 'message'), [
+    (None, 2, '--processes is for --scheduler local'),
+    ('tcp://127.0.0.1:8786', 2, '--processes is for --scheduler local'),
+    ('local', 0, '--processes is 0, it must be 1 or more'),
+])
+def test_processes_are_for_this_machine(name, processes, message):
+    """A number that would be ignored is refused."""
+    with pytest.raises(UsageError, match=message):
+        open_scheduler(name, processes)
