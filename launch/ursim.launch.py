@@ -11,38 +11,27 @@ is powered on by hand, in its own interface or by the dashboard's services.
 import shutil
 
 from launch import LaunchDescription
-from launch.actions import (
-    DeclareLaunchArgument, ExecuteProcess, GroupAction, IncludeLaunchDescription, LogInfo,
-    OpaqueFunction, RegisterEventHandler, Shutdown,
-)
+from launch.actions import ExecuteProcess, LogInfo, OpaqueFunction, RegisterEventHandler, Shutdown
 from launch.event_handlers import OnProcessExit
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
-from launch_ros.substitutions import FindPackagePrefix, FindPackageShare
+from launch_ros.substitutions import FindPackagePrefix
+from robot_identification.nodes.launch_files import (
+    Argument, arguments, BESIDE_DRIVER, declare, include, passed_on, require_package,
+)
 
 # Where start_ursim.sh puts it.
 ADDRESS = '192.168.56.101'
-
-
-def include(name, condition=None, **arguments):
-    """Return one of the launch files beside this one, with arguments that stay its own."""
-    return GroupAction(
-        [IncludeLaunchDescription(
-            PathJoinSubstitution([FindPackageShare('robot_identification'), 'launch', name]),
-            launch_arguments=arguments.items(),
-        )],
-        scoped=True,
-        condition=condition,
-    )
-
-
-def passed_on(*names):
-    """Return arguments for an included file that declares them by the same names."""
-    return {name: LaunchConfiguration(name) for name in names}
+OF_ROBOT = (*BESIDE_DRIVER, 'initial_joint_controller', 'effort_unit')
+ARGUMENTS = arguments(
+    *OF_ROBOT,
+    Argument('ursim_version', '3.15.8', 'Version of PolyScope, a tag of the image '
+             'universalrobots/ursim_cb3 or ursim_e-series.'),
+)
 
 
 def check_installed(context):
     """
-    Refuse to start where the client library or docker is not installed.
+    Check that client library, driver and docker are installed.
 
     Raises
     ------
@@ -51,13 +40,11 @@ def check_installed(context):
 
     """
     for package in ('ur_client_library', 'ur_robot_driver'):
-        try:
-            FindPackagePrefix(package).perform(context)
-        except LookupError as error:
-            raise RuntimeError(
-                f'{package} is not installed: `sudo apt install ros-$ROS_DISTRO-ur-robot-driver` '
-                'or source the workspace that has it'
-            ) from error
+        require_package(
+            context, package,
+            '`sudo apt install ros-$ROS_DISTRO-ur-robot-driver` or source the workspace that has '
+            'it',
+        )
     if shutil.which('docker') is None:
         raise RuntimeError('docker is not installed: URSim runs in a container')
 
@@ -78,12 +65,7 @@ def start_nodes(event, context):
             headless_mode='true',
             payload='[0.0]',
             serial='ursim',
-            **passed_on(
-                'initial_joint_controller', 'ur_type', 'mounting', 'tf_prefix', 'experiment',
-                'output', 'trajectory_file', 'program', 'launch_coordinator', 'dry_run',
-                'ladder', 'periods', 'speed', 'controller', 'interface', 'model_file',
-                'launch_rviz', 'allowed_read_roots', 'allowed_write_roots', 'effort_unit',
-            ),
+            **passed_on(OF_ROBOT),
         ),
     ]
 
@@ -110,120 +92,7 @@ def generate_launch_description():
         output='screen',
     )
     return LaunchDescription([
-        DeclareLaunchArgument(
-            'ur_type',
-            default_value='ur5',
-            description='Type of the robot, as the driver names it; a known robot here, too.',
-        ),
-        DeclareLaunchArgument(
-            'ursim_version',
-            default_value='3.15.8',
-            description='Version of PolyScope, a tag of the image universalrobots/ursim_cb3 or '
-            'ursim_e-series.',
-        ),
-        DeclareLaunchArgument(
-            'initial_joint_controller',
-            default_value='scaled_joint_trajectory_controller',
-            description='Of the driver: the controller that is active at the start.',
-        ),
-        DeclareLaunchArgument(
-            'mounting',
-            default_value='[0.0, 0.0, 0.0]',
-            description='Roll, pitch, yaw of the base in the world [rad], as a YAML list.',
-        ),
-        DeclareLaunchArgument(
-            'tf_prefix',
-            default_value='',
-            description='Put before every joint name, as the driver does.',
-        ),
-        DeclareLaunchArgument(
-            'experiment',
-            default_value='demo',
-            description='Experiment file, or the name of a shipped one.',
-        ),
-        DeclareLaunchArgument(
-            'output',
-            default_value='experiment',
-            description='Folder for trajectories, bags and the result.',
-        ),
-        DeclareLaunchArgument(
-            'trajectory_file',
-            default_value='',
-            description='Certified trajectory; empty: the coordinator has one designed.',
-        ),
-        DeclareLaunchArgument(
-            'program',
-            default_value='record',
-            choices=['excitation', 'record', 'static_poses', 'payload', 'temperature'],
-            description='What the coordinator goes through.',
-        ),
-        DeclareLaunchArgument(
-            'launch_coordinator',
-            default_value='false',
-            choices=['true', 'false'],
-            description='Start the coordinator, which calls all services but ~/arm in order.',
-        ),
-        DeclareLaunchArgument(
-            'dry_run',
-            default_value='true',
-            choices=['true', 'false'],
-            description='Check and plan everything, send nothing.',
-        ),
-        DeclareLaunchArgument(
-            'ladder',
-            default_value='true',
-            choices=['true', 'false'],
-            description='Dry run, then slow, then full speed must be on record.',
-        ),
-        DeclareLaunchArgument(
-            'periods',
-            default_value='0',
-            description='How many periods of the motion; 0: as many as the file has.',
-        ),
-        DeclareLaunchArgument(
-            'speed',
-            default_value='1.0',
-            description='Share of the planned speed, 0.02 to 1.',
-        ),
-        DeclareLaunchArgument(
-            'controller',
-            default_value='',
-            description='Name of the trajectory controller; empty: the active one is discovered.',
-        ),
-        DeclareLaunchArgument(
-            'interface',
-            default_value='auto',
-            choices=['auto', 'action', 'topic'],
-            description='How the motion is sent; auto: by action where there is one.',
-        ),
-        DeclareLaunchArgument(
-            'model_file',
-            default_value='',
-            description='identified_model.yaml for the torque predictor; empty: none yet.',
-        ),
-        DeclareLaunchArgument(
-            'launch_rviz',
-            default_value='false',
-            choices=['true', 'false'],
-            description='Start RViz with the shipped layout.',
-        ),
-        DeclareLaunchArgument(
-            'allowed_read_roots',
-            default_value='[""]',
-            description='Folders below which files may be read, as a YAML list; [""]: '
-            '~/.ros/robot_identification and the working directory.',
-        ),
-        DeclareLaunchArgument(
-            'allowed_write_roots',
-            default_value='[""]',
-            description='Folders below which files may be written, as a YAML list; [""]: as read.',
-        ),
-        DeclareLaunchArgument(
-            'effort_unit',
-            default_value='',
-            choices=['', 'A', 'Nm'],
-            description='Unit of the effort; empty: what the robot YAML says.',
-        ),
+        *declare(ARGUMENTS),
         OpaqueFunction(function=check_installed),
         ursim,
         answering,

@@ -14,6 +14,7 @@ import subprocess
 from typing import NamedTuple
 
 from builders import run_command
+from launch_descriptions import declared_in
 from long_tests import long_test
 import pytest
 from robot_identification.cli.main import make_parser
@@ -196,7 +197,7 @@ def test_launch_arguments_are_declared(name):
     for package, file, *arguments in launched:
         given = {word.partition(':=')[0] for word in arguments if word != '--show-args'}
         known = (
-            declared_arguments(ROOT / 'launch' / file) if package == 'robot_identification'
+            set(declared_in(ROOT / 'launch' / file)) if package == 'robot_identification'
             else FOREIGN_ARGUMENTS[package, file]
         )
         assert given <= set(known), f'{file}: {given - set(known)}'
@@ -263,11 +264,6 @@ def calls(path: Path, function: str) -> list[ast.Call]:
         node for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Call) and getattr(node.func, 'id', '') == function
     ]
-
-
-def declared_arguments(path: Path) -> set[str]:
-    """Return the arguments that a launch file declares."""
-    return {call.args[0].value for call in calls(path, 'DeclareLaunchArgument')}
 
 
 @cache

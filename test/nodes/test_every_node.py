@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 
+from launch_descriptions import FILES, nodes_in, parameters_of
 import pytest
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters, ListParameters, SetParameters
@@ -38,19 +39,11 @@ def executables():
 
 
 def launched_parameters(name):
-    """Return the names of the parameters that a launch file gives to an executable."""
-    found = set()
-    for path in sorted((ROOT / 'launch').glob('*.launch.py')):
-        for call in ast.walk(ast.parse(path.read_text())):
-            if not isinstance(call, ast.Call) or getattr(call.func, 'id', '') != 'Node':
-                continue
-            keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-            if keywords['executable'].value != name or 'parameters' not in keywords:
-                continue
-            for entry in ast.walk(keywords['parameters']):
-                if isinstance(entry, ast.Dict):
-                    found |= {key.value for key in entry.keys}
-    return found
+    """Return the names of the parameters that launch files give to an executable."""
+    return {
+        parameter for path in FILES for node in nodes_in(path) if node['executable'] == name
+        for parameter in parameters_of(node)
+    }
 
 
 def refused_values(descriptor):

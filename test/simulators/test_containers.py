@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 
+from launch_descriptions import declared_in
 import pytest
 import yaml
 
@@ -49,8 +50,8 @@ def test_images_and_actions_are_pinned():
     for step in WORKFLOW['jobs']['simulator']['steps']:
         if 'uses' in step:
             assert re.fullmatch(r'[\w-]+/[\w-]+@v\d+(\.\d+)*', step['uses'])
-    launch = (ROOT / 'launch' / 'ursim.launch.py').read_text()
-    assert re.search(r"'ursim_version',\s+default_value='\d+\.\d+\.\d+'", launch)
+    declared = declared_in(ROOT / 'launch' / 'ursim.launch.py')
+    assert re.fullmatch(r'\d+\.\d+\.\d+', declared['ursim_version']['default_value'])
 
 
 def test_the_image_has_what_the_tests_need():

@@ -1,0 +1,234 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the launch files share: arguments declared once, and how nodes and files are started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from launch import Condition, LaunchContext
+from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+
+@dataclass(frozen=True)
+class Argument:
+    """
+    One launch argument.
+
+    Parameters
+    ----------
+    name : str
+        As typed, `name:=value`.
+    default : str
+        Its default.
+    description : str
+        What `--show-args` shows.
+    kind : type, optional
+        Type of the node's parameter; a bool takes true or false only.
+    choices : tuple of str, optional
+        The allowed values; any value if there are none.
+
+    """
+
+    name: str
+    default: str
+    description: str
+    kind: Any = str
+    choices: tuple[str, ...] = ()
+
+    def declare(self) -> DeclareLaunchArgument:
+        """Return the action that declares it."""
+        choices = ('true', 'false') if self.kind is bool else self.choices
+        return DeclareLaunchArgument(
+            self.name, default_value=self.default, description=self.description,
+            choices=list(choices) or None,
+        )
+
+
+SHARED = {argument.name: argument for argument in (
+    Argument('use_sim', 'true', 'Start a simulated robot and run the experiment on it.', bool),
+    Argument('ur_type', 'ur5', 'Known robot (a type of the UR driver is one), or the path of a '
+             'robot YAML.'),
+    Argument('namespace', '', 'Namespace of the nodes, so that several arms can run side by '
+             'side.'),
+    Argument('tf_prefix', '', 'Prefix of every joint and link name, as given to the driver.'),
+    Argument('mounting', '[0.0, 0.0, 0.0]', 'Roll, pitch and yaw of the base in the world '
+             '[rad], as a YAML list.', list[float]),
+    Argument('use_sim_time', 'false', 'Take the time from /clock.', bool),
+    Argument('allowed_read_roots', '[""]', 'Folders below which files may be read, as a YAML '
+             'list; [""]: ~/.ros/robot_identification and the working directory.', list[str]),
+    Argument('allowed_write_roots', '[""]', 'Folders below which files may be written, as a '
+             'YAML list; [""]: as for reading.', list[str]),
+    Argument('experiment', 'demo', 'Experiment file, or the name of a shipped one.'),
+    Argument('output', 'experiment', 'Folder for trajectories, bags and the result.'),
+    Argument('trajectory_file', '', 'Certified trajectory; empty: the coordinator requests a new '
+             'one.'),
+    Argument('program', 'record', 'Sequence of services that the coordinator calls.',
+             choices=('excitation', 'record', 'static_poses', 'payload', 'temperature')),
+    Argument('launch_coordinator', 'false', 'Start the coordinator, which calls all services in '
+             'order; beside a driver all but ~/arm.', bool),
+    Argument('maximum_runs', '30', 'Maximum number of runs of a temperature study.', int),
+    Argument('maximum_minutes', '60.0', 'Maximum duration of a temperature study [min].', float),
+    Argument('dry_run', 'true', 'Check and plan everything, send nothing to a real arm.', bool),
+    Argument('ladder', 'true', 'Require a recorded dry run and slow run before full speed; the '
+             'simulated robot needs none.', bool),
+    Argument('periods', '0', 'Number of periods of the motion; 0: as in the file.', int),
+    Argument('speed', '1.0', 'Fraction of the planned speed, 0.02 to 1.', float),
+    Argument('controller', '', 'Name of the trajectory controller; empty: the active one.'),
+    Argument('interface', 'auto', 'How the motion is sent; auto: by the action where it is '
+             'offered.', choices=('auto', 'action', 'topic')),
+    Argument('watch_safety', 'true', 'Require the safety mode, robot mode and program state of a '
+             'UR driver; false only for an arm whose driver has none.', bool),
+    Argument('serial', '', 'Serial number of the arm; each arm is commissioned on its own.'),
+    Argument('payload', '[-1.0]', 'Mass [kg] and centre of mass in the tool frame [m] of the '
+             'payload, [0.0] for none; required for a real arm.', list[float]),
+    Argument('effort_unit', '', 'Unit of the effort; empty: that of the bag or the robot YAML.',
+             choices=('', 'A', 'Nm')),
+    Argument('drive_gains', '[0.0]', 'Joint torque per motor current [N m/A], as a YAML list in '
+             'kinematic order; [0.0]: those of the robot YAML.', list[float]),
+    Argument('model_file', '', 'identified_model.yaml to predict with; empty: none yet, it can '
+             'be set as a parameter later.'),
+    Argument('simulation_token', '', 'Shared by a simulated robot and the node that may move it; '
+             'empty: none may.'),
+    Argument('real_time_factor', '1.0', 'Simulated over wall-clock time; other than 1 publishes '
+             '/clock, and needs use_sim_time:=true.', float),
+    Argument('warm_up', '0.0', 'Of the simulation: how many times faster than real joints these '
+             'warm up and lose viscous friction; 0: constant friction.', float),
+    Argument('launch_rviz', 'false', 'Start RViz with the shipped layout.', bool),
+    Argument('initial_joint_controller', 'scaled_joint_trajectory_controller',
+             'Of the driver: the controller that is active at the start.'),
+)}
+
+ROOTS = ('allowed_read_roots', 'allowed_write_roots')
+ARM = ('ur_type', 'mounting', 'tf_prefix')
+# What an experiment beside any driver can be given.
+BESIDE_DRIVER = (
+    *ARM, 'experiment', 'output', 'trajectory_file', 'program', 'launch_coordinator', 'dry_run',
+    'ladder', 'periods', 'speed', 'controller', 'interface', 'model_file', 'launch_rviz', *ROOTS,
+)
+
+
+def arguments(*items: str | Argument, **defaults: str) -> tuple[Argument, ...]:
+    """
+    Return the arguments of a launch file.
+
+    Parameters
+    ----------
+    *items : str or Argument
+        Names of shared arguments, and arguments of the file's own.
+    **defaults : str
+        Defaults of shared arguments that differ in this file.
+
+    """
+    shared = {name: replace(SHARED[name], default=default) for name, default in defaults.items()}
+    return tuple(
+        item if isinstance(item, Argument) else shared.get(item, SHARED[item]) for item in items
+    )
+
+
+def declare(declared: Iterable[Argument]) -> list[DeclareLaunchArgument]:
+    """Return the actions that declare arguments."""
+    return [argument.declare() for argument in declared]
+
+
+def passed_on(names: Iterable[str]) -> dict[str, LaunchConfiguration]:
+    """Return arguments for an included file that declares them by the same names."""
+    return {name: LaunchConfiguration(name) for name in names}
+
+
+def names_of(declared: Iterable[Argument]) -> tuple[str, ...]:
+    """Return the names of arguments."""
+    return tuple(argument.name for argument in declared)
+
+
+def value(name: str, kind: Any = str) -> ParameterValue:
+    """Return an argument as a parameter of one type, whatever it looks like."""
+    return ParameterValue(LaunchConfiguration(name), value_type=kind)
+
+
+def start(executable: str, declared: Iterable[Argument], **parameters: str) -> Node:
+    """
+    Return one of our nodes, in the namespace, with a parameter for each argument.
+
+    Parameters
+    ----------
+    executable : str
+        Name of the node.
+    declared : iterable of Argument
+        The launch file's arguments.
+    **parameters : str
+        Names of the parameters that are not called as the argument, by the argument.
+
+    """
+    parameters = {'ur_type': 'robot', **parameters}
+    return Node(
+        package='robot_identification',
+        executable=executable,
+        namespace=LaunchConfiguration('namespace'),
+        output='screen',
+        parameters=[{
+            parameters.get(argument.name, argument.name): value(argument.name, argument.kind)
+            for argument in declared if argument.name != 'namespace'
+        }],
+    )
+
+
+def include(
+    name: str, condition: Condition | None = None, package: str = 'robot_identification',
+    **given: Any,
+) -> GroupAction:
+    """
+    Return a launch file of a package, with arguments that do not leak into other files.
+
+    Parameters
+    ----------
+    name : str
+        Of the file in the package's folder `launch`.
+    condition : Condition, optional
+        Under which it is included.
+    package : str, optional
+        The package; this one if not given.
+    **given : str or substitution
+        Its arguments.
+
+    """
+    return GroupAction(
+        [IncludeLaunchDescription(
+            PathJoinSubstitution([FindPackageShare(package), 'launch', name]),
+            launch_arguments=given.items(),
+        )],
+        scoped=True,
+        condition=condition,
+    )
+
+
+def require_package(context: LaunchContext, package: str, remedy: str) -> None:
+    """
+    Check that a ROS package is installed.
+
+    Parameters
+    ----------
+    context : LaunchContext
+        Of the launch.
+    package : str
+        The package.
+    remedy : str
+        How to get it or to go without.
+
+    Raises
+    ------
+    RuntimeError
+        If it is not installed.
+
+    """
+    try:
+        FindPackageShare(package).perform(context)
+    except LookupError as error:
+        raise RuntimeError(f'{package} is not installed: {remedy}') from error

@@ -1,0 +1,111 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Launch files read without ROS 2 launch: each action is recorded with what it was made of."""
+
+from collections.abc import Iterator
+import importlib
+import importlib.util
+from pathlib import Path
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[1]
+FILES = sorted((ROOT / 'launch').glob('*.launch.py'))
+SHARED = 'robot_identification.nodes.launch_files'
+MODULES = (
+    'launch', 'launch.actions', 'launch.conditions', 'launch.event_handlers',
+    'launch.substitutions', 'launch_ros', 'launch_ros.actions',
+    'launch_ros.parameter_descriptions', 'launch_ros.substitutions',
+)
+
+
+class Made:
+    """What stands for an action or a substitution of launch: the arguments it was made with."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        self.given, self.named = given, named
+        # As of `OnProcessExit`: what follows where the process has done its work.
+        follow = named.get('on_exit')
+        self.following = follow(SimpleNamespace(returncode=0), None) if callable(follow) else ()
+
+
+class _Recorded(ModuleType):
+    """A module of launch in which every name is a class that records."""
+
+    def __getattr__(self, name: str) -> type:
+        if name.startswith('__'):
+            raise AttributeError(name)
+        made = type(name, (Made,), {})
+        setattr(self, name, made)
+        return made
+
+
+def load(path: Path) -> ModuleType:
+    """Return a launch file as a module; `generate_launch_description` returns what was made."""
+    modules = {name: _Recorded(name) for name in MODULES}
+    with mock.patch.dict(sys.modules, modules):
+        sys.modules.pop(SHARED, None)
+        importlib.import_module(SHARED)
+        spec = importlib.util.spec_from_file_location(path.stem.replace('.', '_'), path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+
+def describe(path: Path) -> Made:
+    """Return the description that a launch file makes."""
+    return load(path).generate_launch_description()
+
+
+def within(made: Any) -> Iterator[Made]:
+    """Yield everything that was made, from the outside in."""
+    if isinstance(made, Made):
+        yield made
+        for part in (*made.given, *made.named.values(), *made.following):
+            yield from within(part)
+    elif isinstance(made, dict):
+        for part in (*made, *made.values()):
+            yield from within(part)
+    elif isinstance(made, (list, tuple)) or type(made) is type({}.items()):
+        for part in made:
+            yield from within(part)
+
+
+def of_kind(made: Any, kind: str) -> list[Made]:
+    """Return what is of a class of launch, by its name."""
+    return [part for part in within(made) if type(part).__name__ == kind]
+
+
+def declared_in(path: Path) -> dict[str, dict[str, Any]]:
+    """Return how a file declares its arguments, by their names."""
+    return {
+        part.given[0]: part.named for part in of_kind(describe(path), 'DeclareLaunchArgument')
+    }
+
+
+def read_in(made: Any) -> set[str]:
+    """Return the names of the arguments that are read."""
+    return {part.given[0] for part in of_kind(made, 'LaunchConfiguration')}
+
+
+def included_in(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Return the files that a file includes: `package/name`, and the arguments they are given."""
+    found = []
+    for part in of_kind(describe(path), 'IncludeLaunchDescription'):
+        package, folder, name = part.given[0].given[0]
+        assert folder == 'launch'
+        found.append((f'{package.given[0]}/{name}', dict(part.named['launch_arguments'])))
+    return found
+
+
+def nodes_in(path: Path) -> list[dict[str, Any]]:
+    """Return the nodes that a file starts, by what they are made of."""
+    return [part.named for part in of_kind(describe(path), 'Node')]
+
+
+def parameters_of(node: dict[str, Any]) -> set[str]:
+    """Return the names of the parameters that a node is given."""
+    return {name for given in node.get('parameters', ()) for name in given}
