@@ -18,9 +18,9 @@ from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.observations import build_problem, TrainingData
 from robot_identification.estimation.problem import IdentificationProblem
 from robot_identification.model.base_parameters import random_motion, reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import prior_inertial_parameters, standard_torque
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset

@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import (
     continue_friction, initial_friction_states, Motion, observation_matrix,
     rigid_and_transmitted_torque,
@@ -40,14 +40,14 @@ from robot_identification.pipeline import identify
 from robot_identification.prediction.torque_predictor import DEFAULT_CUTOFF, ORDER
 from robot_identification.recording.simulated_run import write_simulated_bag
 from robot_identification.simulation.contact import Contact, JointPush
+from robot_identification.simulation.ground_truth import (
+    draw_truth, GroundTruth, with_static_friction, with_warming,
+)
+from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
 from robot_identification.simulation.run import record_motion, SimulatedRun
 from robot_identification.simulation.thermal import (
     AMBIENT, TIME_CONSTANT, WARM_UP_RISE, WARM_UP_TIME,
 )
-from robot_identification.simulation.truth import (
-    draw_truth, Truth, with_static_friction, with_warming,
-)
-from robot_identification.simulation.twin import Sensors, Twin
 import scipy
 
 from .figures import Figure
@@ -84,7 +84,7 @@ REACH = np.array([2.0, 0.8, 1.0, 1.5, 1.5, 2.5])
 SPEED, ACCELERATION = 2.5, 8.0
 
 
-def make_arm(seed: int) -> tuple[RobotModel, Truth]:
+def make_arm(seed: int) -> tuple[RobotModel, GroundTruth]:
     """Return what is known of an arm, with a driver at 500 Hz, and what it is."""
     robot = replace(load_robot('ur5'), sampling_rate=RATE)
     return robot, with_warming(with_static_friction(draw_truth(robot, seed)))
@@ -222,10 +222,10 @@ def free_motions(seed: int, seconds: float) -> Iterator[Motion]:
                 here, done = piece.q[-1], done + len(piece) * PERIOD
 
 
-def record(robot: RobotModel, twin: Twin, motion: Motion) -> SimulatedRun:
+def record(robot: RobotModel, simulator: MujocoRobot, motion: Motion) -> SimulatedRun:
     """Return the joint states of a motion, which goes on where the arm is."""
-    stamps = twin.time + PERIOD * np.arange(float(len(motion)))
-    return record_motion(robot, twin, motion, stamps, PERIOD)
+    stamps = simulator.time + PERIOD * np.arange(float(len(motion)))
+    return record_motion(robot, simulator, motion, stamps, PERIOD)
 
 
 def temperature_after(seconds: float) -> FloatArray:
@@ -234,13 +234,13 @@ def temperature_after(seconds: float) -> FloatArray:
     return np.full(len(HOME), AMBIENT + reached * (1.0 - np.exp(-seconds / TIME_CONSTANT)))
 
 
-def identify_arm(robot: RobotModel, truth: Truth, seed: int) -> IdentifiedModel:
+def identify_arm(robot: RobotModel, truth: GroundTruth, seed: int) -> IdentifiedModel:
     """Return what `identify` makes of a minute of one motion with the driver's noise."""
     motion = recorded_motion(robot, PERIOD)
-    twin = Twin(robot, truth, Sensors(), motion.q[0], seed)
+    simulator = MujocoRobot(robot, truth, Sensors(), motion.q[0], seed)
     with tempfile.TemporaryDirectory() as folder:
         bag = Path(folder) / 'bag'
-        write_simulated_bag(bag, robot, record(robot, twin, motion))
+        write_simulated_bag(bag, robot, record(robot, simulator, motion))
         return identify(robot, [bag], IdentifyOptions()).model
 
 
@@ -377,9 +377,11 @@ def simulate(
 
     """
     robot, truth = make_arm(arm)
-    twin = Twin(robot, truth, Sensors(), HOME, noise, temperature=temperature_after(warm))
+    simulator = MujocoRobot(
+        robot, truth, Sensors(), HOME, noise, temperature=temperature_after(warm)
+    )
     for motion in free_motions(motions, seconds):
-        yield record(robot, twin, motion)
+        yield record(robot, simulator, motion)
 
 
 def observe_cold_and_warm(model: IdentifiedModel, arm: int, seconds: float) -> Observed:
@@ -511,12 +513,14 @@ def push(
     """
     robot, truth = make_arm(task.arm)
     seed = 1000 * task.arm + (400 if steps is None else 300) + number
-    twin = Twin(robot, truth, Sensors(), HOME, seed, temperature=temperature_after(1800.0))
+    simulator = MujocoRobot(
+        robot, truth, Sensors(), HOME, seed, temperature=temperature_after(1800.0)
+    )
     rng = np.random.default_rng(seed)
     watch = Watch(task.model(), task.thresholds)
     pushes, observed = [], []
     for motion in free_motions(seed, seconds):
-        first = twin.time
+        first = simulator.time
         for begin in np.arange(first + 0.5, first + len(motion) * PERIOD - 0.5, PUSH_PERIOD):
             start = float(begin + rng.uniform(0.0, 0.05))
             sign = rng.choice([-1.0, 1.0])
@@ -524,13 +528,13 @@ def push(
             if steps is None:
                 direction = rng.standard_normal(3)
                 force = size * direction / np.linalg.norm(direction)
-                twin.touch(Contact(TOOL, TOOL_POINT, force, start, PUSH))
+                simulator.touch(Contact(TOOL, TOOL_POINT, force, start, PUSH))
             else:
                 joint, size = int(rng.integers(robot.n)), float(rng.choice(STEPS))
                 torque = np.where(np.arange(robot.n) == joint, sign * size * steps, 0.0)
-                twin.touch(JointPush(torque, start, PUSH))
+                simulator.touch(JointPush(torque, start, PUSH))
             pushes.append((joint, size, start))
-        observed.append(watch.take(record(robot, twin, motion)))
+        observed.append(watch.take(record(robot, simulator, motion)))
     whole = join(observed)
     return [_outcome(whole, *one) for one in pushes]
 

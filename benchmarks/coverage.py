@@ -25,9 +25,9 @@ from robot_identification.estimation.uncertainty.intervals import (
 )
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset

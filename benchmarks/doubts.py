@@ -25,13 +25,15 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.selection import choose
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Recording
 from robot_identification.simulation.elastic import inverse_elastic
-from robot_identification.simulation.truth import draw_truth, Truth, with_static_friction
+from robot_identification.simulation.ground_truth import (
+    draw_truth, GroundTruth, with_static_friction,
+)
 from robot_identification.validation.validation import judge, predict_effort
 from robot_identification.validation.verdict import GOOD
 from scipy.signal import butter, sosfilt
@@ -59,7 +61,7 @@ class Arm:
     """A simulated arm with recordings of two motions."""
 
     robot: RobotModel
-    truth: Truth
+    truth: GroundTruth
     training: Recording
     unseen: Recording
     unseen_true: np.ndarray
@@ -82,7 +84,8 @@ def make_arm(name: str, seed: int) -> Arm:
 
 
 def record(
-    robot: RobotModel, truth: Truth, seed: int, number: int, *, gravity: np.ndarray | None = None
+    robot: RobotModel, truth: GroundTruth, seed: int, number: int, *,
+    gravity: np.ndarray | None = None,
 ) -> tuple[Recording, np.ndarray]:
     """Return a recording, effort in A, and its effort without noise (N, n)."""
     rng = np.random.default_rng([seed, number])

@@ -17,11 +17,11 @@ import numpy as np
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.parallel import available_processors
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 from .figaroh import estimate_ours, NOISE, RATE, SimulatedSet, TheirArm
 from .figures import Figure

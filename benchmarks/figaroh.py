@@ -18,16 +18,16 @@ from robot_identification.estimation.observations import build_problem, Training
 from robot_identification.estimation.problem import Estimate
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import BaseReduction, random_motion, reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters, StandardParameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import (
     block_slices, initial_friction_states, Motion, observation_matrix, standard_torque,
 )
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.dataset import Dataset
-from robot_identification.simulation.truth import draw_truth, Truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth, GroundTruth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 from .figures import alternate, Figure, ratio
 from .regressor import raw_calls
@@ -88,7 +88,8 @@ def simulate_set(name: str, samples: int) -> SimulatedSet:
 
 
 def record_set(
-    robot: RobotModel, truth: Truth, motion: Motion, unseen: Motion, noise: float, seed: int = 2
+    robot: RobotModel, truth: GroundTruth, motion: Motion, unseen: Motion, noise: float,
+    seed: int = 2,
 ) -> SimulatedSet:
     """Return MuJoCo's torques of two motions; noise is a share of the first ones' spread."""
     torque, unseen_torque = (

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.problem import FormProblem
-from robot_identification.model.catalogue import load_robot
+from robot_identification.excitation.problem import TrajectoryProblem
+from robot_identification.model.registry import load_robot
 
 from .figures import alternate, Figure, ratio
 
@@ -21,7 +21,7 @@ STEP = 1.0e-7
 def measure(repeats: int) -> list[Figure]:
     """Return what a gradient costs, in objectives and beside the other ways to it."""
     experiment = load_experiment(find_experiment('tika_2020_ur5'))
-    problem = FormProblem(load_robot('ur5_tika'), experiment)
+    problem = TrajectoryProblem(load_robot('ur5_tika'), experiment)
     x = problem.draw(np.random.default_rng(0))
     objective, exact, forward, rows = alternate(
         (
@@ -42,7 +42,7 @@ def measure(repeats: int) -> list[Figure]:
     ]
 
 
-def forward_differences(problem: FormProblem, x: np.ndarray) -> np.ndarray:
+def forward_differences(problem: TrajectoryProblem, x: np.ndarray) -> np.ndarray:
     """Return a gradient by one more objective for each coefficient."""
     first = problem.objective(x)
     return np.array([
@@ -50,7 +50,7 @@ def forward_differences(problem: FormProblem, x: np.ndarray) -> np.ndarray:
     ])
 
 
-def derivatives_by_rows(problem: FormProblem) -> None:
+def derivatives_by_rows(problem: TrajectoryProblem) -> None:
     """
     Call Pinocchio as a gradient by rows of weights would have to, results aside.
 

@@ -21,8 +21,8 @@ from robot_identification.estimation.many_bags import BagObservations, BagSource
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.observations import TIME_BLOCKS
 from robot_identification.files import file_sha256
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.parallel import InThisProcess, LocalProcesses, Scheduler
 from robot_identification.recording.bag import write_joint_states

@@ -12,7 +12,7 @@ from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.parallel import available_processors
 
 from .figures import Figure

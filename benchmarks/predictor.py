@@ -25,15 +25,15 @@ from robot_identification.cli.processes import (
 )
 from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.registry import load_robot
 from robot_identification.pipeline import identify
 from robot_identification.prediction.comparison import compare_effort, read_measured
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.recording.simulated_run import write_simulated_bag
+from robot_identification.simulation.ground_truth import draw_truth, with_static_friction
+from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
 from robot_identification.simulation.run import driver_period, record_motion
-from robot_identification.simulation.truth import draw_truth, with_static_friction
-from robot_identification.simulation.twin import Sensors, Twin
 
 from .figures import Figure
 from .processes import busy_cores, cpu_share, resident_memory
@@ -93,8 +93,8 @@ def _make_files(folder: Path) -> None:
         motion = recorded_motion(robot, period)
         rows = round(repeats * RECORDED / period)
         motion = motion.part(slice(0, rows))
-        twin = Twin(robot, truth, Sensors(), motion.q[0], repeats)
-        run = record_motion(robot, twin, motion, period * np.arange(float(rows)), period)
+        simulator = MujocoRobot(robot, truth, Sensors(), motion.q[0], repeats)
+        run = record_motion(robot, simulator, motion, period * np.arange(float(rows)), period)
         write_simulated_bag(folder / name, robot, run)
     model = identify(robot, [folder / 'training'], IdentifyOptions()).model
     (folder / 'identified_model.yaml').write_text(dump_model(model))

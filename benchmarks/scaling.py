@@ -10,7 +10,7 @@ import tempfile
 
 import numpy as np
 from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model, RobotModel
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.parallel import InThisProcess

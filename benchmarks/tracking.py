@@ -19,8 +19,8 @@ import tempfile
 import numpy as np
 from robot_identification.estimation.method import IdentifyOptions, PLAIN_FRICTION
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.pipeline import identify
@@ -32,9 +32,11 @@ from robot_identification.simulation.controlled_arm import (
     Tracking,
 )
 from robot_identification.simulation.controller import quintic
+from robot_identification.simulation.ground_truth import (
+    draw_truth, GroundTruth, with_static_friction,
+)
+from robot_identification.simulation.mujoco_robot import MujocoRobot, Sensors
 from robot_identification.simulation.run import driver_period, record_motion
-from robot_identification.simulation.truth import draw_truth, Truth, with_static_friction
-from robot_identification.simulation.twin import Sensors, Twin
 
 from .figures import Figure
 
@@ -85,13 +87,13 @@ def recorded_motion(robot: RobotModel, period: float) -> Motion:
 
 
 def identify_arm(
-    robot: RobotModel, truth: Truth, seed: int, options: Sequence[IdentifyOptions]
+    robot: RobotModel, truth: GroundTruth, seed: int, options: Sequence[IdentifyOptions]
 ) -> list[IdentifiedModel]:
     """Return what `identify` makes of one recording with the driver's noise, by its options."""
     period = driver_period(robot)
     motion = recorded_motion(robot, period)
-    twin = Twin(robot, truth, Sensors(), motion.q[0], seed)
-    run = record_motion(robot, twin, motion, period * np.arange(float(len(motion))), period)
+    simulator = MujocoRobot(robot, truth, Sensors(), motion.q[0], seed)
+    run = record_motion(robot, simulator, motion, period * np.arange(float(len(motion))), period)
     with tempfile.TemporaryDirectory() as folder:
         bag = Path(folder) / 'bag'
         write_simulated_bag(bag, robot, run)

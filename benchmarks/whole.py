@@ -19,10 +19,10 @@ import time
 
 import numpy as np
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.recording.bag import BagWriter, JOINT_STATE, write_joint_states
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 from .figures import Figure
 

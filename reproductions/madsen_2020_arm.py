@@ -19,20 +19,20 @@ from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction.strain_wave import StrainWaveFriction
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import Drives, RobotModel
 from robot_identification.pipeline import identify
 from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.simulated_run import write_simulated_bag
 from robot_identification.simulation.elastic import inverse_elastic
-from robot_identification.simulation.run import SimulatedRun
-from robot_identification.simulation.truth import (
-    draw_truth, Truth, with_elastic_joints, with_static_friction,
+from robot_identification.simulation.ground_truth import (
+    draw_truth, GroundTruth, with_elastic_joints, with_static_friction,
 )
-from robot_identification.simulation.twin import Sensors, true_inertial_parameters
+from robot_identification.simulation.mujoco_robot import Sensors, true_inertial_parameters
+from robot_identification.simulation.run import SimulatedRun
 from robot_identification.validation.metrics import square_over_mean
 
 ROBOT, EXPERIMENT, PROFILE = 'ur5e', 'madsen_2020_ur5e', 'madsen_2020'
@@ -62,7 +62,7 @@ class ElasticArm:
     ----------
     robot : RobotModel
         Description, with drive gains and rotor inertias known as in the paper.
-    truth : Truth
+    truth : GroundTruth
         What it really is; masses are up to a fifth from the description.
     friction : mapping of str to tuple of KnownFriction
         The friction of its gears as it was found beforehand, by joint.
@@ -70,7 +70,7 @@ class ElasticArm:
     """
 
     robot: RobotModel
-    truth: Truth
+    truth: GroundTruth
     friction: Mapping[str, tuple[KnownFriction, ...]]
 
     def recipe(self, fit: str) -> Recipe:
@@ -109,7 +109,7 @@ def elastic_arm() -> ElasticArm:
     return ElasticArm(robot, truth, found_friction(robot, truth))
 
 
-def true_coefficients(truth: Truth) -> FloatArray:
+def true_coefficients(truth: GroundTruth) -> FloatArray:
     """Return the friction of the truth as coefficients of law strain_wave, shape (n, 7)."""
     nothing = np.zeros(len(truth.coulomb))
     assert truth.static is not None and truth.load_share is not None
@@ -120,7 +120,7 @@ def true_coefficients(truth: Truth) -> FloatArray:
     ])
 
 
-def gear_law(truth: Truth) -> StrainWaveFriction:
+def gear_law(truth: GroundTruth) -> StrainWaveFriction:
     """Return the law with the constants of the truth."""
     return StrainWaveFriction(
         velocity=truth.stribeck_velocity, exponent=2.0, width=truth.velocity_width,
@@ -128,7 +128,7 @@ def gear_law(truth: Truth) -> StrainWaveFriction:
     )
 
 
-def found_friction(robot: RobotModel, truth: Truth) -> dict[str, tuple[KnownFriction, ...]]:
+def found_friction(robot: RobotModel, truth: GroundTruth) -> dict[str, tuple[KnownFriction, ...]]:
     """Return the friction that sweeps before the experiment found, somewhat wrong."""
     true = true_coefficients(truth)
     wrong = np.random.default_rng(FRICTION_SEED).uniform(

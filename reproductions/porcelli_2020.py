@@ -27,7 +27,7 @@ from reproductions.porcelli_2020_structure import (
     printed_geometry_table, refusal_of_the_caption, torques_table,
 )
 from reproductions.reproduction import Cell, Report, Reproduction, Table
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 
 TITLE = 'Porcelli 2020: identification of a UR5 in two groups of joints'
 REFERENCE = (

@@ -28,15 +28,15 @@ from robot_identification.excitation.fourier_conventions import (
 from robot_identification.model.base_parameters import (
     BaseReduction, map_base_parameters, reduce_to_base,
 )
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import rigid_inverse_dynamics
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
 # Whether the robot has friction, and whether currents and torque constants are noisy.
 MODELS = {'A': (False, False), 'B': (True, False), 'C': (False, True), 'D': (True, True)}

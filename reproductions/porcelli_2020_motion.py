@@ -22,7 +22,7 @@ from robot_identification.excitation.fourier_conventions import (
     conservative_bounds, end_residuals, nearest_at_rest, PRINTED_TOLERANCE,
 )
 from robot_identification.excitation.optimizers.optimizer import Budget
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
 import scipy
 

@@ -16,20 +16,20 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.base_parameters import BaseReduction, random_motion, reduce_to_base
-from robot_identification.model.catalogue import load_robot, share_directory
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.frames import link_frames, table_of
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.link_table import read_link_table
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
+from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, prior_inertial_parameters, rigid_torque,
 )
 from robot_identification.model.robot_model import gravity_of_mounting, RobotModel
 from robot_identification.model.symbols import find_symbols, to_text
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import rigid_inverse_dynamics
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
 LINK_NAMES = ('Base', 'Shoulder', 'Elbow', 'Wrist 1', 'Wrist 2', 'Wrist 3')
 TABLE_FILE = Path('config') / 'link_tables' / 'ur5_porcelli.yaml'

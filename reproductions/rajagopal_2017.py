@@ -22,11 +22,11 @@ from reproductions.rajagopal_2017_findings import all_claims, all_misprints, Fin
 from reproductions.reproduction import Cell, Report, Reproduction, Table
 from robot_identification.arrays import FloatArray
 from robot_identification.model.base_parameters import BaseReduction, reduce_to_base, upper_bound
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.consistency import pseudo_inertia
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.plausibility import find_implausibilities, Implausibility
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import RobotModel
 

@@ -38,8 +38,8 @@ from robot_identification.model.regressor import (
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.filters import central_difference
 from robot_identification.processing.fourier import fit_fourier
-from robot_identification.simulation.truth import draw_truth, prior_truth, Truth
-from robot_identification.simulation.twin import inverse_dynamics, true_inertial_parameters
+from robot_identification.simulation.ground_truth import draw_truth, GroundTruth, prior_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
 
 EXPERIMENT = 'rajagopal_2017_youbot'
 TRUTH_SEED, MOTION_SEED, VALIDATION_SEED = 3, 1, 2
@@ -133,7 +133,7 @@ class SimulatedYoubot:
         samples = round(PERIODS * self.trajectory.form.duration * self.rate)
         return self.trajectory.sample(np.arange(samples) / self.rate)
 
-    def torque(self, motion: Motion, truth: Truth | None = None) -> FloatArray:
+    def torque(self, motion: Motion, truth: GroundTruth | None = None) -> FloatArray:
         """Return the torques of the robot, or of another one, without noise (N, 5) [N m]."""
         return inverse_dynamics(
             self.robot, truth or self.truth, motion.q, motion.dq, motion.ddq

@@ -28,8 +28,8 @@ from robot_identification.model.frames import link_frames
 from robot_identification.model.identified_model import IdentifiedModel
 from robot_identification.model.regressor import Motion
 from robot_identification.recording.simulated_run import simulate
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import inverse_dynamics, NOISE_FREE
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics, NOISE_FREE
 from robot_identification.validation.metrics import normalized_error
 
 TRAINING_NOISE, VALIDATION_NOISE = 1, 2

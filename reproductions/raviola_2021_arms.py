@@ -22,8 +22,8 @@ from robot_identification.arrays import FloatArray
 from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, prior_inertial_parameters,
 )
@@ -33,8 +33,8 @@ from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.simulated_run import (
     simulate, SimulatedRun, write_simulated_bag,
 )
-from robot_identification.simulation.truth import Truth, with_static_friction
-from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.ground_truth import GroundTruth, with_static_friction
+from robot_identification.simulation.mujoco_robot import Sensors
 
 # Coulomb friction [N m]: of the UR5 what Porcelli 2020 measured on one at the same university, of
 # the UR3's other joints the same share of the largest torque, 6 %; its elbow is a UR5's wrist.
@@ -99,7 +99,7 @@ def temperatures_at(share: float) -> FloatArray:
     return temperatures
 
 
-def make_truth(robot: RobotModel, share: float = 0.0) -> Truth:
+def make_truth(robot: RobotModel, share: float = 0.0) -> GroundTruth:
     """
     Return the hidden truth of one of the arms, as warm as `share` says.
 
@@ -108,7 +108,7 @@ def make_truth(robot: RobotModel, share: float = 0.0) -> Truth:
     """
     rng = np.random.default_rng(BODIES_SEED)
     n = robot.n
-    return with_static_friction(Truth(
+    return with_static_friction(GroundTruth(
         mass_factor=rng.uniform(1.0 - MASS_ERROR, 1.0 + MASS_ERROR, n),
         centre_shift=rng.uniform(-CENTRE_ERROR, CENTRE_ERROR, (n, 3)),
         drive_gain=robot.drives.drive_gain,

@@ -19,7 +19,7 @@ from robot_identification.excitation.experiment_file import (
 )
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 
 # As in section 3.2; generations, and how often the search between mountings is repeated: one run
 # of a genetic algorithm says little.

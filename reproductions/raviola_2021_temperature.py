@@ -20,8 +20,8 @@ from reproductions.raviola_2021_printed import (
 )
 from reproductions.reproduction import Cell, Claim, compare, Misprint, Table
 from robot_identification.arrays import FloatArray
-from robot_identification.model.catalogue import load_joint_drives
 from robot_identification.model.identified_model import IdentifiedModel
+from robot_identification.model.registry import load_joint_drives
 from robot_identification.studies.comparison.comparison import (
     compare_models, ModelComparison, p_words,
 )

@@ -22,7 +22,7 @@ from reproductions.tika_2020_search import Found, limit_uses, paper_experiment, 
 from reproductions.tika_2020_structure import base_table, links_table, unit_deviations
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
 
 TITLE = 'Tika et al. 2020: a UR5 and a memetic excitation'

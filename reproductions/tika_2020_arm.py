@@ -24,8 +24,10 @@ from robot_identification.processing.dataset import Dataset
 from robot_identification.processing.loading import load_for_model
 from robot_identification.processing.rows import with_smooth_effort
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
-from robot_identification.simulation.truth import draw_truth, Truth, with_static_friction
-from robot_identification.simulation.twin import Sensors, true_inertial_parameters
+from robot_identification.simulation.ground_truth import (
+    draw_truth, GroundTruth, with_static_friction,
+)
+from robot_identification.simulation.mujoco_robot import Sensors, true_inertial_parameters
 from robot_identification.validation.metrics import total_normalized_error
 
 PROFILE = 'tika_2020'
@@ -44,14 +46,14 @@ class SimulatedArm:
     ----------
     robot : RobotModel
         The arm as it is known.
-    truth : Truth
+    truth : GroundTruth
         As it is: masses up to a fifth from the description, joints that stick and whose friction
         grows with the load, so that the paper's friction model is not exact.
 
     """
 
     robot: RobotModel
-    truth: Truth
+    truth: GroundTruth
 
     def record(self, trajectory: Trajectory, bag: Path, seed: int) -> None:
         """Let the arm execute all periods of a motion, and write what its driver publishes."""

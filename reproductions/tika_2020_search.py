@@ -22,7 +22,7 @@ from robot_identification.excitation.optimizers.memetic import Memetic
 from robot_identification.excitation.optimizers.optimizer import Budget, Progress, SearchState
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.workers import Workers
-from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.parallel import available_processors
@@ -147,13 +147,13 @@ def search_both(
     )
     memetic = replace(plain, random_generations=paper.RANDOM_GENERATIONS)
     budget = Budget(effort.evaluations)
-    with Workers(partial(FormProblem, robot, experiment, None), effort.processes) as workers:
+    with Workers(partial(TrajectoryProblem, robot, experiment, None), effort.processes) as workers:
         run = partial(_run, workers, budget, effort.seed)
         states, last = run(plain, _part(report, 0.0, 'random starts only'), ())
         begun = states[: paper.RANDOM_GENERATIONS]
         more, best = run(memetic, _part(report, 0.5, 'memetic algorithm'), begun)
         problem = workers.problem
-        assert isinstance(problem, FormProblem)
+        assert isinstance(problem, TrajectoryProblem)
         finish = partial(_finish, robot, experiment, problem)
         return finish(memetic, more, best), finish(plain, states, last)
 
@@ -176,7 +176,7 @@ def _run(
 
 
 def _finish(
-    robot: RobotModel, experiment: Experiment, problem: FormProblem, optimizer: Memetic,
+    robot: RobotModel, experiment: Experiment, problem: TrajectoryProblem, optimizer: Memetic,
     states: Sequence[SearchState], last: SearchState,
 ) -> Found:
     if last.best is None:

@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 from recordings import designed_motion
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.catalogue import known_robots, load_robot
 from robot_identification.model.model_file import dump_model
+from robot_identification.model.registry import known_robots, load_robot
 from robot_identification.model.robot_model import make_robot_model, RobotModel
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.pipeline import identify
 from robot_identification.recording.simulated_run import simulate
 from robot_identification.report import identification_report, residual_section, validation_report
 from robot_identification.report.figures import singular_value_picture
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import Sensors
 
 # Same examples in every run, so that many show no more the next time: the others are left to the
 # night. A slow machine is no failure.

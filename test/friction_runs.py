@@ -10,9 +10,9 @@ from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.processing import process
 from robot_identification.recording.recording import Channel, Recording
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from robot_identification.simulation.run import SimulatedRun
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
 from robot_identification.studies.friction_map.plan import friction_strokes
 
 RATE = 125.0
@@ -90,7 +90,7 @@ def stroke_dataset(robot, truth, joint, *, temperature=24.0, mass=0.0, seed=0, p
 
 
 def true_friction(truth, joint, speed, load, temperature):
-    """Return the true friction of a joint at one even speed, as MuJoCo's twin has it."""
+    """Return the true friction of a joint at one even speed, as MuJoCo's simulator has it."""
     n = len(truth.coulomb)
     return float(truth.friction(
         np.full(n, speed), np.full(n, load), np.full(n, temperature)

@@ -11,14 +11,14 @@ from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.observations import Observations, TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.processing.dataset import Dataset
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 RATE = 50.0
 DURATION = 18.0
@@ -37,7 +37,7 @@ class WarmArm:
     ----------
     robot : RobotModel
         What the estimators know.
-    truth : Truth
+    truth : GroundTruth
         What it is, viscous friction at WARMTH.
     slopes : ndarray, shape (3,)
         True slopes of viscous friction [N m s/(rad K)].

@@ -11,7 +11,7 @@ from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.robot_model import JointLimits
-from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 
 
 def limited(robot, effort):

@@ -16,7 +16,9 @@ from robot_identification.excitation.parametrizations.fourier import FourierPara
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.files import dump_yaml
 from robot_identification.model.regressor import Motion
-from robot_identification.simulation.twin import NOISE_FREE, true_inertial_parameters, Twin
+from robot_identification.simulation.mujoco_robot import (
+    MujocoRobot, NOISE_FREE, true_inertial_parameters,
+)
 
 # Between two samples of the truth [s]; straight lines between them are off by 2e-6 rad at most.
 STEP = 0.001
@@ -81,12 +83,12 @@ def execute(robot, truth, seed, duration, **options):
     """Return times (N,) and true position, velocity and current (N, n) of a simulated motion."""
     times = np.arange(0.0, duration, STEP)
     planned = fourier_motion(robot.n, seed, times, **options)
-    twin = Twin(robot, truth, NOISE_FREE, planned.q[0])
+    simulator = MujocoRobot(robot, truth, NOISE_FREE, planned.q[0])
     rows = []
     for q, dq, ddq in zip(planned.q, planned.dq, planned.ddq, strict=True):
-        sample = twin.true_sample()
+        sample = simulator.true_sample()
         rows.append((sample.q, sample.dq, sample.effort))
-        twin.advance(q, dq, ddq, STEP)
+        simulator.advance(q, dq, ddq, STEP)
     settled = times >= SETTLED
     return times[settled], tuple(
         np.array(column)[settled] for column in zip(*rows, strict=True)
@@ -162,7 +164,7 @@ class Driver:
 
 
 def true_base_parameters(robot, truth, model):
-    """Return the true values of a model's base parameters, its laws being those of the twin."""
+    """Return the true values of a model's base parameters, with the laws of the simulator."""
     parameters = model.parameters
     theta = np.zeros(parameters.size)
     theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)

@@ -16,7 +16,8 @@ from types import SimpleNamespace
 
 from estimation.arm_problems import fourier_motion, NEED_ARM
 from excitation.optimizers.fake_problem import FakeProblem
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import (
@@ -28,7 +29,7 @@ from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.observations import (
     build_problem, JointRows, ObservationBlock, TrainingData,
 )
-from robot_identification.estimation.problem import IdentificationProblem, JointFactor
+from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget
@@ -449,7 +450,7 @@ def factor_of(table):
     size = table.shape[1]
     # Rows of zeros, for fewer rows than columns.
     padded = np.vstack([table, np.zeros((size, size))])
-    return JointFactor(np.arange(size - 1), np.linalg.qr(padded, mode='r'))
+    return TriangularFactor(np.arange(size - 1), np.linalg.qr(padded, mode='r'))
 
 
 def make_problem(W, tau):
@@ -561,7 +562,7 @@ def test_estimator_refuses_what_the_data_do_not_determine(name, rng):
 
 # Those that solve by orthogonal factors, once their weights are known.
 LINEAR = (
-    'ols', 'wls', 'raviola_wls', 'gls', 'ridge', 'constrained', 'tls', 'recursive', 'essential',
+    'ols', 'wls', 'limit_weighted', 'gls', 'ridge', 'constrained', 'tls', 'recursive', 'essential',
     'joint_groups',
 )
 

@@ -30,11 +30,11 @@ from recordings import Driver, execute, write_small_arm
 from robot_identification import arrays
 from robot_identification.estimation import observations
 from robot_identification.files import read_yaml
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.model_file import load_model
+from robot_identification.model.registry import load_robot
 from robot_identification.processing import blocks
 from robot_identification.recording.bag import write_joint_states
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 from shown_by import all_tests, assert_exists
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -96,7 +96,7 @@ TESTS = {
     14: ('model/test_hostile_urdfs.py::test_a_hostile_description_is_refused_by_name',),
     15: (
         'test_files.py::test_hostile_yaml_is_refused_by_the_name_of_its_source',
-        'model/test_catalogue.py::test_a_robot_yaml_is_read_strictly',
+        'model/test_registry.py::test_a_robot_yaml_is_read_strictly',
     ),
     16: (
         'test_faults.py::test_damaged_bags_are_used_beside_good_ones',

@@ -33,18 +33,18 @@ from robot_identification.excitation.trajectory import (
     dump_trajectory, load_trajectory, trajectory_csv,
 )
 from robot_identification.files import dump_yaml, parse_yaml, read_yaml
-from robot_identification.model.catalogue import known_robots, load_robot, share_directory
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.identified_model import with_payload
 from robot_identification.model.link_table import read_link_table
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.payload import last_link, Payload
+from robot_identification.model.registry import known_robots, load_robot, share_directory
 from robot_identification.pipeline import identify, validate
 from robot_identification.prediction.comparison import compare_effort
 from robot_identification.recording.bag import RosbagsBackend, write_joint_states
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import Sensors
 from robot_identification.studies.comparison.comparison import compare_models
 from robot_identification.studies.comparison.joint_sizes import compare_joints_of_size
 from robot_identification.studies.comparison.report import (

@@ -24,11 +24,11 @@ from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.pipeline import identify, validate
-from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 from robot_identification.validation.validation import predict_effort
 
 NAMES = ('ur5', 'ur10')
-# What the twin has, and what is chosen where nothing is asked for.
+# What the simulator has, and what is chosen where nothing is asked for.
 PLAIN, AUTOMATIC = 'coulomb,viscous,offset', 'auto'
 # Of the spread of the noise-free current of each joint on the unseen motion.
 THRESHOLD = 0.05
@@ -103,7 +103,7 @@ def test_returning_the_prior_would_fail(scene, name):
     """
     So the threshold can be missed: by the URDF alone, and by the URDF with the true friction.
 
-    The latter knows all that the twin adds; only masses and centres are the prior's.
+    The latter knows all that the simulator adds; only masses and centres are the prior's.
     """
     made, truth = scene(name), scene(name).truth
     without = unseen_errors(made, prior_model(made, np.zeros(18)))
@@ -177,8 +177,9 @@ def test_automatic_friction_is_the_true_curve(scene, name):
     """
     In steady sliding from 0.05 to 1 rad/s either way: to 8 % of the friction there.
 
-    The terms are not the twin's, and it is their sum that is found: tanh with another width is a
-    sum of some, and no stop or load is in the truth. Ten seconds have few samples at low speed.
+    The terms are not the simulator's, and it is their sum that is found: tanh with another width
+    is a sum of some, and no stop or load is in the truth. Ten seconds have few samples at low
+    speed.
     """
     made = scene(name)
     robot = made.robot.with_drive_gains(made.truth.drive_gain)

@@ -36,13 +36,13 @@ from robot_identification.estimation.observations import TIME_BLOCKS
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.files import file_sha256
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.registry import load_robot
 from robot_identification.parallel import InThisProcess, LocalProcesses, open_scheduler
 from robot_identification.pipeline import identify
 from robot_identification.processing.processing import process
 from robot_identification.recording.bag import read_recording
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 from scheduled_jobs import (
     blocked_signals, dask_cluster, kill_always, KillsAWorker, Number, process_of, refuse, square,
 )

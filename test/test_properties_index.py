@@ -21,12 +21,12 @@ from recordings import Driver, execute, write_small_arm
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.base_parameters import random_motion
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.model_file import load_model
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 from shown_by import all_tests, assert_exists
 
 TESTS = {

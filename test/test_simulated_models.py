@@ -15,12 +15,12 @@ import pytest
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
 from robot_identification.processing.dataset import Dataset
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

@@ -23,9 +23,9 @@ from recordings import Driver, execute, Recorded, true_base_parameters
 from robot_identification.estimation.identifiability import reference_scale
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.uncertainty.covariance import covariance_of
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.pipeline import identify, validate
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -141,7 +141,7 @@ def test_parameters_of_plain_laws_are_found_within_their_errors(ur5, bags):
     Five standard errors, robust to residuals that remember, for each of 54 parameters: a normal
     one exceeds that once in two million. What they put on a lively arm is below 1 % of the largest
     torque. The delay is right to two of the standard errors that are said with it, 0.7 ms; the
-    twin's own effort is up to half a millisecond old.
+    simulator's own effort is up to half a millisecond old.
     """
     found = identify(
         ur5.robot, [bags[0].path], IdentifyOptions(friction=PLAIN, compensate_delay=True)

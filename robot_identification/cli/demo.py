@@ -26,10 +26,10 @@ from robot_identification.estimation import Identification
 from robot_identification.files import write_atomically
 from robot_identification.model import find_urdf, RobotModel
 from robot_identification.report import (
-    compare_with_truth, render_identification_report, results_text, TruthComparison,
+    compare_with_truth, GroundTruthComparison, render_identification_report, results_text,
     validation_text,
 )
-from robot_identification.simulation import draw_truth, Truth
+from robot_identification.simulation import draw_truth, GroundTruth
 from robot_identification.validation import predict_effort, validation_json
 
 TRUTH_TOPIC = '/simulated_robot/noise_free_joint_states'
@@ -167,7 +167,7 @@ def _follow(nodes: list[NodeProcess]) -> None:
         time.sleep(0.1)
 
 
-def _conclude(robot: RobotModel, truth: Truth, folder: Path) -> dict[str, Any]:
+def _conclude(robot: RobotModel, truth: GroundTruth, folder: Path) -> dict[str, Any]:
     """Validate on the second recording, compare with the truth, and write the report."""
     found = identify(robot, [folder / 'bag_1'], IdentifyOptions())
     model = load_model(folder / 'result' / 'identified_model.yaml')
@@ -199,7 +199,7 @@ def _conclude(robot: RobotModel, truth: Truth, folder: Path) -> dict[str, Any]:
     }
 
 
-def _summary(found: Identification, comparison: TruthComparison) -> str:
+def _summary(found: Identification, comparison: GroundTruthComparison) -> str:
     joints = found.model.robot.joint_names
     lines = ['On the unseen motion, against the noise-free truth that only a simulation knows:']
     lines += [

@@ -19,8 +19,8 @@ from robot_identification.errors import UsageError
 from robot_identification.files import check_writable
 from robot_identification.model import EFFORT_UNITS, Payload, RobotModel, tool_frame
 from robot_identification.studies.drive_gains import (
-    CURRENTS, drive_gains_content, drive_gains_text, DwellOptions, FEWEST_SHARED_POSES,
-    find_drive_gains, GAIN_FILES, GainOptions, GainRequest, save_drive_gains, USES,
+    CURRENTS, drive_gains_content, drive_gains_text, FEWEST_SHARED_POSES, find_drive_gains,
+    GAIN_FILES, GainOptions, GainRequest, save_drive_gains, StaticPoseOptions, USES,
 )
 
 
@@ -104,7 +104,9 @@ def run(args: argparse.Namespace) -> int:
         current=args.current, use=args.use,
         options=GainOptions(
             smallest_current=args.smallest_current, intercept=args.intercept,
-            dwells=DwellOptions(shortest=args.shortest_dwell, averaged=0.5 * args.shortest_dwell),
+            dwells=StaticPoseOptions(
+                shortest=args.shortest_dwell, averaged=0.5 * args.shortest_dwell
+            ),
         ),
     )
     found = find_drive_gains(robot, request)

@@ -18,7 +18,7 @@ from robot_identification.files import check_writable
 from robot_identification.model import IdentifiedModel
 from robot_identification.processing import check_robot_name, load_for_model
 from robot_identification.recording import Recording
-from robot_identification.studies.drive_gains import DwellOptions
+from robot_identification.studies.drive_gains import StaticPoseOptions
 from robot_identification.studies.payload import (
     CHANGES, estimate_payload, loaded_run, LoadedRun, MODEL_FILE, payload_content, PAYLOAD_FILES,
     payload_text, PayloadOptions, resting_run, save_payload,
@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
         help="link to state the payload in, fixed to the last one; by default the tool's (tool0, "
         'flange, ..), else the last link',
     )
-    shortest = DwellOptions().shortest
+    shortest = StaticPoseOptions().shortest
     parser.add_argument(
         '--shortest-dwell', type=float, default=shortest, metavar='S',
         help='shorter rests are no poses (default: %(default)s); the last half is averaged',
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.output / name, args.force)
     options = PayloadOptions(
         changes=args.changes, static=args.static, frame=args.frame,
-        dwells=DwellOptions(shortest=args.shortest_dwell, averaged=0.5 * args.shortest_dwell),
+        dwells=StaticPoseOptions(shortest=args.shortest_dwell, averaged=0.5 * args.shortest_dwell),
     )
     model = load_model(args.model)
     runs, notes = (_rests if args.static else _motions)(model, args, options)

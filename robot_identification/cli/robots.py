@@ -24,7 +24,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the catalogue."""
+    """Print the registry."""
     robots = known_robots()
     if args.json:
         print_json({'robots': [

@@ -21,7 +21,7 @@ from robot_identification.excitation import load_trajectory
 from robot_identification.model import RobotModel
 from robot_identification.recording import simulate_repeats, write_simulated_bag
 from robot_identification.simulation import (
-    draw_truth, NOISE_FREE, Sensors, Truth, with_elastic_joints, with_static_friction,
+    draw_truth, GroundTruth, NOISE_FREE, Sensors, with_elastic_joints, with_static_friction,
     with_warming,
 )
 
@@ -119,7 +119,7 @@ def _bags(args: argparse.Namespace) -> list[Path]:
     return bags
 
 
-def _truth(robot: RobotModel, args: argparse.Namespace) -> Truth:
+def _truth(robot: RobotModel, args: argparse.Namespace) -> GroundTruth:
     truth = draw_truth(robot, args.truth_seed)
     if args.static_friction:
         truth = with_static_friction(truth)

@@ -30,7 +30,7 @@ from .observations import (
 )
 from .problem import (
     combine_factors as combine_factors, Estimate as Estimate,
-    IdentificationProblem as IdentificationProblem, JointFactor as JointFactor,
+    IdentificationProblem as IdentificationProblem, TriangularFactor as TriangularFactor,
     triangle_of as triangle_of,
 )
 from .profiles import PROFILES as PROFILES

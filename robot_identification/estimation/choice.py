@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.errors import DataError
-from robot_identification.estimation.estimators.dictionary import DictionaryFit
+from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import (
     cross_validate, cross_validate_prior_weights, Folds, torque_per_effort, Trial,
 )
@@ -168,7 +168,7 @@ def choose_prior_weight(
     """
     recipe, method = options.recipe, options.method
     estimator, laws = method.estimator, method.laws[0]
-    assert isinstance(estimator, DictionaryFit)
+    assert isinstance(estimator, SparseNonnegativeRegression)
     notes = []
     weights: tuple[float, ...] = (0.0,)
     contradictions = find_contradictions(robot, datasets) if with_prior else ()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.dictionary import DictionaryFit
+from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.identifiability import (
     find_silent_joints, IdentifiableProblem, restrict_to_identifiable,
 )
@@ -241,7 +241,7 @@ def estimate_under_load(
 
     """
     estimate = estimator.estimate(problem)
-    if isinstance(estimator, DictionaryFit) or not np.any(_loads(problem)):
+    if isinstance(estimator, SparseNonnegativeRegression) or not np.any(_loads(problem)):
         return problem, estimate
     change = np.inf
     for _ in range(MOST_LOAD_PASSES):
@@ -345,7 +345,7 @@ def cross_validate(
 def cross_validate_prior_weights(
     observations: Observations,
     idle: Sequence[int],
-    estimator: DictionaryFit,
+    estimator: SparseNonnegativeRegression,
     weights: Sequence[float],
     folds: Folds = Folds(),
 ) -> list[Trial]:

@@ -28,8 +28,8 @@ from robot_identification.estimation.fitting import training_data
 from robot_identification.estimation.identifiability import find_idle_joints, find_silent_joints
 from robot_identification.estimation.method import Method
 from robot_identification.estimation.observations import (
-    count_time_blocks, make_layouts, number_time_blocks, ObservationBlock, Observations, Pile,
-    Result, RowTreatment, TrainingData, Weighing,
+    count_time_blocks, make_layouts, number_time_blocks, ObservationBlock, Observations,
+    QRAccumulator, Result, RowTreatment, TrainingData, Weighing,
 )
 from robot_identification.files import file_sha256
 from robot_identification.model import BaseReduction, FrictionOffset, KinematicFilter, RobotModel
@@ -566,7 +566,9 @@ class BagObservations(Observations):
             call_on_bag, [BagCall(job, function) for job in self._jobs(None, None)]
         )
 
-    def reduce(self, theta: FloatArray | None, weigh: Weighing | None) -> list[list[Pile]]:
+    def reduce(
+        self, theta: FloatArray | None, weigh: Weighing | None
+    ) -> list[list[QRAccumulator]]:
         """
         Ask for the factors of every bag, and pile them up in the order of the bags.
 
@@ -584,7 +586,7 @@ class BagObservations(Observations):
         # Jobs that begin late must not take along what the first have seen.
         jobs = self._jobs(theta, deepcopy(weigh))
         piles = [
-            [Pile(len(layout.columns) + 1) for _ in range(jobs[0].blocks)]
+            [QRAccumulator(len(layout.columns) + 1) for _ in range(jobs[0].blocks)]
             for layout in self._layouts
         ]
         for bag, found in enumerate(self._bags.scheduler.run(reduce_bag, jobs)):

@@ -12,7 +12,7 @@ from itertools import product
 from robot_identification.arrays import BoolArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.estimators.dictionary import DictionaryFit
+from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.friction_selection import expand_candidates
 from robot_identification.estimation.observations import Observations, RowTreatment
@@ -156,7 +156,7 @@ class IdentifyOptions:
             laws=self._laws(estimator),
             by_joint=self.friction == SELECT,
             estimator=(
-                DictionaryFit(
+                SparseNonnegativeRegression(
                     passes=self.recipe.passes, huber=self.recipe.huber,
                     shrinkage=self.recipe.shrinkage, prior_weight=0.0,
                 )
@@ -240,7 +240,7 @@ class Method:
     @property
     def is_dictionary(self) -> bool:
         """Whether terms are chosen by a dictionary fit."""
-        return isinstance(self.estimator, DictionaryFit)
+        return isinstance(self.estimator, SparseNonnegativeRegression)
 
     def observe(
         self,

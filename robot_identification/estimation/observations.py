@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.estimation.problem import (
-    combine_factors, IdentificationProblem, JointFactor, triangle_of,
+    combine_factors, IdentificationProblem, triangle_of, TriangularFactor,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, friction_motion, FrictionOffset, inertial_regressor,
@@ -406,7 +406,7 @@ class Observations:
                 'longer motion'
             )
         by_joint = [
-            [JointFactor(layout.columns, pile.triangle()) for pile in of_joint]
+            [TriangularFactor(layout.columns, pile.triangle()) for pile in of_joint]
             for layout, of_joint in zip(self._layouts, piles, strict=True)
         ]
         return IdentificationProblem(
@@ -420,7 +420,9 @@ class Observations:
             observations=self,
         )
 
-    def reduce(self, theta: FloatArray | None, weigh: Weighing | None) -> list[list[Pile]]:
+    def reduce(
+        self, theta: FloatArray | None, weigh: Weighing | None
+    ) -> list[list[QRAccumulator]]:
         """
         Pass over the rows and pile them up by joint and by block of time.
 
@@ -432,7 +434,8 @@ class Observations:
         """
         parts, count = self._parts()
         piles = [
-            [Pile(len(layout.columns) + 1) for _ in range(count)] for layout in self._layouts
+            [QRAccumulator(len(layout.columns) + 1) for _ in range(count)]
+            for layout in self._layouts
         ]
         for block in self.blocks():
             for joint, rows in enumerate(block.joints):
@@ -637,7 +640,7 @@ def number_time_blocks(
     return numbers
 
 
-class Pile:
+class QRAccumulator:
     """
     Rows on their way into a triangular factor.
 

@@ -31,7 +31,7 @@ BLOCK_COLUMNS = 32
 
 
 @dataclass(frozen=True, eq=False)
-class JointFactor:
+class TriangularFactor:
     """
     The rows of one joint, reduced by orthogonal transformations.
 
@@ -47,7 +47,7 @@ class JointFactor:
     columns: IntArray
     triangle: FloatArray
 
-    def select(self, chosen: IntArray) -> JointFactor:
+    def select(self, chosen: IntArray) -> TriangularFactor:
         """
         Return the factor of a problem with fewer unknowns.
 
@@ -60,7 +60,7 @@ class JointFactor:
         place = {int(column): at for at, column in enumerate(self.columns)}
         kept = [new for new, old in enumerate(chosen) if int(old) in place]
         at = [place[int(chosen[new])] for new in kept] + [len(self.columns)]
-        return JointFactor(np.array(kept, dtype=int), triangle_of(self.triangle[:, at]))
+        return TriangularFactor(np.array(kept, dtype=int), triangle_of(self.triangle[:, at]))
 
 
 def triangle_of(rows: FloatArray) -> FloatArray:
@@ -93,9 +93,9 @@ def _upper(k: int) -> FloatArray:
     return np.triu(np.ones((k, k)))
 
 
-def combine_factors(factors: Sequence[JointFactor]) -> JointFactor:
+def combine_factors(factors: Sequence[TriangularFactor]) -> TriangularFactor:
     """Return the factor of all rows behind some factors of one joint."""
-    return JointFactor(
+    return TriangularFactor(
         factors[0].columns, triangle_of(np.vstack([factor.triangle for factor in factors]))
     )
 
@@ -107,7 +107,7 @@ class IdentificationProblem:
 
     Attributes
     ----------
-    factors : tuple of JointFactor, length n
+    factors : tuple of TriangularFactor, length n
         All rows. Unknowns are the b base parameters and, after them, `nuisance` others.
     samples : ndarray of int, shape (n,)
         Rows behind each factor.
@@ -116,18 +116,18 @@ class IdentificationProblem:
     nuisance : int
         Unknowns that are no parameters of the model: how far the offset of each joint in each
         recording after the first is from their mean.
-    blocks : tuple of tuple of JointFactor
+    blocks : tuple of tuple of TriangularFactor
         The same rows by contiguous blocks of time, for what asks how estimates scatter.
     observations : Observations, optional
         The rows themselves, for what needs residuals again.
 
     """
 
-    factors: tuple[JointFactor, ...]
+    factors: tuple[TriangularFactor, ...]
     samples: IntArray
     reduction: BaseReduction
     nuisance: int = 0
-    blocks: tuple[tuple[JointFactor, ...], ...] = ()
+    blocks: tuple[tuple[TriangularFactor, ...], ...] = ()
     observations: Observations | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -223,7 +223,7 @@ class IdentificationProblem:
 
 
 def stack_factors(
-    factors: Sequence[JointFactor], weights: FloatArray, size: int
+    factors: Sequence[TriangularFactor], weights: FloatArray, size: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return matrix and right-hand side of all joints; see `IdentificationProblem.stacked`."""
     heights = [len(factor.triangle) for factor in factors]

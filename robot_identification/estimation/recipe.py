@@ -49,7 +49,7 @@ class Recipe:
     huber : float
         Residuals beyond this many standard deviations count linearly.
     shrinkage : float
-        Of friction coefficients, see `DictionaryFit`.
+        Of friction coefficients, see `SparseNonnegativeRegression`.
     folds : int
         Contiguous blocks of cross-validation.
     gap : float

@@ -35,7 +35,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, JointFactor, triangle_of,
+    Estimate, Estimator, IdentificationProblem, triangle_of, TriangularFactor,
 )
 from robot_identification.estimation.solving import need_observations
 from robot_identification.files import check_keys, read_yaml
@@ -395,7 +395,7 @@ def _without(
     problem: IdentificationProblem, free: np.ndarray, theta: FloatArray
 ) -> IdentificationProblem:
     """Return the problem of the free base parameters, the torque of `theta` taken off."""
-    def take_off(factor: JointFactor) -> JointFactor:
+    def take_off(factor: TriangularFactor) -> TriangularFactor:
         triangle = factor.triangle.copy()
         triangle[:, -1] -= triangle[:, :-1] @ theta[factor.columns]
         return replace(factor, triangle=triangle_of(np.asfortranarray(triangle)))

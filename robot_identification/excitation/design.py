@@ -29,7 +29,7 @@ from robot_identification.excitation.optimizers.optimizer import Budget, Progres
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
-from robot_identification.excitation.problem import collision_model, FormProblem
+from robot_identification.excitation.problem import collision_model, TrajectoryProblem
 from robot_identification.excitation.trajectory import check_rest_at_ends, Trajectory
 from robot_identification.excitation.unchecked import find_unchecked, unchecked_to_content
 from robot_identification.model import RobotModel
@@ -97,10 +97,10 @@ def design_excitation(
             f'no motion of {robot.name} within the limits: {holding.describe()}'
         )
     optimizer = OPTIMIZERS[experiment.optimizer](**experiment.optimizer_options)
-    build = partial(FormProblem, robot, experiment, knowledge)
+    build = partial(TrajectoryProblem, robot, experiment, knowledge)
     with Workers(build, processes) as workers:
         problem = workers.problem
-        assert isinstance(problem, FormProblem)
+        assert isinstance(problem, TrajectoryProblem)
         found = search(
             optimizer, workers, budget or Budget(), seed, report, state=state, save=save
         )
@@ -131,7 +131,7 @@ def design_excitation(
 
 
 def _first_breach(
-    problem: FormProblem, robot: RobotModel, experiment: Experiment, seed: int
+    problem: TrajectoryProblem, robot: RobotModel, experiment: Experiment, seed: int
 ) -> str:
     """Return what limit the first random motion of a seed breaks most; empty if it breaks none."""
     coefficients = problem.coefficients(problem.draw(np.random.default_rng([seed, 0])))

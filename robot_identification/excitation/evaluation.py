@@ -19,7 +19,7 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.excitation.base_columns import BaseColumns
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_file import Experiment
-from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import BaseReduction, Motion, RobotModel
 
@@ -298,13 +298,13 @@ def _weakest_first(
     ))
 
 
-def evaluate_start(problem: FormProblem, seed: int) -> dict[str, float] | None:
+def evaluate_start(problem: TrajectoryProblem, seed: int) -> dict[str, float] | None:
     """
     Return the criteria of the first random motion of a seed, which keeps the joints' limits.
 
     Parameters
     ----------
-    problem : FormProblem
+    problem : TrajectoryProblem
         What is searched.
     seed : int
         Of the search.

@@ -25,7 +25,7 @@ from robot_identification.excitation.margins import (
     MASS_DOUBT, POSITION_MARGIN, QUINTIC_PEAK, SHORTEST_APPROACH, SLOW_SPEED, TORQUE_SHARE,
     VELOCITY_SHARE,
 )
-from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.model import EFFORT_UNITS, RobotModel
 
 # Where data come from: the ROS driver, tables of an arm moved by its own program, the simulation.
@@ -243,7 +243,7 @@ def home_pose(robot: RobotModel, laboratory: Laboratory) -> dict[str, float]:
     """
     content = _content(laboratory, 'a pose', {'form': 'fourier'}, {'optimizer': 'random'})
     experiment = read_experiment(content, 'the answers')
-    problem = FormProblem(robot, experiment)
+    problem = TrajectoryProblem(robot, experiment)
     lower, upper = problem.limits.lower, problem.limits.upper
     usual = [
         USUAL_HOME.get(joint, middle)

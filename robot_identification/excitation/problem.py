@@ -89,7 +89,7 @@ def collision_model(robot: RobotModel, experiment: Experiment) -> CollisionModel
     return CollisionModel(robot, experiment.obstacles) if experiment.collision else None
 
 
-class FormProblem:
+class TrajectoryProblem:
     """
     The optimizer's problem for one arm and experiment; see `ExcitationProblem`.
 

@@ -17,7 +17,7 @@ from robot_identification.execution.checks import (
     certified_limits, check_executable, check_nothing_unchecked, plan_approach, trajectory_knots,
 )
 from robot_identification.execution.commissioning import (
-    check_rung, note_rung, rung_of, slow_speed, Subject,
+    check_rung, CommissioningKey, note_rung, rung_of, slow_speed,
 )
 from robot_identification.execution.controller_constraints import (
     compare_constraints, ControllerConstraints,
@@ -30,7 +30,7 @@ from robot_identification.execution.safety import (
 from robot_identification.execution.stop import Peaks
 from robot_identification.execution.watch import SERVO_DELAY, WatchLimits
 from robot_identification.model import RobotModel
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 
 # Mass of a payload that is not stated [kg].
 NOT_STATED = -1.0
@@ -77,7 +77,7 @@ class Approval:
         Its content.
     robot, carrying : RobotModel
         The arm of the certificate, bare and with its payload.
-    subject : Subject
+    key : CommissioningKey
         What the commissioning record is about.
     tool_speed : float
         Largest speed of the tool at full speed [m/s].
@@ -88,7 +88,7 @@ class Approval:
     trajectory: Trajectory
     robot: RobotModel
     carrying: RobotModel
-    subject: Subject
+    key: CommissioningKey
     tool_speed: float
 
     def rung(self, options: ExecutionOptions) -> str:
@@ -105,7 +105,7 @@ class Approval:
         """Record the stage of the commissioning; the error is in rad."""
         if options.ladder:
             note_rung(
-                self.file, self.subject, self.rung(options), speed=options.speed,
+                self.file, self.key, self.rung(options), speed=options.speed,
                 periods=options.periods or self.trajectory.periods,
                 worst_tracking_error=worst_tracking_error,
             )
@@ -161,12 +161,12 @@ def approve(
             'serial is empty: set the serial number on the plate of the arm, as every arm '
             'climbs a ladder of its own'
         )
-    subject = Subject(
+    key = CommissioningKey(
         trajectory.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(live), options.serial,
         options.payload,
     )
     approval = Approval(
-        file, trajectory, robot, carrying, subject, tool_speed(robot, trajectory)
+        file, trajectory, robot, carrying, key, tool_speed(robot, trajectory)
     )
     if not options.simulated:
         check_nothing_unchecked(robot, trajectory)
@@ -174,7 +174,7 @@ def approve(
         if not options.ladder:
             raise UnsafeMotionError('ladder is false, and only a simulated robot may go without')
     if options.ladder:
-        check_rung(file, subject, approval.rung(options), approval.slow_speed(options))
+        check_rung(file, key, approval.rung(options), approval.slow_speed(options))
     return approval
 
 
@@ -270,7 +270,7 @@ def describe_dry_run(
     return '; '.join(sentences)
 
 
-def _bounds(approval: Approval, knots: Knots, options: ExecutionOptions) -> FloatArray:
+def _bounds(approval: Approval, knots: TrajectoryPoints, options: ExecutionOptions) -> FloatArray:
     """Return the efforts at which a motion is stopped, (n,); infinite: not watched."""
     carrying = approval.carrying
     if not options.watch_effort:

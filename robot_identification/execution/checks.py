@@ -24,7 +24,7 @@ from robot_identification.excitation import (
     SHORTEST_APPROACH, state_constraints, tool_path, Trajectory,
 )
 from robot_identification.model import Motion, RobotModel
-from robot_identification.simulation import Knots, quintic
+from robot_identification.simulation import quintic, TrajectoryPoints
 
 # Motions that end faster than this [rad/s] do not end at rest.
 REST_SPEED = 1.0e-6
@@ -183,7 +183,7 @@ class Approach:
     ----------
     start : ndarray, shape (n,)
         Where the arm stands [rad].
-    knots : Knots
+    knots : TrajectoryPoints
         What is sent.
     duration : float
         Of the move [s].
@@ -191,7 +191,7 @@ class Approach:
     """
 
     start: FloatArray
-    knots: Knots
+    knots: TrajectoryPoints
     duration: float
 
     def sample(self, times: FloatArray) -> Motion:
@@ -215,7 +215,7 @@ def plan_approach(
     speed : float
         Peak speed of the joint that moves farthest [rad/s].
     knot_rate : float
-        Knots per second [Hz].
+        Points per second [Hz].
     tool_speed : float
         Largest speed of the last link's origin [m/s]; the way takes longer for it.
     extra : ExtraLimits, optional
@@ -245,7 +245,7 @@ def plan_approach(
     broken = broken_limits(uses)
     if broken:
         raise UnsafeMotionError('the way to the start is refused: ' + '; '.join(broken))
-    knots = Knots(times[1:], motion.q[1:], motion.dq[1:], motion.ddq[1:])
+    knots = TrajectoryPoints(times[1:], motion.q[1:], motion.dq[1:], motion.ddq[1:])
     return Approach(q, knots, duration)
 
 
@@ -270,7 +270,7 @@ def _tool_speed(
 
 def trajectory_knots(
     trajectory: Trajectory, knot_rate: float, *, periods: int = 0, speed: float = 1.0
-) -> Knots:
+) -> TrajectoryPoints:
     """
     Return the knots of a trajectory, from the second on: the robot stands at the first.
 
@@ -279,7 +279,7 @@ def trajectory_knots(
     trajectory : Trajectory
         The motion.
     knot_rate : float
-        Knots per second of the motion at full speed [Hz]; a slower one has the same knots.
+        Points per second of the motion at full speed [Hz]; a slower one has the same points.
     periods : int
         How often it is repeated; 0: as often as the file says.
     speed : float
@@ -299,6 +299,6 @@ def trajectory_knots(
     rest = np.zeros_like(motion.dq[-1])
     # Rest to rounding at the end, as controllers ask for exactly zero.
     motion.dq[-1], motion.ddq[-1] = rest, rest
-    return Knots(
+    return TrajectoryPoints(
         times[1:] / speed, motion.q[1:], speed * motion.dq[1:], speed**2 * motion.ddq[1:]
     )

@@ -25,7 +25,7 @@ DRY_RUN, SLOW, FULL = RUNGS = ('dry run', 'slow', 'full')
 
 
 @dataclass(frozen=True)
-class Subject:
+class CommissioningKey:
     """
     What a rung is about: another file, arm or serial number begins at the bottom.
 
@@ -93,7 +93,7 @@ def record_path(trajectory_file: Path) -> Path:
     return trajectory_file.with_name(f'{trajectory_file.name}.runs')
 
 
-def completed_rungs(trajectory_file: Path, subject: Subject) -> set[str]:
+def completed_rungs(trajectory_file: Path, key: CommissioningKey) -> set[str]:
     """
     Return the rungs on record.
 
@@ -105,11 +105,11 @@ def completed_rungs(trajectory_file: Path, subject: Subject) -> set[str]:
     """
     return {
         run['rung'] for run in _read(record_path(trajectory_file))
-        if all(run[key] == value for key, value in _content(subject).items())
+        if all(run[key] == value for key, value in _content(key).items())
     }
 
 
-def check_rung(trajectory_file: Path, subject: Subject, rung: str, slow: float) -> None:
+def check_rung(trajectory_file: Path, key: CommissioningKey, rung: str, slow: float) -> None:
     """
     Refuse an execution whose lower rungs are not on record.
 
@@ -117,7 +117,7 @@ def check_rung(trajectory_file: Path, subject: Subject, rung: str, slow: float) 
     ----------
     trajectory_file : Path
         The file that is executed.
-    subject : Subject
+    key : CommissioningKey
         What the rung is about.
     rung : str
         What is asked for.
@@ -130,7 +130,7 @@ def check_rung(trajectory_file: Path, subject: Subject, rung: str, slow: float) 
         With what is to be done first.
 
     """
-    completed = completed_rungs(trajectory_file, subject)
+    completed = completed_rungs(trajectory_file, key)
     needed = [one for one in RUNGS[: RUNGS.index(rung)] if one not in completed]
     if needed:
         first = {
@@ -144,7 +144,7 @@ def check_rung(trajectory_file: Path, subject: Subject, rung: str, slow: float) 
 
 
 def note_rung(
-    trajectory_file: Path, subject: Subject, rung: str, *, speed: float, periods: int,
+    trajectory_file: Path, key: CommissioningKey, rung: str, *, speed: float, periods: int,
     worst_tracking_error: float,
 ) -> None:
     """
@@ -154,7 +154,7 @@ def note_rung(
     ----------
     trajectory_file : Path
         The file that was executed.
-    subject : Subject
+    key : CommissioningKey
         What the rung is about.
     rung : str
         What was done.
@@ -168,7 +168,7 @@ def note_rung(
     """
     path = record_path(trajectory_file)
     runs = [*_read(path), {
-        **_content(subject),
+        **_content(key),
         'rung': rung,
         'speed': speed,
         'periods': periods,
@@ -177,8 +177,8 @@ def note_rung(
     write_atomically(path, dump_yaml({'schema_version': SCHEMA_VERSION, 'runs': runs}))
 
 
-def _content(subject: Subject) -> dict[str, Any]:
-    return {**asdict(subject), 'payload': list(subject.payload)}
+def _content(key: CommissioningKey) -> dict[str, Any]:
+    return {**asdict(key), 'payload': list(key.payload)}
 
 
 def _in_words(rung: str) -> str:
@@ -191,7 +191,9 @@ def _read(path: Path) -> list[dict[str, Any]]:
     content = read_yaml(path)
     check_schema_version(content, str(path), SCHEMA_VERSION)
     check_keys(content, str(path), {'schema_version', 'runs'}, set())
-    keys = {*Subject.__dataclass_fields__, 'rung', 'speed', 'periods', 'worst_tracking_error'}
+    keys = {
+        *CommissioningKey.__dataclass_fields__, 'rung', 'speed', 'periods', 'worst_tracking_error'
+    }
     runs = content['runs']
     if not isinstance(runs, list) or not all(
         isinstance(run, dict) and set(run) == keys and run['rung'] in RUNGS for run in runs

@@ -19,7 +19,7 @@ import math
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 
 PREFIX = 'constraints'
 GOAL_TIME = f'{PREFIX}.goal_time'
@@ -98,7 +98,7 @@ def constraints_from_parameters(
 
 def compare_constraints(
     joints: Sequence[str],
-    knots: Knots,
+    knots: TrajectoryPoints,
     constraints: ControllerConstraints | None,
     *,
     tracking: float,
@@ -111,7 +111,7 @@ def compare_constraints(
     ----------
     joints : sequence of str
         The n joints, for messages.
-    knots : Knots
+    knots : TrajectoryPoints
         What is to be sent.
     constraints : ControllerConstraints or None
         Of the controller; None where they are not known.
@@ -164,7 +164,7 @@ def _compare_paths(
 
 def _compare_ends(
     joints: Sequence[str],
-    knots: Knots,
+    knots: TrajectoryPoints,
     speeds: FloatArray,
     constraints: ControllerConstraints,
     servo_delay: float,
@@ -208,7 +208,7 @@ def _describe_cancelling(peaks: FloatArray, constraints: ControllerConstraints) 
     return f'a goal that is cancelled comes to rest within {slowest:.2g} s'
 
 
-def _velocities(knots: Knots) -> FloatArray:
+def _velocities(knots: TrajectoryPoints) -> FloatArray:
     """Return velocities at the knots (K, n) [rad/s], from positions where none are planned."""
     if knots.dq is not None:
         return knots.dq

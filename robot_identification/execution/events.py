@@ -13,7 +13,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.stop import Peaks
 from robot_identification.execution.watch import WatchLimits
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Plan:
     ----------
     start : ndarray, shape (n,)
         Where the arm rested when it was planned [rad].
-    approach, motion : Knots
+    approach, motion : TrajectoryPoints
         The way to the first point of the trajectory, and the trajectory.
     approach_limits, motion_limits : WatchLimits
         When either is stopped.
@@ -37,8 +37,8 @@ class Plan:
     """
 
     start: FloatArray
-    approach: Knots
-    motion: Knots
+    approach: TrajectoryPoints
+    motion: TrajectoryPoints
     approach_limits: WatchLimits
     motion_limits: WatchLimits
     peaks: Peaks
@@ -239,7 +239,7 @@ class Send:
     """Send a motion, which replaces what the controller follows."""
 
     number: int
-    knots: Knots
+    knots: TrajectoryPoints
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 
 # Samples of each segment when its largest speed and acceleration are looked for.
 PEAK_SAMPLES = 8
@@ -23,12 +23,12 @@ class SentPath:
     ----------
     q : ndarray, shape (n,)
         Where the arm rested when the motion was sent [rad].
-    knots : Knots
+    knots : TrajectoryPoints
         What was sent: positions, and velocities and accelerations where it has them.
 
     """
 
-    def __init__(self, q: FloatArray, knots: Knots) -> None:
+    def __init__(self, q: FloatArray, knots: TrajectoryPoints) -> None:
         rest = np.zeros((1, q.size))
         self.times = np.append(0.0, knots.times)
         self.q = np.vstack([q, knots.q])

@@ -27,7 +27,7 @@ from robot_identification.execution.checks import Approach
 from robot_identification.model import (
     Motion, rigid_torque, RobotModel, tool_frame, tool_placements,
 )
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 
 # What calibration moves a joint by, against the nominal arm [m], [rad]; half the usual clearance.
 LARGEST_SHIFT = 0.01
@@ -203,7 +203,7 @@ def prove_approach(robot: RobotModel, trajectory: Trajectory, approach: Approach
         ) from error
 
 
-def effort_bounds(robot: RobotModel, knots: Knots) -> FloatArray:
+def effort_bounds(robot: RobotModel, knots: TrajectoryPoints) -> FloatArray:
     """
     Return the efforts above which a drive pushes against something, in the driver's unit, (n,).
 
@@ -214,7 +214,7 @@ def effort_bounds(robot: RobotModel, knots: Knots) -> FloatArray:
     ----------
     robot : RobotModel
         The arm, with drive gains where its effort is a current.
-    knots : Knots
+    knots : TrajectoryPoints
         What is executed.
 
     Returns

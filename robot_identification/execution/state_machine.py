@@ -29,7 +29,7 @@ from robot_identification.execution.stop import (
     DURATIONS, QUICK, stop_on_path, stop_where_measured, Whereabouts,
 )
 from robot_identification.execution.watch import FRESH, MotionWatch, REST_SPEED
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 
 # How long an arming is good for, and the next execution after the end of the last [s].
 ARMED_SECONDS = 60.0
@@ -316,7 +316,7 @@ class ExecutionStateMachine:
         return []
 
     def _send(
-        self, armed: Armed, plan: ev.Plan, name: str, knots: Knots, now: float,
+        self, armed: Armed, plan: ev.Plan, name: str, knots: TrajectoryPoints, now: float,
         worst_error: float = 0.0,
     ) -> Commands:
         latest = self._monitor.latest
@@ -503,7 +503,7 @@ class ExecutionStateMachine:
         # A topic has no cancel: the arm stays on its certified path until a stop can be proved.
         return []
 
-    def _proved_stop(self, state: Stopping, now: float) -> Knots | None:
+    def _proved_stop(self, state: Stopping, now: float) -> TrajectoryPoints | None:
         motion, latest = state.motion, self._monitor.latest
         if latest is None:
             return None
@@ -530,7 +530,7 @@ class ExecutionStateMachine:
                 motion.watch.update(latest, self._robot.scaling)
         return motion.watch.whereabouts(now, pace, latest)
 
-    def _send_stop(self, state: Stopping, knots: Knots, now: float) -> Commands:
+    def _send_stop(self, state: Stopping, knots: TrajectoryPoints, now: float) -> Commands:
         self._number += 1
         sent = StopSent(self._number, float(knots.times[-1]), now)
         self._state = replace(state, attempt=sent)

@@ -21,7 +21,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.execution.path import (
     cubic_coefficients, evaluate_polynomials, quintic_coefficients, SentPath,
 )
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 
 # Positions, velocities and accelerations.
 States = Sequence[FloatArray]
@@ -102,7 +102,7 @@ class Whereabouts:
 
 def stop_on_path(
     path: SentPath, where: Whereabouts, peaks: Peaks, durations: int = QUICK
-) -> Knots | None:
+) -> TrajectoryPoints | None:
     """
     Return the quickest proved stop that stays on the path, whose places have been proved.
 
@@ -121,7 +121,7 @@ def stop_on_path(
 
     Returns
     -------
-    Knots or None
+    TrajectoryPoints or None
         None where no stop keeps to the peaks from every state that the controller may be in.
 
     """
@@ -136,7 +136,7 @@ def stop_on_path(
         q, dq, ddq = path.sample(middle + rate * duration * progress)
         speed = share[:, None] * dq
         acceleration = share[:, None] ** 2 * ddq + bend[:, None] / duration * dq
-        knots = Knots(duration * u, q, speed, acceleration)
+        knots = TrajectoryPoints(duration * u, q, speed, acceleration)
         places = _places_within(starts, where, knots, peaks)
         if places is not None:
             # A slower blend onto the path only cuts its corners more.
@@ -145,7 +145,9 @@ def stop_on_path(
     return None
 
 
-def stop_where_measured(path: SentPath, where: Whereabouts, peaks: Peaks) -> Knots | None:
+def stop_where_measured(
+    path: SentPath, where: Whereabouts, peaks: Peaks
+) -> TrajectoryPoints | None:
     """
     Return the quickest proved stop of an arm that is not on its path.
 
@@ -153,7 +155,7 @@ def stop_where_measured(path: SentPath, where: Whereabouts, peaks: Peaks) -> Kno
 
     Returns
     -------
-    Knots or None
+    TrajectoryPoints or None
         None where no stop keeps to the peaks from every state that the controller may be in.
 
     """
@@ -161,7 +163,7 @@ def stop_where_measured(path: SentPath, where: Whereabouts, peaks: Peaks) -> Kno
     end = (where.q + 0.5 * TRAVEL_TIME * where.dq)[None]
     rest = np.zeros_like(end)
     for duration in DURATIONS[:QUICK]:
-        knots = Knots(np.array([duration]), end, rest, rest)
+        knots = TrajectoryPoints(np.array([duration]), end, rest, rest)
         if _places_within(starts, where, knots, peaks) is not None:
             return knots
     return None
@@ -181,7 +183,7 @@ def _possible_states(path: SentPath, where: Whereabouts) -> States:
 
 
 def _places_within(
-    starts: States, where: Whereabouts, knots: Knots, peaks: Peaks
+    starts: States, where: Whereabouts, knots: TrajectoryPoints, peaks: Peaks
 ) -> FloatArray | None:
     """Return the positions (S, H, n) of the blends, or None where they exceed the peaks."""
     assert knots.dq is not None

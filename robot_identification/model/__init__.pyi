@@ -6,7 +6,7 @@ from .base_parameters import (
     INDEPENDENCE_TOLERANCE as INDEPENDENCE_TOLERANCE, PREFERENCES as PREFERENCES,
     random_motion as random_motion, reduce_to_base as reduce_to_base, upper_bound as upper_bound,
 )
-from .catalogue import (
+from .registry import (
     configuration_sha256 as configuration_sha256, find_urdf as find_urdf,
     known_robots as known_robots, load_joint_drives as load_joint_drives, load_robot as load_robot,
     read_description as read_description, share_directory as share_directory,

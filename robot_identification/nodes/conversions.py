@@ -11,7 +11,7 @@ from builtin_interfaces.msg import Duration
 import numpy as np
 from robot_identification.errors import DataError, UnsafeMotionError
 from robot_identification.model import IdentifiedModel, JointEncoders, RobotModel
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -89,7 +89,7 @@ def joint_state(
     )
 
 
-def knots_to_message(robot: RobotModel, knots: Knots) -> JointTrajectory:
+def knots_to_message(robot: RobotModel, knots: TrajectoryPoints) -> JointTrajectory:
     """Return a trajectory for a driver; its header stamp is zero, which means now."""
     message = JointTrajectory(joint_names=list(robot.joint_names))
     readings, sign = robot.encoders.to_reading(knots.q), robot.encoders.sign
@@ -111,7 +111,7 @@ def knots_to_message(robot: RobotModel, knots: Knots) -> JointTrajectory:
 
 def message_to_knots(
     message: JointTrajectory, joints: Sequence[str], encoders: JointEncoders
-) -> Knots:
+) -> TrajectoryPoints:
     """
     Return a trajectory for a driver as knots of the model, joints re-sorted by name.
 
@@ -141,4 +141,4 @@ def message_to_knots(
     times = np.array([to_seconds(point.time_from_start) for point in message.points])
     # The sign is its own inverse: the readings are back.
     q = encoders.to_model(fields['positions'] * encoders.sign)
-    return Knots(times, q, fields['velocities'], fields['accelerations'])
+    return TrajectoryPoints(times, q, fields['velocities'], fields['accelerations'])

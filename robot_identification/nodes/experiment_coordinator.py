@@ -28,10 +28,12 @@ from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node,
 )
-from robot_identification.nodes.other_nodes import LONG_SERVICE_TIMEOUT, Others, SERVICE_TIMEOUT
 from robot_identification.nodes.programs import declare_programs, NO_PAYLOAD, PROGRAMS
 from robot_identification.nodes.roots import read_path, readable_robot, write_path
 from robot_identification.nodes.runner_parameters import NOT_STATED
+from robot_identification.nodes.service_clients import (
+    LONG_SERVICE_TIMEOUT, SERVICE_TIMEOUT, ServiceClients,
+)
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -60,7 +62,7 @@ class ExperimentCoordinator(Node):
             'shared with the simulated robot, which this node arms itself; empty: a person arms',
             longest=200,
         )
-        self._others = Others(self)
+        self._service_clients = ServiceClients(self)
         self._runner_state: dict = {}
         self._recorder_state: dict = {}
         self._has_moved = False
@@ -71,14 +73,14 @@ class ExperimentCoordinator(Node):
         self._publisher = self.create_publisher(String, '~/state', LATCHED)
         self.create_subscription(
             String, f'{RUNNER}/state', self._on_runner_state, LATCHED,
-            callback_group=self._others.group,
+            callback_group=self._service_clients.group,
         )
         self.create_subscription(
             String, f'{RECORDER}/state', self._on_recorder_state, LATCHED,
-            callback_group=self._others.group,
+            callback_group=self._service_clients.group,
         )
         self.create_service(
-            Trigger, '~/continue', self._on_continue, callback_group=self._others.group
+            Trigger, '~/continue', self._on_continue, callback_group=self._service_clients.group
         )
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -104,7 +106,7 @@ class ExperimentCoordinator(Node):
 
     def close(self) -> bool:
         """Stop waiting for others; return True when the thread has ended."""
-        self._others.stopping = True
+        self._service_clients.stopping = True
         self._thread.join(timeout=0.05)
         return not self._thread.is_alive()
 
@@ -128,7 +130,7 @@ class ExperimentCoordinator(Node):
     def _fail(self, reason: str, exit_code: int) -> None:
         self.get_logger().error(reason)
         self._tell(reason, step='failed')
-        self.finished = INTERRUPTED if self._others.stopping else exit_code
+        self.finished = INTERRUPTED if self._service_clients.stopping else exit_code
 
     # What programs use
 
@@ -170,22 +172,22 @@ class ExperimentCoordinator(Node):
     def design(self, path: Path, seed: int) -> Path:
         """Let the generator design a motion and write it to `path`."""
         self.say(f'designing {path.name}', step='designing')
-        self._others.set_parameters('trajectory_generator', {
+        self._service_clients.set_parameters('trajectory_generator', {
             'generate.experiment': self.value('experiment'),
             'generate.output': str(path),
             'generate.seed': seed,
             'generate.max_evaluations': self.value('max_evaluations'),
         })
-        self._others.call('trajectory_generator/generate', LONG_SERVICE_TIMEOUT)
+        self._service_clients.call('trajectory_generator/generate', LONG_SERVICE_TIMEOUT)
         return path
 
     def identify(self, bag: Path, output: Path) -> Path:
         """Let the identifier make a model of a bag; return its file."""
         self.say(f'identifying from {bag.name}', step='identifying')
-        self._others.set_parameters('identifier', {
+        self._service_clients.set_parameters('identifier', {
             'identify.bags': [str(bag)], 'identify.output': str(output),
         })
-        self._others.call('identifier/identify', LONG_SERVICE_TIMEOUT)
+        self._service_clients.call('identifier/identify', LONG_SERVICE_TIMEOUT)
         return output / 'identified_model.yaml'
 
     def execute(
@@ -221,7 +223,7 @@ class ExperimentCoordinator(Node):
         if not self._is_armed_for_more(sha256):
             self._arm(path, sha256, executions)
         self.say(f'recording {bag.name}', step='recording')
-        self._others.set_parameters(RECORDER, {
+        self._service_clients.set_parameters(RECORDER, {
             'start.output': str(bag),
             'start.topics': self.value('topics'),
             'start.optional_topics': [
@@ -238,7 +240,7 @@ class ExperimentCoordinator(Node):
             # If this node is no more, somebody closes the bag.
             'start.until_runner_ends': True,
         })
-        self._others.call(f'{RECORDER}/start')
+        self._service_clients.call(f'{RECORDER}/start')
         try:
             self._start_motion(path, sha256, executions)
             self.say(f'executing {path.name}, recording {bag.name}', step='executing')
@@ -267,15 +269,15 @@ class ExperimentCoordinator(Node):
         )
         self._ask(message, 'continue')
         try:
-            self._others.wait(
+            self._service_clients.wait(
                 self._may_continue.is_set, self.value('patience'), 'somebody to go on'
             )
         finally:
             self._waits_to_continue = False
 
     def set_parameters_of(self, node: str, values: dict) -> None:
-        """Set parameters of another node; see `Others.set_parameters`."""
-        self._others.set_parameters(node, values)
+        """Set parameters of another node; see `ServiceClients.set_parameters`."""
+        self._service_clients.set_parameters(node, values)
 
     # Arming and moving
 
@@ -290,22 +292,22 @@ class ExperimentCoordinator(Node):
         """Arm a simulated robot; wait until a person has armed a real one."""
         wanted = {'trajectory_file': str(path), 'arm.executions': executions}
         if not self.simulated:
-            self._others.set_parameters(RUNNER, wanted)
+            self._service_clients.set_parameters(RUNNER, wanted)
             self._wait_for_arming(path, sha256, executions)
             return
-        self._others.set_parameters(
+        self._service_clients.set_parameters(
             RUNNER, {**wanted, 'arm.sha256': sha256, 'dry_run': False, 'ladder': False}
         )
         # For a while again: nodes that were just started do not see each other.
         deadline = time.monotonic() + ARM_TIMEOUT
         while True:
             try:
-                self._others.call(f'{RUNNER}/arm')
+                self._service_clients.call(f'{RUNNER}/arm')
                 return
             except DataError:
-                if self._others.stopping or time.monotonic() > deadline:
+                if self._service_clients.stopping or time.monotonic() > deadline:
                     raise
-                self._others.pause()
+                self._service_clients.pause()
 
     def _wait_for_arming(self, path: Path, sha256: str, executions: int) -> None:
         runner = f'{self.get_namespace().rstrip("/")}/{RUNNER}'
@@ -321,10 +323,10 @@ class ExperimentCoordinator(Node):
             return state.get('state') == 'ARMED' and state.get('sha256') == sha256
 
         while True:
-            self._others.wait(armed, self.value('patience'), 'somebody to arm the runner')
+            self._service_clients.wait(armed, self.value('patience'), 'somebody to arm the runner')
             if not self._runner_state.get('dry_run'):
                 return
-            said = self._others.call(f'{RUNNER}/execute')
+            said = self._service_clients.call(f'{RUNNER}/execute')
             self._runner_state = {}
             self._ask(
                 f'{said}. For the motion itself: ros2 param set {runner} dry_run false; the first '
@@ -343,14 +345,14 @@ class ExperimentCoordinator(Node):
         armed_before = self._runner_state.get('state') == 'DONE'
         self._has_moved, self._state_before = False, self._runner_state
         try:
-            self._others.call(f'{RUNNER}/execute')
+            self._service_clients.call(f'{RUNNER}/execute')
         except DataError as error:
             if not armed_before:
                 raise
             self.say(str(error))
             self._arm(path, sha256, executions)
             self._state_before = self._runner_state
-            self._others.call(f'{RUNNER}/execute')
+            self._service_clients.call(f'{RUNNER}/execute')
 
     def _wait_until_done(self) -> None:
         def begun() -> bool:
@@ -358,15 +360,15 @@ class ExperimentCoordinator(Node):
             ended = self._runner_state.get('state') in ('DONE', 'FAULT')
             return self._has_moved or (ended and self._runner_state != self._state_before)
 
-        self._others.wait(begun, SERVICE_TIMEOUT, 'the runner to move')
+        self._service_clients.wait(begun, SERVICE_TIMEOUT, 'the runner to move')
         missed = time.monotonic()
         while (state := self._runner_state.get('state')) in MOVING:
             if self.count_publishers(f'{RUNNER}/state'):
                 missed = time.monotonic()
             elif time.monotonic() - missed > RUNNER_TIMEOUT:
                 raise DataError(f'{RUNNER} has gone while it was {state}')
-            self._others.check_stopping()
-            self._others.pause()
+            self._service_clients.check_stopping()
+            self._service_clients.pause()
         if state != 'DONE':
             raise UnsafeMotionError(
                 f'{RUNNER} is {state}: {self._runner_state.get("reason")}; what was recorded stays'
@@ -383,13 +385,13 @@ class ExperimentCoordinator(Node):
         if state.get('state') not in MOVING and not armed:
             return
         try:
-            self._others.call(f'{RUNNER}/abort', ABORT_TIMEOUT, although_stopping=True)
+            self._service_clients.call(f'{RUNNER}/abort', ABORT_TIMEOUT, although_stopping=True)
         except DataError as error:
             self.get_logger().error(f'{RUNNER} was not told to stop: {error}')
 
     def _stop_recording(self) -> str:
         try:
-            return self._others.call(f'{RECORDER}/stop')
+            return self._service_clients.call(f'{RECORDER}/stop')
         except DataError:
             # The recorder closes a bag by itself a moment after the motion.
             if self._recorder_state.get('state') == 'IDLE':
@@ -398,7 +400,7 @@ class ExperimentCoordinator(Node):
 
     def _try_to_stop_recording(self) -> None:
         """Close the bag of a run that failed, of which another reason is told."""
-        if self._others.stopping:
+        if self._service_clients.stopping:
             return
         try:
             self.say(self._stop_recording())

@@ -33,17 +33,18 @@ from robot_identification.errors import IdentificationError, UnsafeMotionError
 from robot_identification.excitation import load_trajectory, Trajectory
 from robot_identification.execution import (
     Approval, approve, Armed, ARMED_SECONDS, check_hash, check_same_arm, compare_execution,
-    describe_dry_run, events as ev, ExecutionOptions, ExecutionStateMachine, make_plan, Moving,
-    record_path, REST_SPEED, Stopping,
+    describe_dry_run, ExecutionOptions, ExecutionStateMachine, make_plan, Moving, record_path,
+    REST_SPEED, Stopping,
 )
+from robot_identification.execution import events as ev
 from robot_identification.model import RobotModel
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS,
 )
-from robot_identification.nodes.company import Company
 from robot_identification.nodes.controller_parameters import ControllerParameters
 from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.motion_interface import MotionInterface
 from robot_identification.nodes.recorder_bond import RecorderBond
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
@@ -90,7 +91,7 @@ class ExperimentRunner(Node):
             interface=self._value('interface'), simulated=bool(self._token), on_event=self._tell,
         )
         self._constraints = ControllerParameters(self, self._joints)
-        self._company = Company(self, joint_states, self._token)
+        self._graph_guard = GraphGuard(self, joint_states, self._token)
         self._claim = ArmClaim(self, joint_states, self._token)
         self._recorder = RecorderBond(self, self._value('recorder'))
         # What is published of the last trajectory that was approved, and of its execution.
@@ -193,7 +194,7 @@ class ExperimentRunner(Node):
             'unable': self._driver.check_able,
             'inactive': self._interface.check_active,
             'unlisted': self._interface.check_listed,
-            'contested': self._check_company,
+            'contested': self._check_graph,
         }
         if self._value('require_recorder'):
             checks['unrecorded'] = self._recorder.check
@@ -202,10 +203,10 @@ class ExperimentRunner(Node):
             scaling=self._driver.scaling, by_action=self._interface.by_action,
         )
 
-    def _check_company(self) -> None:
+    def _check_graph(self) -> None:
         self._claim.check()
-        if self._company.age > GRAPH_PERIOD:
-            self._company.check(self._interface.commands_topic)
+        if self._graph_guard.age > GRAPH_PERIOD:
+            self._graph_guard.check(self._interface.commands_topic)
 
     # Arming and planning
 
@@ -252,9 +253,9 @@ class ExperimentRunner(Node):
             With the reason.
 
         """
-        self._company.check_identity()
+        self._graph_guard.check_identity()
         self._interface.check_ready()
-        self._company.check(self._interface.commands_topic)
+        self._graph_guard.check(self._interface.commands_topic)
         silence, latest = self._machine.silence(time.monotonic()), self._machine.latest
         if silence or latest is None:
             raise UnsafeMotionError(silence)

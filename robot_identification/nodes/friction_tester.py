@@ -33,8 +33,8 @@ from robot_identification.nodes.bounded_subscription import create_bounded_subsc
 from robot_identification.nodes.common import (
     declare, declare_robot, INTERRUPTED, LATCHED, run_node, SERVICE_QOS,
 )
-from robot_identification.nodes.company import Company
 from robot_identification.nodes.diagnostics import Diagnostics
+from robot_identification.nodes.graph_guard import GraphGuard
 from robot_identification.nodes.robot import robot_from_parameters
 from robot_identification.nodes.roots import write_path
 from robot_identification.nodes.tested_joint import JointReading, JointUnderTest
@@ -99,7 +99,7 @@ class FrictionTester(Node):
         # What the last pre-test found: for which joint, and the cap.
         self._found = ('', 0.0)
         self._zero_until = -math.inf
-        self._company = Company(self, states, token)
+        self._graph_guard = GraphGuard(self, states, token)
         self._claim = ArmClaim(self, states, token)
         self._publisher = self.create_publisher(
             Float64MultiArray, self._commands, QoSProfile(depth=1)
@@ -307,8 +307,8 @@ class FrictionTester(Node):
 
     def _check_surroundings(self, reading: JointReading) -> None:
         """Refuse to move what does not rest, or what others command."""
-        self._company.check_identity()
-        self._company.check(self._commands)
+        self._graph_guard.check_identity()
+        self._graph_guard.check(self._commands)
         if not self.count_subscribers(self._commands):
             raise UnsafeMotionError(
                 f'nobody listens to {self.resolve_topic_name(self._commands)}: is the effort '
@@ -559,9 +559,9 @@ class FrictionTester(Node):
         if self._age > timeout:
             self._fail(f'no new joint state for {self._age:.2f} s, at most {timeout:g} s')
             return
-        if self._company.age > GRAPH_PERIOD:
+        if self._graph_guard.age > GRAPH_PERIOD:
             try:
-                self._company.check(self._commands)
+                self._graph_guard.check(self._commands)
                 self._claim.check()
             except UnsafeMotionError as error:
                 self._fail(str(error))

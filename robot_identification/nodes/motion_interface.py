@@ -24,7 +24,7 @@ from robot_identification.model import RobotModel
 from robot_identification.nodes.adapter import FollowJointTrajectory, ListControllers
 from robot_identification.nodes.common import LATCHED
 from robot_identification.nodes.conversions import knots_to_message
-from robot_identification.simulation import Knots
+from robot_identification.simulation import TrajectoryPoints
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
@@ -211,7 +211,7 @@ class MotionInterface:
             state = states[self._name].state if self._name in states else 'gone'
             raise UnsafeMotionError(f'the controller {self._name} is {state}')
 
-    def send(self, number: int, knots: Knots) -> None:
+    def send(self, number: int, knots: TrajectoryPoints) -> None:
         """Send a trajectory under a number; it replaces what the controller follows now."""
         knots.check(self._robot.n)
         message = knots_to_message(self._robot, knots)

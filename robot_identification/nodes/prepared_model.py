@@ -26,7 +26,7 @@ FEED_FORWARD = {'gravity': 'none', 'kinetic': 'kinetic', 'break_away': 'break_aw
 
 
 @dataclass(frozen=True)
-class Wishes:
+class PredictorOptions:
     """
     What is to be published beside torque and residual.
 
@@ -97,7 +97,9 @@ class PreparedModel:
     remarks: tuple[str, ...]
 
 
-def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> PreparedModel:
+def prepare_model(
+    path: Path, options: PredictorOptions, calibration: Path | None
+) -> PreparedModel:
     """
     Read a model file.
 
@@ -105,7 +107,7 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
     ----------
     path : Path
         identified_model.yaml.
-    wishes : Wishes
+    options : PredictorOptions
         What is to be published.
     calibration : Path, optional
         What `robot-identification collision` wrote for this model. One of another model is left
@@ -118,12 +120,12 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
 
     """
     model = load_model(path)
-    predictor = TorquePredictor(model, cutoff=wishes.cutoff)
+    predictor = TorquePredictor(model, cutoff=options.cutoff)
     remarks = []
     if model.relative_scale:
         remarks.append('drive gains are unknown: torques are in A times a gain, not in N m')
     thresholds: CollisionThresholds | None = None
-    bandwidth = wishes.bandwidth
+    bandwidth = options.bandwidth
     if calibration is None:
         remarks.append('collision_file is not set: nothing counts as touched')
     else:
@@ -139,15 +141,15 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
     except DataError as error:
         remarks.append(f'no external torque: {error}')
     feed_forward = None
-    if wishes.feed_forward != OFF:
+    if options.feed_forward != OFF:
         try:
             feed_forward = FeedForward(model, FeedForwardOptions(
-                friction=FEED_FORWARD[wishes.feed_forward],
-                observer_bandwidth=wishes.feed_forward_bandwidth or None,
+                friction=FEED_FORWARD[options.feed_forward],
+                observer_bandwidth=options.feed_forward_bandwidth or None,
             ))
         except IdentificationError as error:
             remarks.append(f'no feed-forward: {error}')
-    learned, reference = wishes.friction_reference, None
+    learned, reference = options.friction_reference, None
     if learned is not None and learned.exists():
         try:
             reference = read_reference(learned, model)
@@ -155,7 +157,7 @@ def prepare_model(path: Path, wishes: Wishes, calibration: Path | None) -> Prepa
             remarks.append(f'friction health learns anew, and keeps nothing: {error}')
         learned = None
     return PreparedModel(
-        path, model, driver_names(model, wishes.tf_prefix), predictor, contact,
+        path, model, driver_names(model, options.tf_prefix), predictor, contact,
         contact is not None and thresholds is not None, feed_forward,
         FrictionHealth(model, reference=reference), learned, tuple(remarks),
     )

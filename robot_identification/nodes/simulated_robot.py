@@ -30,8 +30,8 @@ from robot_identification.nodes.simulated_interfaces import COMMANDS, CONTROLLER
 from robot_identification.nodes.trajectory_action import TrajectoryAction
 from robot_identification.recording import SIMULATED_EPOCH
 from robot_identification.simulation import (
-    draw_truth, driver_period, NOISE_FREE, ScaledController, Sensors, Stream, Truth, Twin,
-    with_elastic_joints, with_static_friction, with_warming,
+    draw_truth, driver_period, GroundTruth, MujocoRobot, NOISE_FREE, ScaledController, Sensors,
+    Stream, with_elastic_joints, with_static_friction, with_warming,
 )
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -49,7 +49,7 @@ LONGEST_FAREWELL = 4.0
 
 
 class SimulatedRobot(Node):
-    """Steps the twin at the driver's rate and speaks for it."""
+    """Steps the simulator at the driver's rate and speaks for it."""
 
     def __init__(self) -> None:
         super().__init__('simulated_robot')
@@ -92,7 +92,7 @@ class SimulatedRobot(Node):
         )
         truth = self._declare_truth(truth_seed)
         sensors = Sensors() if noise else NOISE_FREE
-        self._twin = Twin(self._robot, truth, sensors, q, noise_seed)
+        self._simulator = MujocoRobot(self._robot, truth, sensors, q, noise_seed)
         self._controller = ScaledController(q, limits.acceleration, self._period)
         self._stream = Stream(self._robot.n, noise_seed)
         self._was_silent = False
@@ -123,7 +123,7 @@ class SimulatedRobot(Node):
             now - self._moved_at > REST_SHOWN or now - self._asked_to_close_at > LONGEST_FAREWELL
         )
 
-    def _declare_truth(self, truth_seed: int) -> Truth:
+    def _declare_truth(self, truth_seed: int) -> GroundTruth:
         """Return the hidden robot; temperatures always change, friction with them when asked."""
         static = declare(
             self, 'static_friction', False,
@@ -171,7 +171,7 @@ class SimulatedRobot(Node):
     def _create_interfaces(self, factor: float, publish_truth: bool, token: str) -> None:
         self._topics = DriverTopics(
             self, self._robot, self._prefix, token,
-            rotors=self._twin.is_elastic, truth=publish_truth, clock=factor != 1.0,
+            rotors=self._simulator.is_elastic, truth=publish_truth, clock=factor != 1.0,
         )
         self.create_subscription(
             JointTrajectory, COMMANDS, self._on_trajectory, QoSProfile(depth=10)
@@ -183,7 +183,7 @@ class SimulatedRobot(Node):
                 self._prefixed_joints(), self._robot.encoders, self._now,
             )
         self._faults = InjectedFaults(self)
-        self._contact = InjectedContact(self, self._twin.links)
+        self._contact = InjectedContact(self, self._simulator.links)
         self._apply_faults()
         self.create_service(Trigger, '~/restart', self._on_restart)
         self.create_timer(self._period / factor, self._step)
@@ -199,7 +199,7 @@ class SimulatedRobot(Node):
         self._apply_faults()
         self._apply_contact()
         now = self._now()
-        measured, true = self._twin.measure()
+        measured, true = self._simulator.measure()
         if np.max(np.abs(true.dq)) > MOVING_SPEED:
             self._moved_at = time.monotonic()
         silent = self._controller.is_silent(now)
@@ -223,7 +223,7 @@ class SimulatedRobot(Node):
             )
         if self._action is not None:
             self._action.update(measured.q)
-        self._twin.advance(*self._controller.sample(now), self._period)
+        self._simulator.advance(*self._controller.sample(now), self._period)
         self._cycles += 1
 
     def _stamp(self, simulated: float) -> Time:
@@ -241,13 +241,13 @@ class SimulatedRobot(Node):
             self._show_condition()
 
     def _apply_contact(self) -> None:
-        now = self._twin.time
+        now = self._simulator.time
         if not self._contact.is_new(now):
             return
-        self._twin.release()
+        self._simulator.release()
         contact = self._contact.take(now)
         if contact is not None:
-            self._twin.touch(contact)
+            self._simulator.touch(contact)
 
     def _show_condition(self) -> None:
         self._topics.show(

@@ -24,7 +24,7 @@ from robot_identification.nodes.common import declare, LATCHED, run_node, SERVIC
 from robot_identification.nodes.conversions import joint_state, joint_values, to_seconds
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.prepared_model import (
-    FEED_FORWARD, OFF, prepare_model, PreparedModel, Wishes,
+    FEED_FORWARD, OFF, PredictorOptions, prepare_model, PreparedModel,
 )
 from robot_identification.nodes.robot_state import TEMPERATURE_TOPICS
 from robot_identification.nodes.roots import allowed_to_read, allowed_to_write, declare_roots
@@ -69,7 +69,7 @@ class TorquePredictorNode(Node):
         self._touched: frozenset[str] | None = None
         self._diagnostics = Diagnostics(self, 'prediction')
         self._health = Diagnostics(self, 'friction health')
-        self._declare_wishes()
+        self._declare_options()
         # Counted since the start, and since diagnostics were published last.
         self._total: Counter[str] = Counter()
         self._recent: Counter[str] = Counter()
@@ -100,13 +100,13 @@ class TorquePredictorNode(Node):
             DIAGNOSTICS_PERIOD, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
 
-    def _declare_wishes(self) -> None:
+    def _declare_options(self) -> None:
         kept = declare(
             self, 'friction_reference', '', 'file that keeps what friction health compares with: '
             'it is read, or written once it is learned; empty: learned at every start',
             read_only=True,
         )
-        self._wishes = Wishes(
+        self._options = PredictorOptions(
             cutoff=declare(
                 self, 'cutoff', DEFAULT_CUTOFF, 'of the causal low-pass [Hz]', minimum=1.0,
                 maximum=200.0, read_only=True,
@@ -148,7 +148,7 @@ class TorquePredictorNode(Node):
                 for name, path in (('model_file', model), ('collision_file', calibration))
             ]
             if paths[0] is not None:
-                prepared = prepare_model(paths[0], self._wishes, paths[1])
+                prepared = prepare_model(paths[0], self._options, paths[1])
                 if given.get('collision_file') and not prepared.calibrated:
                     raise UsageError('; '.join(prepared.remarks))
                 self._prepared = prepared

@@ -16,7 +16,7 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.model import JointEncoders
 from robot_identification.nodes.adapter import FollowJointTrajectory
 from robot_identification.nodes.conversions import message_to_knots
-from robot_identification.simulation import Knots, ScaledController
+from robot_identification.simulation import ScaledController, TrajectoryPoints
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 FEEDBACK_CYCLES = 10
@@ -70,7 +70,7 @@ class TrajectoryAction:
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
-    def _knots(self, trajectory) -> Knots:
+    def _knots(self, trajectory) -> TrajectoryPoints:
         return message_to_knots(trajectory, self._joints, self._encoders)
 
     def _on_cancel(self, goal) -> CancelResponse:

@@ -18,7 +18,8 @@ from robot_identification.recording.bag_writer import new_bag
 from robot_identification.recording.joint_states import JOINT_STATE
 from robot_identification.recording.rosbags_backend import rosbags_library
 from robot_identification.simulation import (
-    DEFAULT_RATE, driver_period, quintic, record_motion, Sensors, SimulatedRun, Truth, Twin,
+    DEFAULT_RATE, driver_period, GroundTruth, MujocoRobot, quintic, record_motion, Sensors,
+    SimulatedRun,
 )
 
 __all__ = [
@@ -45,7 +46,7 @@ ARRAY = 'std_msgs/msg/Float64MultiArray'
 def simulate(
     robot: RobotModel,
     trajectory: Trajectory,
-    truth: Truth,
+    truth: GroundTruth,
     sensors: Sensors,
     *,
     seed: int = 0,
@@ -59,7 +60,7 @@ def simulate(
         Description, mounting and limits.
     trajectory : Trajectory
         The motion; the robot stands at its start.
-    truth : Truth
+    truth : GroundTruth
         What the robot really is.
     sensors : Sensors
         Noise of the measurement.
@@ -70,14 +71,14 @@ def simulate(
     period = driver_period(robot)
     stamps = np.arange(0.0, trajectory.duration, period)
     reference = trajectory.sample(stamps)
-    twin = Twin(robot, truth, sensors, reference.q[0], seed)
-    return record_motion(robot, twin, reference, stamps, period)
+    simulator = MujocoRobot(robot, truth, sensors, reference.q[0], seed)
+    return record_motion(robot, simulator, reference, stamps, period)
 
 
 def simulate_repeats(
     robot: RobotModel,
     trajectory: Trajectory,
-    truth: Truth,
+    truth: GroundTruth,
     sensors: Sensors,
     repeats: int,
     *,
@@ -119,8 +120,8 @@ def simulate_repeats(
         for there, here in ((motion.q, back.q), (motion.dq, back.dq), (motion.ddq, back.ddq))
     ))
     stamps = period * np.arange(len(reference.q), dtype=np.float64)
-    twin = Twin(robot, truth, sensors, reference.q[0], seed)
-    whole = record_motion(robot, twin, reference, stamps, period)
+    simulator = MujocoRobot(robot, truth, sensors, reference.q[0], seed)
+    whole = record_motion(robot, simulator, reference, stamps, period)
     return whole, [
         whole.rows(slice(k * cycle, k * cycle + count)) for k in range(repeats)
     ]

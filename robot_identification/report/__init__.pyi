@@ -26,5 +26,7 @@ from .tables import coefficients as coefficients
 from .text_report import results_text as results_text, validation_text as validation_text
 from .trajectory_figure import trajectory_png as trajectory_png
 from .trajectory_report import render_trajectory_report as render_trajectory_report
-from .truth import compare_with_truth as compare_with_truth, TruthComparison as TruthComparison
+from .truth import (
+    compare_with_truth as compare_with_truth, GroundTruthComparison as GroundTruthComparison,
+)
 from .validation_report import render_validation_report as render_validation_report

@@ -32,7 +32,7 @@ from robot_identification.report.tables import (
     compared_error_table, error_table, friction_table, inertial_coefficients, training_bags,
     urdf_words,
 )
-from robot_identification.report.truth import TruthComparison
+from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.validation import BagErrors, errors_on, predict_effort, Validation
 
 # With more coefficients a joint, one line for each is easier to read than a wide table.
@@ -44,7 +44,7 @@ def render_identification_report(
     *,
     command_line: str = '',
     has_tables: bool = False,
-    truth: TruthComparison | None = None,
+    truth: GroundTruthComparison | None = None,
     unseen: Sequence[tuple[Dataset, FloatArray]] = (),
     unseen_validation: Validation | None = None,
 ) -> str:
@@ -59,7 +59,7 @@ def render_identification_report(
         What was typed.
     has_tables : bool
         Whether tables/ is written beside the page.
-    truth : TruthComparison, optional
+    truth : GroundTruthComparison, optional
         Of a simulated robot.
     unseen : sequence of (Dataset, ndarray of shape (N, n))
         Recordings that were not used for the identification, with the model's effort there in

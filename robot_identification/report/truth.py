@@ -14,7 +14,7 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.processing import load_for_model
 from robot_identification.recording import read_recording
 from robot_identification.report.formatting import percent
-from robot_identification.simulation import true_inertial_parameters, Truth
+from robot_identification.simulation import GroundTruth, true_inertial_parameters
 from robot_identification.validation import measure_errors, predict_effort
 
 # Where an estimate and the truth agree within chance.
@@ -22,7 +22,7 @@ AGREEMENT = 2.0
 
 
 @dataclass(frozen=True, eq=False)
-class TruthComparison:
+class GroundTruthComparison:
     """
     What a simulated robot really is, beside what was identified.
 
@@ -101,8 +101,8 @@ class TruthComparison:
 
 
 def compare_with_truth(
-    model: IdentifiedModel, truth: Truth, unseen: Path, truth_topic: str
-) -> TruthComparison:
+    model: IdentifiedModel, truth: GroundTruth, unseen: Path, truth_topic: str
+) -> GroundTruthComparison:
     """
     Compare a model of a simulated robot with what that robot really is.
 
@@ -110,7 +110,7 @@ def compare_with_truth(
     ----------
     model : IdentifiedModel
         The identified one. Friction terms without a true value of their own are left out.
-    truth : Truth
+    truth : GroundTruth
         What the robot really is.
     unseen : Path
         A recording the model has not seen, with noise-free joint states beside the measured ones.
@@ -161,7 +161,7 @@ def compare_with_truth(
         unit=model.effort_unit,
         joints=robot.joint_names,
     )
-    return TruthComparison(
+    return GroundTruthComparison(
         names=tuple(model.reduction.names[row] for row in rows),
         units=tuple(model.reduction.units[row] for row in rows),
         true_values=(model.reduction.K @ theta)[rows],

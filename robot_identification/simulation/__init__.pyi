@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .contact import Contact as Contact
-from .controller import Knots as Knots, quintic as quintic
+from .controller import TrajectoryPoints as TrajectoryPoints, quintic as quintic
 from .effort_arm import effort_truth as effort_truth, EffortArm as EffortArm
 from .effort_joint import EffortJoint as EffortJoint, EffortJointConstants as EffortJointConstants
 from .faults import (
@@ -18,11 +18,12 @@ from .scaled_controller import (
     RobotCondition as RobotCondition, SAFETY_MODES as SAFETY_MODES,
     ScaledController as ScaledController,
 )
-from .truth import (
-    draw_truth as draw_truth, Truth as Truth, with_elastic_joints as with_elastic_joints,
-    with_static_friction as with_static_friction, with_warming as with_warming,
+from .ground_truth import (
+    draw_truth as draw_truth, GroundTruth as GroundTruth,
+    with_elastic_joints as with_elastic_joints, with_static_friction as with_static_friction,
+    with_warming as with_warming,
 )
-from .twin import (
+from .mujoco_robot import (
     NOISE_FREE as NOISE_FREE, Sample as Sample, Sensors as Sensors,
-    true_inertial_parameters as true_inertial_parameters, Twin as Twin,
+    true_inertial_parameters as true_inertial_parameters, MujocoRobot as MujocoRobot,
 )

@@ -18,15 +18,15 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import Motion, RobotModel
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.twin import PHYSICS_STEP, Sensors, Twin
+from robot_identification.simulation.ground_truth import GroundTruth
+from robot_identification.simulation.mujoco_robot import MujocoRobot, PHYSICS_STEP, Sensors
 
 CONTROL_RATE = 500.0
 # Position [rad], velocity [rad/s] and acceleration [rad/s^2] to torque [N m], shape (n,) each.
 InverseDynamics = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
-class ControlledArm(Twin):
+class ControlledArm(MujocoRobot):
     """
     A simulated arm that takes torques.
 
@@ -36,7 +36,7 @@ class ControlledArm(Twin):
     Parameters
     ----------
     robot, truth, sensors, q, seed, temperature
-        As for `Twin`; joints are rigid.
+        As for `MujocoRobot`; joints are rigid.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class ControlledArm(Twin):
     def __init__(
         self,
         robot: RobotModel,
-        truth: Truth,
+        truth: GroundTruth,
         sensors: Sensors,
         q: FloatArray,
         seed: int = 0,

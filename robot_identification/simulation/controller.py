@@ -23,7 +23,7 @@ SHORTEST_BRAKING = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Knots:
+class TrajectoryPoints:
     """
     A trajectory as a message carries it.
 
@@ -140,7 +140,7 @@ class TrajectoryController:
 
     def __init__(self, q: FloatArray) -> None:
         self._hold = np.asarray(q, dtype=float).copy()
-        self._knots: Knots | None = None
+        self._knots: TrajectoryPoints | None = None
         self._start = 0.0
         self._state = (self._hold, np.zeros_like(self._hold), np.zeros_like(self._hold))
 
@@ -149,7 +149,7 @@ class TrajectoryController:
         """Whether a trajectory is being executed."""
         return self._knots is not None
 
-    def follow(self, knots: Knots, now: float) -> None:
+    def follow(self, knots: TrajectoryPoints, now: float) -> None:
         """
         Replace what is being executed; the motion goes on from the present reference.
 
@@ -163,7 +163,7 @@ class TrajectoryController:
         self.sample(now)
         if knots.times[0] > 0.0:
             q, dq, ddq = self._state
-            knots = Knots(
+            knots = TrajectoryPoints(
                 np.append(0.0, knots.times),
                 np.vstack([q, knots.q]),
                 None if knots.dq is None else np.vstack([dq, knots.dq]),
@@ -206,14 +206,15 @@ class TrajectoryController:
         duration = max(SHORTEST_BRAKING, *limited, *unlimited)
         # The cubic that this end makes is a parabola.
         end = q + 0.5 * duration * dq
-        self.follow(Knots(np.array([duration]), end[None], rest[None]), now)
+        self.follow(TrajectoryPoints(np.array([duration]), end[None], rest[None]), now)
 
     def stop(self, now: float) -> None:
         """Come to rest smoothly from the present reference."""
         q, dq, _ = self.sample(now)
         rest = np.zeros_like(q)
         target = q + 0.5 * STOP_TIME * dq
-        self.follow(Knots(np.array([STOP_TIME]), target[None], rest[None], rest[None]), now)
+        stop = TrajectoryPoints(np.array([STOP_TIME]), target[None], rest[None], rest[None])
+        self.follow(stop, now)
 
     def sample(self, now: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the reference position, velocity and acceleration, shape (n,) each."""
@@ -222,7 +223,7 @@ class TrajectoryController:
         return self._state
 
     def _interpolate(
-        self, knots: Knots, t: float
+        self, knots: TrajectoryPoints, t: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         if t >= knots.times[-1]:
             self._hold, self._knots = knots.q[-1].copy(), None

@@ -19,10 +19,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import RobotModel
 from robot_identification.simulation.controlled_arm import ControlledArm
-from robot_identification.simulation.truth import (
-    draw_truth, prior_truth, Truth, with_static_friction,
+from robot_identification.simulation.ground_truth import (
+    draw_truth, GroundTruth, prior_truth, with_static_friction,
 )
-from robot_identification.simulation.twin import PHYSICS_STEP, Sensors
+from robot_identification.simulation.mujoco_robot import PHYSICS_STEP, Sensors
 
 # Medians of the break-away torque of the youBot's joints and of two wheels of its base, N m
 # (Rajagopal 2017, table 4.2 and section 4.2.1).
@@ -41,7 +41,7 @@ HOLDING_RATE = 60.0
 CONTROL_STEPS = 4
 
 
-def youbot_truth(robot: RobotModel) -> Truth:
+def youbot_truth(robot: RobotModel) -> GroundTruth:
     """
     Return a youBot arm of its description's masses that breaks away as published.
 
@@ -73,7 +73,7 @@ def youbot_truth(robot: RobotModel) -> Truth:
     )
 
 
-def effort_truth(robot: RobotModel, seed: int = 0) -> Truth:
+def effort_truth(robot: RobotModel, seed: int = 0) -> GroundTruth:
     """
     Return what a simulated arm with an effort interface really is.
 
@@ -97,7 +97,7 @@ class EffortArm(ControlledArm):
     Parameters
     ----------
     robot, truth, sensors, q, seed
-        As for `Twin`.
+        As for `MujocoRobot`.
     effort_joints : sequence of str
         Joints that take torques, in the order of the command.
 
@@ -111,7 +111,7 @@ class EffortArm(ControlledArm):
     def __init__(
         self,
         robot: RobotModel,
-        truth: Truth,
+        truth: GroundTruth,
         sensors: Sensors,
         q: FloatArray,
         effort_joints: Sequence[str],

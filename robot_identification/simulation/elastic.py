@@ -7,7 +7,7 @@ Arms with elastic joints, exactly: rotor motion and motor torque of a given peri
 ``tau = M(q) ddq + h(q, dq)``, ``tau = K (theta - q) + D (dtheta - dq)`` and
 ``motor = B ddtheta + friction(dtheta, tau, T) + tau`` are solved for the rotors theta and the
 motors, with tau by MuJoCo and derivatives by the Fourier transform of one period. Nothing is
-integrated, so that an estimator can be tested to rounding; `Twin` integrates the same arm.
+integrated, so that an estimator can be tested to rounding; `MujocoRobot` integrates the same arm.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import RobotModel
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.twin import rigid_inverse_dynamics
+from robot_identification.simulation.ground_truth import GroundTruth
+from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
 # Share of the amplitude that may lie in the upper half of the frequencies a grid can hold.
 LARGEST_TAIL = 1.0e-6
@@ -53,7 +53,7 @@ class ElasticMotion:
 
 def inverse_elastic(
     robot: RobotModel,
-    truth: Truth,
+    truth: GroundTruth,
     q: FloatArray,
     dq: FloatArray,
     ddq: FloatArray,
@@ -68,9 +68,9 @@ def inverse_elastic(
     ----------
     robot : RobotModel
         Description and mounting.
-    truth : Truth
-        What the arm really is, with a stiffness; friction is that of `Truth.friction`, which does
-        not stick.
+    truth : GroundTruth
+        True parameters of the arm, with a stiffness; friction is that of `GroundTruth.friction`,
+        which does not stick.
     q, dq, ddq : ndarray, shape (N, n)
         One period of the links' motion [rad], [rad/s], [rad/s^2], evenly spaced, without the last
         instant, which is the first one again.

@@ -18,9 +18,11 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import Motion, RobotModel
 from robot_identification.simulation.controller import quintic
+from robot_identification.simulation.ground_truth import GroundTruth
+from robot_identification.simulation.mujoco_robot import (
+    MujocoRobot, rigid_inverse_dynamics, Sensors,
+)
 from robot_identification.simulation.run import driver_period, record_motion, SimulatedRun
-from robot_identification.simulation.truth import Truth
-from robot_identification.simulation.twin import rigid_inverse_dynamics, Sensors, Twin
 
 # Of a quintic from rest to rest, largest over mean velocity.
 PEAK_SPEED = 1.875
@@ -61,7 +63,7 @@ class PoseOptions:
 
 def simulate_poses(
     robot: RobotModel,
-    truth: Truth,
+    truth: GroundTruth,
     sensors: Sensors,
     poses: FloatArray,
     options: PoseOptions | None = None,
@@ -75,7 +77,7 @@ def simulate_poses(
     ----------
     robot : RobotModel
         Description, mounting and limits.
-    truth : Truth
+    truth : GroundTruth
         What the robot really is; `with_static_friction` makes its joints stick.
     sensors : Sensors
         Noise of the measurement.
@@ -109,8 +111,8 @@ def simulate_poses(
     period = driver_period(robot)
     reference, dwells = plan_poses(poses, options, period)
     stamps = period * np.arange(len(reference.q), dtype=np.float64)
-    twin = Twin(robot, truth, sensors, reference.q[0], seed)
-    run = record_motion(robot, twin, reference, stamps, period)
+    simulator = MujocoRobot(robot, truth, sensors, reference.q[0], seed)
+    run = record_motion(robot, simulator, reference, stamps, period)
     target = (1.0 + options.torque_error) * rigid_inverse_dynamics(
         robot, truth, reference.q, reference.dq, reference.ddq
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import Motion, RobotModel
-from robot_identification.simulation.twin import PHYSICS_STEP, Twin
+from robot_identification.simulation.mujoco_robot import MujocoRobot, PHYSICS_STEP
 
 # Rate of a simulated driver whose robot's YAML names none [Hz].
 DEFAULT_RATE = 500.0
@@ -111,7 +111,7 @@ def published_unit(robot: RobotModel) -> str:
 
 
 def record_motion(
-    robot: RobotModel, twin: Twin, reference: Motion, stamps: FloatArray, period: float
+    robot: RobotModel, simulator: MujocoRobot, reference: Motion, stamps: FloatArray, period: float
 ) -> SimulatedRun:
     """
     Let an arm follow a motion, and record it.
@@ -120,7 +120,7 @@ def record_motion(
     ----------
     robot : RobotModel
         What the driver knows of the arm.
-    twin : Twin
+    simulator : MujocoRobot
         The arm, near the motion's start.
     reference : Motion
         N samples of it.
@@ -132,8 +132,8 @@ def record_motion(
     """
     samples = []
     for q, dq, ddq in zip(reference.q, reference.dq, reference.ddq, strict=True):
-        samples.append(twin.measure())
-        twin.advance(q, dq, ddq, period)
+        samples.append(simulator.measure())
+        simulator.advance(q, dq, ddq, period)
 
     measured, true = zip(*samples, strict=True)
     rotors = tuple(
@@ -154,6 +154,6 @@ def record_motion(
     temperature = np.array([sample.temperature for sample in measured])
     return SimulatedRun(
         stamps, states[0], states[1], rotors[0], rotors[1],
-        temperature=temperature if twin.warms_up else None,
+        temperature=temperature if simulator.warms_up else None,
         unit=published_unit(robot),
     )

@@ -17,7 +17,9 @@ import math
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError, UsageError
-from robot_identification.simulation.controller import Knots, STOP_TIME, TrajectoryController
+from robot_identification.simulation.controller import (
+    STOP_TIME, TrajectoryController, TrajectoryPoints,
+)
 
 # Safety modes of a Universal Robot in which it moves: NORMAL and REDUCED.
 MOVING_SAFETY_MODES = (1, 2)
@@ -176,7 +178,7 @@ class ScaledController:
         self._back_at = now + RESTART_TIME
         self._halt(now)
 
-    def follow(self, knots: Knots, now: float) -> None:
+    def follow(self, knots: TrajectoryPoints, now: float) -> None:
         """
         Replace what is being executed; the motion goes on from the present reference.
 

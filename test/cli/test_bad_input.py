@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.registry import share_directory
 
 pytestmark = pytest.mark.usefixtures('without_pictures')
 

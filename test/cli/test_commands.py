@@ -17,11 +17,11 @@ from robot_identification.cli.main import COMMANDS, make_parser
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.files import dump_yaml, read_yaml
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot, share_directory
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.model_file import dump_model, load_model
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.urdf import read_urdf
 from robot_identification.recording.bag import read_recording

@@ -11,8 +11,8 @@ import subprocess
 import pytest
 from robot_identification.cli.completion import completion_script, SHELLS
 from robot_identification.cli.main import make_parser
-from robot_identification.model.catalogue import known_robots
 from robot_identification.model.friction import FRICTION_LAWS
+from robot_identification.model.registry import known_robots
 
 # As bash does when Tab is pressed: words so far, then the function that `complete` names.
 ASK = """

@@ -1,14 +1,14 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`drive-gains` on the twin with static friction: within 1 %, with the scale or not at all."""
+"""`drive-gains` on the simulator with static friction: within 1 %, with the scale or not."""
 
 import json
 
 from builders import joint_states, write_bag, write_run
 import numpy as np
 import pytest
-from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_twin, true_arm
+from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_simulator, true_arm
 from test_formats_docs import documented, paths
 
 POSES = np.array([
@@ -26,9 +26,9 @@ def poses(robots, tmp_path_factory):
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     pytest.importorskip('rosbags', reason='rosbags, which bags are written with, is missing')
     from robot_identification.recording.simulated_run import write_simulated_bag
+    from robot_identification.simulation.ground_truth import draw_truth, with_static_friction
+    from robot_identification.simulation.mujoco_robot import Sensors
     from robot_identification.simulation.poses import PoseOptions, simulate_poses
-    from robot_identification.simulation.truth import draw_truth, with_static_friction
-    from robot_identification.simulation.twin import Sensors
     folder = tmp_path_factory.mktemp('gains')
     robot = robots['ur5']
     truth = with_static_friction(draw_truth(robot, 3))
@@ -106,7 +106,7 @@ def test_known_payload_in_motion(command, robots, tmp_path):
     rng = np.random.default_rng(7)
     for name, arm, seed in (('bare', robot, 1), ('loaded', carrying(robot, BODY), 2)):
         motion = moving(robot, seed, 3750)
-        tau = torque_of_twin(arm, truth, motion)
+        tau = torque_of_simulator(arm, truth, motion)
         tau = tau + NOISE * rng.normal(size=tau.shape)
         write_bag(
             tmp_path / name,

@@ -19,7 +19,7 @@ from robot_identification.excitation.trajectory import (
     dump_trajectory, load_trajectory, trajectory_csv,
 )
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.registry import share_directory
 
 EXPERIMENT = """
 schema_version: 1
@@ -210,7 +210,7 @@ def test_a_motion_that_breaks_limits_is_judged_and_refused(command, motion, tmp_
 
 
 def test_a_bag_is_judged_beside_what_was_planned(scene, command, motion, tmp_path):
-    """The executed motion is worth what was planned, to a few percent; errors are the twin's."""
+    """The executed motion is worth what was planned, to a few percent; errors are simulated."""
     bag = scene('ur5').bags[0]
     run = ('excite', '--robot', 'ur5', '--evaluate', bag)
     found = command(*run, '--planned', motion)
@@ -224,7 +224,7 @@ def test_a_bag_is_judged_beside_what_was_planned(scene, command, motion, tmp_pat
     for name in ('condition_number', 'condition_number_scaled'):
         assert recorded[name] == pytest.approx(planned[name], rel=0.05)
     assert content['tracking']['joints'] == list(scene('ur5').robot.joint_names)
-    # The twin follows to some milliradians.
+    # The simulator follows to some milliradians.
     assert 0.0 < max(content['tracking']['worst']) < 0.02
     alone = command(*run, '--start', 2, '--stop', 8)
     assert alone.code == 0

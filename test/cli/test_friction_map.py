@@ -16,10 +16,10 @@ import pytest
 from recordings import write_small_arm
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.files import read_yaml
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.model_file import dump_model
+from robot_identification.model.registry import load_robot
 from robot_identification.recording.simulated_run import write_simulated_bag
-from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 from robot_identification.studies.friction_map.plan import StrokePlan
 from robot_identification.studies.friction_map.report import COLUMNS, FRICTION_MAP_FILES
 

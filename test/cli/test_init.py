@@ -21,7 +21,7 @@ from robot_identification.excitation.experiment_plan import STEPS
 from robot_identification.excitation.trajectory import load_trajectory
 from robot_identification.execution.checks import check_executable
 from robot_identification.execution.safety import check_lab_margins
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 
 # Of the default answers, an empty line each: no tool, so its size is not asked.
 ALL_DEFAULTS = [''] * (len(QUESTIONS) - 1)

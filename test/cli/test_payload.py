@@ -16,7 +16,7 @@ from robot_identification.model.regressor import static_regressor
 from robot_identification.processing.loading import load_for_model
 from robot_identification.studies.payload.report import MODEL_FILE
 from studies.payload_cases import (
-    bare_model, BODY, carrying, moving, NOISE, torque_of_twin, true_arm,
+    bare_model, BODY, carrying, moving, NOISE, torque_of_simulator, true_arm,
 )
 from test_formats_docs import documented, paths
 
@@ -35,7 +35,7 @@ def files(robots, tmp_path_factory):
         provenance={'bags': [], 'options': {}, 'versions': {}},
     )
     motion = moving(robot, 2)
-    tau = torque_of_twin(carrying(robot, BODY), truth, motion)
+    tau = torque_of_simulator(carrying(robot, BODY), truth, motion)
     tau = tau + NOISE * rng.normal(size=tau.shape)
     rest = np.tile(motion.q[-1], (400, 1))
     bag = write_bag(

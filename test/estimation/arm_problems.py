@@ -81,22 +81,22 @@ def predict(robot, reduction, theta_base, motion):
     return torque_of(robot, reduction, theta, motion)
 
 
-def record_twin(robot, truth, seed, *, size=0.3, duration=10.0):
+def record_simulator(robot, truth, seed, *, size=0.3, duration=10.0):
     """
     Return a motion of a simulated arm and its true joint torques, without sensor noise.
 
     MuJoCo moves it along a Fourier series under position control. Accelerations are central
     differences of the true velocities: at harmonics up to 0.5 Hz they are right to 1e-4.
     """
-    from robot_identification.simulation.twin import NOISE_FREE, Twin
+    from robot_identification.simulation.mujoco_robot import MujocoRobot, NOISE_FREE
 
     planned = fourier_motion(robot.n, seed, round(duration / PERIOD), size, duration)
-    twin = Twin(robot, truth, NOISE_FREE, planned.q[0])
+    simulator = MujocoRobot(robot, truth, NOISE_FREE, planned.q[0])
     rows = []
     for q, dq, ddq in zip(planned.q, planned.dq, planned.ddq, strict=True):
-        sample = twin.true_sample()
+        sample = simulator.true_sample()
         rows.append((sample.q, sample.dq, sample.effort))
-        twin.advance(q, dq, ddq, PERIOD)
+        simulator.advance(q, dq, ddq, PERIOD)
     # The first moments are those of the position control, not of the motion.
     q, dq, effort = (np.array(column)[25:] for column in zip(*rows, strict=True))
     motion = Motion(q, dq, np.gradient(dq, PERIOD, axis=0))

@@ -15,14 +15,14 @@ import numpy as np
 from recordings import fourier_motion, write_small_arm
 from robot_identification.estimation.observations import Observations, TrainingData
 from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.processing.fourier import spectral_derivative
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics, true_inertial_parameters
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
 
 RATE, PERIOD = 62.5, 6.0
 CUTOFF = 15.0

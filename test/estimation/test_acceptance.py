@@ -17,7 +17,7 @@ from robot_identification.estimation.fitting import cross_validate, fit_paramete
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.model_file import load_model
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 
 RECIPE = Recipe()
 WEIGHTED = WeightedLeastSquares()
@@ -45,7 +45,7 @@ def test_what_is_as_good_is_taken(consistent, taken):
 def case(ur5):
     """Return a function that identifies a simulated arm under some noise of its torque."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    from robot_identification.simulation.twin import inverse_dynamics
+    from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
     reduction = arm_reduction(ur5)
     truth = draw_truth(ur5, 0)

@@ -35,8 +35,8 @@ from robot_identification.model.parameters import FrictionTerm, StandardParamete
 from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 PERIOD = 0.01
 SAMPLES = 2000

@@ -14,7 +14,7 @@ from robot_identification.estimation.identifiability import (
     find_idle_joints, IDLE_RANGE, reference_scale, restrict_to_identifiable,
 )
 from robot_identification.estimation.observations import build_problem, TrainingData
-from robot_identification.estimation.problem import IdentificationProblem, JointFactor
+from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
@@ -173,7 +173,7 @@ def test_too_few_rows_are_refused_with_their_number(ur5):
 
 def test_factors_must_belong_to_the_reduction(ur5):
     reduction = reduction_of(ur5)
-    factor = JointFactor(np.array([0, reduction.rank]), np.zeros((3, 3)))
+    factor = TriangularFactor(np.array([0, reduction.rank]), np.zeros((3, 3)))
     with pytest.raises(ValueError, match=f'a factor of 2 of {reduction.rank} unknowns'):
         IdentificationProblem((factor,) * 6, np.full(6, 100), reduction)
     with pytest.raises(ValueError, match='5 factors for the samples of 6 joints'):

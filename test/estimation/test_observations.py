@@ -13,7 +13,9 @@ from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.observations import (
     build_problem, Observations, SHORTEST_BLOCK, TrainingData,
 )
-from robot_identification.estimation.problem import combine_factors, combine_problems, JointFactor
+from robot_identification.estimation.problem import (
+    combine_factors, combine_problems, TriangularFactor,
+)
 from robot_identification.model import regressor
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS, parse_friction
@@ -346,7 +348,7 @@ def test_other_base_parameters_of_the_same_rows(robot, reduction, data):
 def test_a_factor_has_the_products_of_its_columns(rng):
     """Some of its unknowns, in another order; one that it does not have is not there."""
     rows = rng.normal(size=(30, 5))
-    factor = JointFactor(np.array([7, 2, 4, 9]), np.linalg.qr(rows, mode='r'))
+    factor = TriangularFactor(np.array([7, 2, 4, 9]), np.linalg.qr(rows, mode='r'))
     chosen = factor.select(np.array([9, 3, 7]))
     np.testing.assert_array_equal(chosen.columns, [0, 2])
     expected = rows[:, [3, 0, 4]]

@@ -6,7 +6,8 @@
 from types import SimpleNamespace
 
 from builders import two_link_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.estimation.standard import (
@@ -19,8 +20,8 @@ from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 
 
 @pytest.fixture(scope='module')

@@ -16,7 +16,8 @@ from builders import run_command
 from estimation.arm_problems import dataset_of, fourier_motion, PERIOD
 import numpy as np
 import pytest
-from recordings import fourier_motion as smooth_motion, write_small_arm
+from recordings import fourier_motion as smooth_motion
+from recordings import write_small_arm
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, UsageError,
 )
@@ -33,7 +34,6 @@ from robot_identification.estimation.two_encoders import (
     estimate_rest, KnownFriction, two_encoders_from_content, TwoEncoderFit, TwoEncoders,
 )
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.coulomb_sign import CoulombSignFriction
 from robot_identification.model.friction.strain_wave import StrainWaveFriction
@@ -41,16 +41,20 @@ from robot_identification.model.friction.viscous import ViscousFriction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.model_file import load_model
 from robot_identification.model.parameters import StandardParameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, RotorMotion, standard_torque
 from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.bag import write_joint_states
-from robot_identification.simulation.truth import draw_truth, Truth, with_elastic_joints
+from robot_identification.simulation.ground_truth import (
+    draw_truth, GroundTruth, with_elastic_joints,
+)
 
-twin = pytest.importorskip(
-    'robot_identification.simulation.twin', reason='MuJoCo, the simulated truth, is not installed'
+simulator = pytest.importorskip(
+    'robot_identification.simulation.mujoco_robot',
+    reason='MuJoCo, the simulated truth, is not installed',
 )
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -65,7 +69,7 @@ class ElasticArm:
     """An arm with elastic joints, both sides of a motion of it, and what is true of it."""
 
     robot: object
-    truth: Truth
+    truth: GroundTruth
     links: Motion
     motion: Motion
     joint_torque: np.ndarray
@@ -85,7 +89,7 @@ class ElasticArm:
     def true_values(self, reduction):
         """Return the true base parameters."""
         theta = np.zeros(reduction.parameters.size)
-        theta[:60] = twin.true_inertial_parameters(self.robot, self.truth)
+        theta[:60] = simulator.true_inertial_parameters(self.robot, self.truth)
         parameters = reduction.parameters
         for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
             theta[columns] = {
@@ -122,7 +126,7 @@ def arm(robots):
     limit, nothing = robot.limits.effort, np.zeros(6)
     bodies = replace(drawn, coulomb=nothing, viscous=nothing, reflected_inertia=nothing)
     planned = fourier_motion(6, 5, SAMPLES, 0.2, PERIOD * SAMPLES)
-    load = twin.inverse_dynamics(robot, bodies, planned.q, planned.dq, planned.ddq)
+    load = simulator.inverse_dynamics(robot, bodies, planned.q, planned.dq, planned.ddq)
     rotor = RotorMotion(
         planned.q + load / STIFFNESS,
         planned.dq + derivative(load, 1) / STIFFNESS,
@@ -436,7 +440,7 @@ def recorded(tmp_path_factory):
     stamps = np.arange(0.0, 6.0, period)
     for seed in range(2):
         planned = smooth_motion(3, 2 + seed, stamps, speed=2.0)
-        arm = twin.Twin(robot, truth, twin.Sensors(), planned.q[0], seed)
+        arm = simulator.MujocoRobot(robot, truth, simulator.Sensors(), planned.q[0], seed)
         run = record_motion(robot, arm, planned, stamps, period)
         write_simulated_bag(folder / f'bag_{seed}', robot, run)
     write_joint_states(

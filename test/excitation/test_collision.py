@@ -6,7 +6,8 @@
 from dataclasses import replace
 
 from builders import joint, robot_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -16,7 +17,7 @@ from robot_identification.excitation.design import certify, design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.execution.checks import check_executable
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 

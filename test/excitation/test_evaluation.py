@@ -14,7 +14,7 @@ from robot_identification.excitation.evaluation import (
 )
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.fingerprint import experiment_sha256, robot_sha256
-from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.files import canonical_sha256
 from robot_identification.model.regressor import Motion
@@ -165,7 +165,7 @@ def test_a_recording_is_judged_as_the_motion_it_is_of(arm, experiment, motion):
 
 def test_the_start_of_a_search_is_its_first_draw(arm, experiment):
     """The same for a seed, another for another seed."""
-    problem = FormProblem(arm, experiment)
+    problem = TrajectoryProblem(arm, experiment)
     first = evaluate_start(problem, 0)
     assert first == evaluate_start(problem, 0)
     assert first != evaluate_start(problem, 1)

@@ -16,7 +16,7 @@ from robot_identification.excitation.experiment_plan import (
 from robot_identification.excitation.problem import collision_model
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.execution.safety import check_lab_margins
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 
 
 @pytest.fixture(scope='module')

@@ -13,7 +13,7 @@ from robot_identification.excitation.design import certify
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
 from robot_identification.excitation.fourier_conventions import from_sum_convention
 from robot_identification.excitation.motion_import import import_motion
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 
 TABLES = Path(__file__).resolve().parents[1] / 'fixtures' / 'trajectories'
 PRINTED, REPAIRED = TABLES / 'porcelli_2020_printed.yaml', TABLES / 'porcelli_2020_repaired.yaml'

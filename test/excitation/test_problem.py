@@ -5,7 +5,8 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -24,12 +25,12 @@ from robot_identification.excitation.parametrizations.modified_fourier import (
     ModifiedFourierParametrization,
 )
 from robot_identification.excitation.parametrizations.via_points import ViaPointsParametrization
-from robot_identification.excitation.problem import equal_size, FormProblem
+from robot_identification.excitation.problem import equal_size, TrajectoryProblem
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, observation_matrix, rigid_torque
 from robot_identification.model.robot_model import gravity_of_mounting
 
@@ -60,7 +61,7 @@ def experiment():
 def make(robots, experiment):
     """Return a function that makes the problem of the experiment with changes."""
     def problem(robot='ur5', knowledge=None, **changes):
-        return FormProblem(robots[robot], replace(experiment, **changes), knowledge)
+        return TrajectoryProblem(robots[robot], replace(experiment, **changes), knowledge)
 
     return problem
 
@@ -303,7 +304,7 @@ def test_which_ends_matter():
         'condition_number_scaled': (4, 8), 'smallest_eigenvalue': (0, 8),
     }.items():
         wanted = replace(experiment, criterion=criterion, collision=False)
-        assert FormProblem(robot, wanted).extremes == ends
+        assert TrajectoryProblem(robot, wanted).extremes == ends
 
 
 # --- candidates ----------------------------------------------------------------------------
@@ -425,7 +426,7 @@ CONSERVATIVE = {}
 def conservative():
     """Return a problem with conservative bounds, jerk limits and a centre, made once."""
     demo = load_experiment(find_experiment('demo'))
-    return FormProblem(load_robot('ur5'), replace(
+    return TrajectoryProblem(load_robot('ur5'), replace(
         demo, form=FORM, collision=False, bounds='conservative', jerk=4.0,
         center={'elbow_joint': 1.0},
     ))

@@ -119,7 +119,7 @@ def test_no_piece_hides_between_the_instants_of_a_check():
     """
     A step within the shortest piece allowed is seen a thousand times a second.
 
-    Knots at rest on both sides of it: none of them shows its speed, 1.875 of the mean; a sample
+    Points at rest on both sides of it: none of them shows its speed, 1.875 of the mean; a sample
     within the middle half of the piece, which one always is, shows half of that.
     """
     for first in np.linspace(0.5, 0.501, 11):

@@ -9,7 +9,8 @@ import json
 import re
 
 from builders import two_link_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget, Candidate, SearchState
 from robot_identification.excitation.optimizers.search import search
 from robot_identification.excitation.optimizers.workers import Workers
-from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.search_file import (
     dump_search, load_search, search_owner, search_saver,
 )
@@ -115,7 +116,7 @@ def test_a_search_goes_on_as_if_it_had_not_been_interrupted(arm, write, tmp_path
     experiment = write(name)
     owner, path = search_owner(arm, experiment, 3), tmp_path / 'search.json'
     rounds = []
-    with Workers(partial(FormProblem, arm, experiment)) as workers:
+    with Workers(partial(TrajectoryProblem, arm, experiment)) as workers:
         whole = search(
             OPTIMIZERS[name](**experiment.optimizer_options), workers, Budget(250), 3,
             lambda progress: None, save=rounds.append,

@@ -6,7 +6,8 @@
 from dataclasses import replace
 
 from builders import two_link_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.cli.excite_after import (
@@ -23,7 +24,7 @@ from robot_identification.excitation.information import (
 )
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
-from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.sequential import (
     knowledge_of_model, next_experiment, no_knowledge, weak_parameters,
 )
@@ -335,7 +336,7 @@ def test_gradient_with_knowledge_is_that_of_the_criterion(arm, wanted, first):
     """Central differences of 1e-6 have errors of 1e-7 of the largest derivative."""
     model = identified(arm, first.sample(np.arange(400) / RATE), NOISE)
     known = knowledge_of_model(model, arm, wanted)
-    problem = FormProblem(arm, wanted, known)
+    problem = TrajectoryProblem(arm, wanted, known)
     x = problem.draw(np.random.default_rng(5))
     value, gradient = problem.descend(x, 50.0)
     steps = 1e-6 * np.eye(problem.size)

@@ -6,7 +6,8 @@
 from dataclasses import replace
 from itertools import pairwise
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -19,7 +20,7 @@ from robot_identification.excitation.parametrizations.parametrization import Par
 from robot_identification.excitation.parametrizations.static_poses import (
     StaticPosesParametrization,
 )
-from robot_identification.excitation.problem import FormProblem
+from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -211,7 +212,7 @@ def test_same_seed_same_bytes_and_the_file_is_read_back(ur5, tmp_path):
 
 def test_motions_that_cannot_be_scaled_in_order_are_no_motions(ur5):
     """A motion a hundredth as large has steps that friction would not turn round in."""
-    problem = FormProblem(ur5, alone())
+    problem = TrajectoryProblem(ur5, alone())
     coefficients = problem.coefficients(problem.draw(np.random.default_rng(0)))
     assert problem.repair(problem.candidate(coefficients)) is not None
     coefficients[:, 1:] *= 0.01

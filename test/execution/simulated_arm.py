@@ -18,7 +18,9 @@ from robot_identification.execution.path import SentPath
 from robot_identification.execution.state_machine import ExecutionStateMachine
 from robot_identification.execution.stop import Peaks
 from robot_identification.execution.watch import WatchLimits
-from robot_identification.simulation.controller import Knots, quintic, TrajectoryController
+from robot_identification.simulation.controller import (
+    quintic, TrajectoryController, TrajectoryPoints,
+)
 
 CYCLE = 0.02
 JOINTS = ('first', 'second')
@@ -47,7 +49,7 @@ def knots_of(position, duration, rate=50.0):
     dq = (q(times + h) - q(times - h)) / (2.0 * h)
     ddq = (q(times + h) - 2.0 * q(times) + q(times - h)) / h**2
     dq[-1] = ddq[-1] = 0.0
-    return Knots(times, q(times), dq, ddq)
+    return TrajectoryPoints(times, q(times), dq, ddq)
 
 
 @cache
@@ -63,18 +65,20 @@ def swing(number):
 
     rough = knots_of(shape, DURATION)
     scale = SPEED_PEAK / SentPath(shape(0.0), rough).peaks()[0].max()
-    return Knots(rough.times, *(scale * values for values in (rough.q, rough.dq, rough.ddq)))
+    return TrajectoryPoints(
+        rough.times, *(scale * values for values in (rough.q, rough.dq, rough.ddq))
+    )
 
 
 def make_plan(rng, q):
     """Return a plan from where the arm stands."""
     motion = swing(int(rng.integers(MOTIONS)))
     begin = q + rng.uniform(-0.05, 0.05, 2)
-    motion = Knots(motion.times, begin + motion.q, motion.dq, motion.ddq)
+    motion = TrajectoryPoints(motion.times, begin + motion.q, motion.dq, motion.ddq)
     rest = np.zeros(2)
     times = np.arange(1, round(APPROACH_TIME * 50.0) + 1) / 50.0
     way = [quintic((q, rest, rest), (begin, rest, rest), APPROACH_TIME, t) for t in times]
-    approach = Knots(times, *(np.array([point[i] for point in way]) for i in range(3)))
+    approach = TrajectoryPoints(times, *(np.array([point[i] for point in way]) for i in range(3)))
     limits = WatchLimits(0.1, 1.0, np.full(2, LARGEST_EFFORT))
     peaks = Peaks.of([SentPath(q, approach), SentPath(begin, motion)])
     return ev.Plan(q, approach, motion, limits, limits, peaks)

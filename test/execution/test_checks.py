@@ -17,7 +17,7 @@ from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.execution.checks import (
     certified_limits, check_executable, plan_approach, trajectory_knots,
 )
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.simulation.controller import TrajectoryController
 
 

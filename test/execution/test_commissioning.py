@@ -5,16 +5,17 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.execution.commissioning import (
-    check_rung, completed_rungs, DRY_RUN, FULL, note_rung, record_path, rung_of, RUNGS, SLOW,
-    slow_speed, Subject,
+    check_rung, CommissioningKey, completed_rungs, DRY_RUN, FULL, note_rung, record_path, rung_of,
+    RUNGS, SLOW, slow_speed,
 )
 from robot_identification.files import dump_yaml, read_yaml
 
-SUBJECT = Subject('a' * 64, 'ur5', 'b' * 64, 'c' * 64, '20195501234')
+SUBJECT = CommissioningKey('a' * 64, 'ur5', 'b' * 64, 'c' * 64, '20195501234')
 OTHERS = {
     'another trajectory': {'sha256': 'e' * 64},
     'another robot': {'robot': 'ur5e'},
@@ -31,10 +32,10 @@ def file(tmp_path):
     return tmp_path / 'trajectory.yaml'
 
 
-def climb(file, *rungs, subject=SUBJECT):
+def climb(file, *rungs, key=SUBJECT):
     """Note rungs as done."""
     for rung in rungs:
-        note_rung(file, subject, rung, speed=0.1, periods=2, worst_tracking_error=0.0123456789)
+        note_rung(file, key, rung, speed=0.1, periods=2, worst_tracking_error=0.0123456789)
 
 
 @given(tool_speed=st.floats(0.0, 100.0))
@@ -79,7 +80,7 @@ def test_what_is_another_begins_at_the_bottom(file, change):
     with pytest.raises(UnsafeMotionError, match='dry run'):
         check_rung(file, other, SLOW, 0.1)
     # Climbing with the other leaves this one's rungs as they are.
-    climb(file, DRY_RUN, subject=other)
+    climb(file, DRY_RUN, key=other)
     assert completed_rungs(file, SUBJECT) == set(RUNGS)
     assert completed_rungs(file, other) == {DRY_RUN}
 

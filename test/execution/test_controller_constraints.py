@@ -6,7 +6,8 @@
 
 import re
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, UnsafeMotionError
@@ -17,7 +18,7 @@ from robot_identification.execution.controller_constraints import (
 from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.watch import MotionWatch, SERVO_DELAY, WatchLimits
-from robot_identification.simulation.controller import Knots, quintic
+from robot_identification.simulation.controller import quintic, TrajectoryPoints
 
 JOINTS = ('lift', 'elbow')
 TRACKING = 0.1
@@ -37,7 +38,7 @@ def even_motion(speed):
     """Return knots of a motion at an even speed of the first joint [rad/s]."""
     times = np.arange(1, round(DURATION / CYCLE) + 1) * CYCLE
     q = np.column_stack([speed * times, np.zeros_like(times)])
-    return Knots(times, q, np.tile([speed, 0.0], (times.size, 1)))
+    return TrajectoryPoints(times, q, np.tile([speed, 0.0], (times.size, 1)))
 
 
 def ends_by_watch(knots, lag):
@@ -107,7 +108,7 @@ def test_an_end_that_the_controller_would_abort_is_told(velocities):
     states = [quintic((np.zeros(2),) * 3, (np.ones(2), np.zeros(2), np.zeros(2)), 1.0, t)
               for t in times]
     q, dq = (np.array([state[i] for state in states]) for i in range(2))
-    knots = Knots(times, q, dq if velocities else None)
+    knots = TrajectoryPoints(times, q, dq if velocities else None)
     goal_time = 0.05
     lagging, speed, _ = (values[0] for values in quintic(
         (np.zeros(2),) * 3, (np.ones(2), np.zeros(2), np.zeros(2)), 1.0,

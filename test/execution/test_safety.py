@@ -5,7 +5,8 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -21,12 +22,12 @@ from robot_identification.execution.safety import (
     carry, check_lab_margins, check_same_arm, effort_bounds, kinematics_sha256, prove_approach,
     tool_speed,
 )
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.payload import tool_frame
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.model.robot_model import gravity_of_mounting
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 ELBOW = 2
 # Of the UR10e no gains are known; these are of the size of the UR5's.
@@ -191,7 +192,7 @@ def test_what_an_arm_needs_is_below_the_bounds(moving, name, pace):
     """
     Nobody knows masses, friction, rotors and gains before: hidden truths of many seeds.
 
-    They differ from the description by 20 % of mass, 5 % of gain and 1 cm; the twin's torques are
+    They differ from the description by 20 % of mass, 5 % of gain and 1 cm; torques are
     MuJoCo's. And the bounds are of use: none is far above what the drive has.
     """
     robot, slow, fast = moving[name]

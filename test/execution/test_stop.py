@@ -4,13 +4,14 @@
 
 """No stop is sent that could be faster or harder than the plan; those that can be are found."""
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.stop import (
     DURATIONS, Peaks, SHARE_OF_PEAKS, stop_on_path, stop_where_measured, Whereabouts,
 )
-from robot_identification.simulation.controller import Knots, TrajectoryController
+from robot_identification.simulation.controller import TrajectoryController, TrajectoryPoints
 
 DURATION = 5.0
 TIMES = np.arange(1, 251) * 0.02
@@ -26,7 +27,7 @@ def swing():
         q = 1.9 / w * w**order * np.sin(phase)
         return q - (1.9 / w * np.sin(0.0) if order == 0 else 0.0)
 
-    knots = Knots(TIMES, values(0), values(1), values(2))
+    knots = TrajectoryPoints(TIMES, values(0), values(1), values(2))
     knots.dq[-1] = knots.ddq[-1] = 0.0
     return SentPath(np.zeros(2), knots), knots
 

@@ -3,7 +3,8 @@
 
 """A motion is followed where it is made, and stopped where it is not."""
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
@@ -13,7 +14,7 @@ from robot_identification.execution.watch import (
     EFFORT_TIME, END_TIMEOUT, FRESH, LARGEST_DOUBT, LEAD, MISSING_EFFORT_TIME, MotionWatch,
     SERVO_DELAY, WatchLimits,
 )
-from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import TrajectoryPoints
 
 JOINTS = ('slow', 'fast', 'still')
 DURATION = 8.0
@@ -59,7 +60,7 @@ class Follower:
         begun=0.0, first_effort=NO_EFFORT,
     ):
         times = np.arange(1, round(duration / 0.02) + 1) * 0.02
-        knots = Knots(times, np.array([path(t) for t in times]))
+        knots = TrajectoryPoints(times, np.array([path(t) for t in times]))
         self.watch = MotionWatch(
             JOINTS, SentPath(path(0.0), knots), measured(0.0, path(0.0), effort=first_effort),
             WatchLimits(tracking, timeout, effort), begun=begun,

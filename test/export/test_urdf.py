@@ -17,12 +17,12 @@ from robot_identification.estimation.estimators.consistent import fit_consistent
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.urdf import export_urdf
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model, workspace
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics, true_inertial_parameters
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
 from scipy.optimize import lsq_linear, minimize
 
 

@@ -33,10 +33,10 @@ from robot_identification.excitation.trajectory import (
 from robot_identification.execution import commissioning
 from robot_identification.export.arm import plain_friction
 from robot_identification.files import canonical_sha256, dump_yaml, to_plain
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.kinematic_calibration import read_calibration
 from robot_identification.model.link_table import read_link_table, urdf_of_link_table
 from robot_identification.model.model_file import dump_model, load_model
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf, read_urdf
 from robot_identification.monitoring.collision_file import load_collision_calibration
@@ -458,7 +458,7 @@ def health_content():
     }
 
 
-SUBJECT = commissioning.Subject(SHA, 'made_up', SHA, SHA, '2015', (0.5,))
+SUBJECT = commissioning.CommissioningKey(SHA, 'made_up', SHA, SHA, '2015', (0.5,))
 
 
 def record_content():

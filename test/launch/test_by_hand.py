@@ -6,9 +6,9 @@
 from long_tests import long_test
 import pytest
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.execution.commissioning import completed_rungs, RUNGS, Subject
+from robot_identification.execution.commissioning import CommissioningKey, completed_rungs, RUNGS
 from robot_identification.execution.safety import kinematics_sha256
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from ros_helpers import own_graph
 from simulators.by_hand import Person
 from simulators.judging import largest_deviation
@@ -35,7 +35,7 @@ def test_a_person_climbs_the_ladder(tmp_path):
     robot, designed = load_robot('ur5'), load_trajectory(trajectory)
     # Servo and steps of the comparison; a pose that was missed is far off.
     assert largest_deviation(bag, robot, designed) < 0.1
-    subject = Subject(
+    key = CommissioningKey(
         designed.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(robot), '',
     )
-    assert completed_rungs(trajectory, subject) == set(RUNGS)
+    assert completed_rungs(trajectory, key) == set(RUNGS)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 from long_tests import long_test
 import pytest
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 import yaml
 
 CONFIG = Path(__file__).resolve().parents[2] / 'config'

@@ -7,7 +7,8 @@ from dataclasses import replace
 import re
 
 from builders import joint, link, robot_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 from oracles import gautier_khalil
 import pytest
@@ -16,12 +17,12 @@ from robot_identification.model import base_parameters as module
 from robot_identification.model.base_parameters import (
     BaseReduction, map_base_parameters, PREFERENCES, random_motion, reduce_to_base, upper_bound,
 )
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameter_classes import linear_classes
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import (
     inertial_regressor, Motion, observation_matrix, prior_inertial_parameters, static_regressor,
 )

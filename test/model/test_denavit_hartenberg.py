@@ -3,16 +3,17 @@
 
 """Denavit-Hartenberg tables: the arm they mean, and the table an arm has."""
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 from oracles import dh_chain
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.model.catalogue import known_robots, load_robot
 from robot_identification.model.denavit_hartenberg import (
     DenavitHartenberg, derive_table, joint_axes,
 )
+from robot_identification.model.registry import known_robots, load_robot
 
 KNOWN = tuple(known.name for known in known_robots())
 # How an axis lies to the one before it.

@@ -6,19 +6,21 @@
 from dataclasses import replace
 
 from builders import FINGERS
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
-from oracles import change_of_frame as oracle_change_of_frame, dh_chain, newton_euler_regressor
+from oracles import change_of_frame as oracle_change_of_frame
+from oracles import dh_chain, newton_euler_regressor
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.base_parameters import random_motion, reduce_to_base
-from robot_identification.model.catalogue import known_robots, load_robot
 from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import (
     change_of_frame, check_table, FRAMES, joint_frames, link_frames, table_of,
 )
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import known_robots, load_robot
 from robot_identification.model.regressor import (
     inertial_regressor, prior_inertial_parameters, rigid_torque,
 )

@@ -15,10 +15,11 @@ import sys
 from typing import NamedTuple
 
 from builders import joint, link, panda_urdf_path, robot_urdf, run_command, two_link_urdf
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import pytest
 from robot_identification.errors import DescriptionError
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.registry import share_directory
 from robot_identification.model.robot_xml import MAXIMUM_DEPTH
 from robot_identification.model.urdf import (
     INERTIA_ROUNDING, MAXIMUM_JOINTS, MAXIMUM_LINKS, parse_urdf, read_urdf, Urdf,
@@ -446,7 +447,7 @@ def test_published_arms_are_read(name):
 
 
 @pytest.mark.parametrize('path', sorted(UR5.parent.glob('*.urdf')), ids=lambda path: path.stem)
-def test_the_robots_of_the_catalogue_are_above_suspicion(path):
+def test_the_robots_of_the_registry_are_above_suspicion(path):
     found = run_command('doctor', path)
     assert found.code == 0
     assert 'warning' not in found.out

@@ -6,19 +6,20 @@
 from pathlib import Path
 import sysconfig
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 from oracles import dh_chain
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import find_urdf, load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.kinematic_calibration import (
     calibrate, DhCorrections, read_calibration,
 )
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import find_urdf, load_robot
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf

@@ -11,8 +11,8 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.catalogue import load_robot, share_directory
 from robot_identification.model.link_table import fixed_angles, read_link_table, urdf_of_link_table
+from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.model.robot_model import gravity_of_mounting
 

@@ -3,16 +3,17 @@
 
 """A tool is a body of the URDF: it weighs what it weighs, where it is."""
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.mounted_tool import mount_tool, Tool
 from robot_identification.model.payload import (
     Payload, payload_from_parameters, tool_frame, tool_placements,
 )
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.urdf import parse_urdf
 

@@ -7,13 +7,13 @@ from builders import joint, link, robot_urdf
 import numpy as np
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameter_classes import (
     CLASSES, linear_classes, physical_classes, unidentifiable_reasons,
 )
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import inertial_regressor, Motion
 from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf

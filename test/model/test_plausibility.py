@@ -7,8 +7,8 @@ from builders import joint, link, robot_urdf
 import numpy as np
 import pinocchio as pin
 import pytest
-from robot_identification.model.catalogue import known_robots, load_robot
 from robot_identification.model.plausibility import find_implausibilities, MASS_TOLERANCE
+from robot_identification.model.registry import known_robots, load_robot
 from robot_identification.model.regressor import prior_inertial_parameters
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf

@@ -3,20 +3,21 @@
 
 """Parameters in the orders and frames of papers, and back."""
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 from oracles import change_of_frame
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import INERTIAL_SYMBOLS, make_standard_parameters
 from robot_identification.model.published_orders import (
     find_order, from_published, permutation, PUBLISHED_ORDERS, published_rows, to_published,
 )
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import prior_inertial_parameters
 
 FULL = make_standard_parameters(6, parse_friction('coulomb,viscous,offset'), True)

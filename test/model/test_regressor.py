@@ -6,7 +6,8 @@
 from dataclasses import replace
 
 from builders import mixed_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 import numpy as np
 import pinocchio as pin
@@ -14,10 +15,10 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.model import regressor
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import known_robots, share_directory
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.law import JointMotion
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import known_robots, share_directory
 from robot_identification.model.regressor import (
     energy_regressor, inertial_regressor, initial_friction_states, Motion, observation_blocks,
     observation_matrix, prior_inertial_parameters, rigid_torque, RotorMotion, standard_torque,

@@ -4,12 +4,13 @@
 """Drives and encoders: what a driver says, and what the model makes of it; joints at rest."""
 
 from builders import joint, link, mixed_urdf, robot_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import (
     Drives, JointEncoders, make_robot_model, plain_encoders, unknown_drives,
 )

@@ -9,9 +9,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot, share_directory
 from robot_identification.model.consistency import smallest_eigenvalues
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.model.robot_model import limits_of_urdf
 
 SHIPPED = ('ur3', 'ur3e', 'ur10e', 'youbot')

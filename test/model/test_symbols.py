@@ -7,11 +7,11 @@ from builders import joint, link, robot_urdf
 import numpy as np
 import pytest
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.published_orders import PUBLISHED_ORDERS, published_rows
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.symbols import (
     find_symbols, latex_symbol, Monomial, Term, to_latex, to_plain, to_text,

@@ -13,10 +13,10 @@ import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.denavit_hartenberg import derive_table
 from robot_identification.model.frames import check_table, link_frames
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf

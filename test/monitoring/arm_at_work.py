@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from recordings import fourier_motion
 from robot_identification.model.regressor import Motion
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from studies.payload_cases import bare_model, BODY, carrying, NOISE, true_arm
 
 RATE = 25.0
@@ -20,7 +20,7 @@ class ArmAtWork:
 
     Attributes
     ----------
-    truth : Truth
+    truth : GroundTruth
         What it is.
     model : IdentifiedModel
         Of the bare arm, from a minute of its motion.

@@ -14,8 +14,8 @@ from robot_identification.monitoring.contact_observer import (
     BAND_SAMPLES, ContactObserver, observe_recording,
 )
 from robot_identification.prediction.torque_predictor import TorquePredictor
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import rigid_inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
 RATE = 500.0
 BANDWIDTH = 25.0

@@ -135,8 +135,8 @@ def test_the_chain_is_that_of_the_node(benchmark, arm):
     """Sample by sample what predictor and observer say, wherever a recording is cut; rounding."""
     robot, truth = benchmark.make_arm(1)
     motion = next(benchmark.free_motions(4, 1.0)).part(slice(0, 300))
-    twin = benchmark.Twin(robot, truth, benchmark.Sensors(), motion.q[0], 1)
-    run = benchmark.record(robot, twin, motion)
+    simulator = benchmark.MujocoRobot(robot, truth, benchmark.Sensors(), motion.q[0], 1)
+    run = benchmark.record(robot, simulator, motion)
     watch = benchmark.Watch(arm, band_samples=BAND_SAMPLES)
     found = benchmark.join([
         watch.take(run.rows(rows)) for rows in (slice(0, 133), slice(133, None))
@@ -186,6 +186,6 @@ def test_what_is_wrong_with_an_arm_is_seen(benchmark, arm):
     """The count of alarms counts: with limits below the noise there are some."""
     robot, truth = benchmark.make_arm(1)
     motion = next(benchmark.free_motions(4, 1.0)).part(slice(0, 300))
-    twin = benchmark.Twin(robot, truth, benchmark.Sensors(), motion.q[0], 1)
+    simulator = benchmark.MujocoRobot(robot, truth, benchmark.Sensors(), motion.q[0], 1)
     low = CollisionThresholds(np.full(6, 0.05), rest=np.zeros(6))
-    assert benchmark.Watch(arm, low).take(benchmark.record(robot, twin, motion)).touched.any()
+    assert benchmark.Watch(arm, low).take(benchmark.record(robot, simulator, motion)).touched.any()

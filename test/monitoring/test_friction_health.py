@@ -10,7 +10,8 @@ MuJoCo makes the torques of a UR5, Pinocchio the model's.
 from dataclasses import replace
 import math
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from known_models import known_model, true_model
 import numpy as np
 import pytest
@@ -28,8 +29,8 @@ from robot_identification.monitoring.health_options import HealthOptions
 from robot_identification.monitoring.health_reference import (
     HealthReference, JointReference, read_reference, write_reference,
 )
-from robot_identification.simulation.truth import draw_truth, VISCOUS_SLOPE
-from robot_identification.simulation.twin import inverse_dynamics, true_inertial_parameters
+from robot_identification.simulation.ground_truth import draw_truth, VISCOUS_SLOPE
+from robot_identification.simulation.mujoco_robot import inverse_dynamics, true_inertial_parameters
 
 # A joint state every 40 ms is enough for motion up to 0.25 Hz, and quick to go through.
 PERIOD = 0.04

@@ -9,12 +9,12 @@ import pytest
 from recordings import designed_motion
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.trajectory import dump_trajectory
-from robot_identification.model.catalogue import load_robot, share_directory
+from robot_identification.model.registry import load_robot, share_directory
 from robot_identification.pipeline import identify
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
 from robot_identification.report.save import save_identification
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import Sensors
 
 
 @pytest.hookimpl(hookwrapper=True)

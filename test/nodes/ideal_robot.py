@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from robot_identification.simulation.controller import Knots, TrajectoryController
+from robot_identification.simulation.controller import TrajectoryController, TrajectoryPoints
 from ros_helpers import LATCHED, RELIABLE, seconds, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, Int8, String, UInt8
@@ -105,7 +105,7 @@ class IdealRobot:
             for field in ('positions', 'velocities', 'accelerations')
         ]
         times = np.array([seconds(point.time_from_start) for point in message.points])
-        self._controller.follow(Knots(times, *columns), self._time)
+        self._controller.follow(TrajectoryPoints(times, *columns), self._time)
 
     def hold(self):
         """Stop at once where it is, as a robot that its own safety stopped; it hears no more."""

@@ -25,7 +25,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import ExternalShutdownException
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
-from robot_identification.simulation.controller import Knots, TrajectoryController
+from robot_identification.simulation.controller import TrajectoryController, TrajectoryPoints
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64, String
 from trajectory_msgs.msg import JointTrajectory
@@ -200,7 +200,7 @@ class RealDriver:
             for point in trajectory.points
         ])
         self.begun = self.progress
-        self.controller.follow(Knots(times, *columns), self.progress)
+        self.controller.follow(TrajectoryPoints(times, *columns), self.progress)
 
     def on_topic(self, trajectory):
         """Follow a trajectory that came by topic."""

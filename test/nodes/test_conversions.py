@@ -6,12 +6,12 @@
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import JointEncoders, plain_encoders
 from robot_identification.nodes.conversions import (
     joint_state, joint_values, knots_to_message, message_to_knots,
 )
-from robot_identification.simulation.controller import Knots
+from robot_identification.simulation.controller import TrajectoryPoints
 from std_msgs.msg import Header
 
 ENCODERS = JointEncoders(np.array([1.0, -1.0, 1.0]), np.array([0.5, 0.25, -2.0]))
@@ -47,7 +47,7 @@ def test_a_trajectory_comes_back_through_the_driver(rng):
     """
     robot = load_robot('youbot')
     times = np.array([0.02, 0.5, 1.25])
-    knots = Knots(times, *(rng.uniform(-1, 1, (3, 5)) for _ in range(3)))
+    knots = TrajectoryPoints(times, *(rng.uniform(-1, 1, (3, 5)) for _ in range(3)))
     message = knots_to_message(robot, knots)
     readings = np.array([point.positions for point in message.points])
     np.testing.assert_allclose(robot.encoders.to_model(readings), knots.q, atol=1e-14)

@@ -19,7 +19,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import parameter_value_to_python
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.model.catalogue import configuration_sha256
+from robot_identification.model.registry import configuration_sha256
 from robot_identification.recording.bag import read_recording
 from ros_helpers import LATCHED, wait_until
 from std_msgs.msg import String

@@ -20,7 +20,7 @@ from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers.optimizer import Budget
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.execution.stop import DURATIONS
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from ros_helpers import own_graph, seconds, wait_until
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory

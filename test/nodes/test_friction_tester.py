@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UnsafeMotionError
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.nodes.arm_claim import ArmClaim
 from robot_identification.nodes.friction_tester import CAP_FACTOR
 from robot_identification.nodes.tested_joint import JointUnderTest

@@ -19,9 +19,9 @@ import pytest
 from rcl_interfaces.srv import ListParameters
 from recordings import Driver, execute, write_small_arm
 from robot_identification.cli.identify import add_parser
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.model_file import load_model
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.model.registry import load_robot
+from robot_identification.simulation.ground_truth import draw_truth
 from ros_helpers import LATCHED, own_graph, wait_until
 from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from recordings import fourier_motion
 from robot_identification.nodes.online_estimator import LONGEST_REST
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from ros_helpers import LATCHED, own_graph, wait_until
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String

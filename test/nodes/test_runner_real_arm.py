@@ -23,7 +23,7 @@ import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.execution.commissioning import (
-    DRY_RUN, FULL, note_rung, record_path, SLOW, slow_speed, Subject,
+    CommissioningKey, DRY_RUN, FULL, note_rung, record_path, SLOW, slow_speed,
 )
 from robot_identification.execution.safety import kinematics_sha256, tool_speed
 from robot_identification.execution.stop import DURATIONS
@@ -458,11 +458,11 @@ def test_the_topic_is_used_where_it_is_asked_for(ur5, trajectory, tmp_path):
     """Though the action is offered; a program that stops is a fault there, too."""
     file = tmp_path / 'motion.yaml'
     file.write_text(dump_trajectory(trajectory))
-    subject = Subject(
+    key = CommissioningKey(
         trajectory.sha256, ur5.name, ur5.urdf_sha256, kinematics_sha256(ur5), SERIAL
     )
     for rung in DRY_RUN, SLOW:
-        note_rung(file, subject, rung, speed=0.1, periods=1, worst_tracking_error=0.0)
+        note_rung(file, key, rung, speed=0.1, periods=1, worst_tracking_error=0.0)
     with desk(tmp_path, ur5, trajectory, file, {
         'interface': 'topic', 'payload': [0.0], 'serial': SERIAL,
         'controller': CONTROLLER, 'dry_run': False,

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from rcl_interfaces.srv import GetParameters
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 from ros_helpers import own_graph, seconds, wait_until
 from sensor_msgs.msg import JointState
 

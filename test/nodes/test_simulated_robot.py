@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion, standard_torque
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 from ros_helpers import LATCHED, own_graph, seconds, wait_until
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / 'benchmarks' / 'results' / 'tracking.json'

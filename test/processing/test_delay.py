@@ -10,7 +10,7 @@ import pytest
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.processing.processing import process
 
-# The twin's effort is that of the step that led to the state [s], simulation/twin.py.
+# The simulator's effort is that of the step that led to the state [s], simulation/mujoco_robot.py.
 TWIN = 0.0005
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from recordings import designed_motion
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.pipeline import identify
 from robot_identification.processing.loading import load_for_model
 from robot_identification.recording.bag import read_recording
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import Sensors
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import Sensors
 from robot_identification.validation.validation import errors_on, predict_effort
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import BagError, DataError
 from robot_identification.files import dump_yaml
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.registry import share_directory
 from robot_identification.model.robot_model import JointEncoders
 from robot_identification.recording.bag import find_joint_state_topic, read_recording
 from robot_identification.recording.joint_states import DYNAMIC_JOINT_STATE

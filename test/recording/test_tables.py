@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import BagError, DataError, DescriptionError, UsageError
 from robot_identification.files import dump_yaml
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.registry import share_directory
 from robot_identification.model.robot_model import JointEncoders
 from robot_identification.recording import raw_bag, tables
 from robot_identification.recording.bag import find_joint_names, read_recording

@@ -12,20 +12,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.estimators.dictionary import DictionaryFit
+from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.estimation.identification import Candidates, Identification
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.observations import build_problem, TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.parameters import make_standard_parameters
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, prior_inertial_parameters, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.pipeline import identify, validate as validate_bags
+from robot_identification.pipeline import identify
+from robot_identification.pipeline import validate as validate_bags
 from robot_identification.processing.dataset import Dataset
 from robot_identification.report import identification_report, residual_section
 from robot_identification.report.figures import (
@@ -35,7 +36,7 @@ from robot_identification.report.formatting import number, percent, text_table
 from robot_identification.report.identification_report import render_identification_report
 from robot_identification.report.tables import coefficients, friction_table, inertial_coefficients
 from robot_identification.report.text_report import results_text, validation_text
-from robot_identification.report.truth import TruthComparison
+from robot_identification.report.truth import GroundTruthComparison
 from robot_identification.report.validation_report import render_validation_report
 from robot_identification.validation.bag_errors import measure_errors
 from robot_identification.validation.validation import judge, predict_effort, validate
@@ -171,7 +172,7 @@ def dictionary_identification(identification):
     observations = observe(
         robot, parse_friction('dictionary,offset'), [dataset], [dataset.fitted]
     )
-    fit = fit_parameters(observations, (), DictionaryFit())
+    fit = fit_parameters(observations, (), SparseNonnegativeRegression())
     model = replace(
         identification.model, reduction=fit.problem.reduction, theta_base=fit.estimate.theta,
         covariance=fit.estimate.covariance, quality={
@@ -435,7 +436,7 @@ def make_truth(identification, **changes):
         'used_drive_gains': np.array([10.0, 12.0]),
         'unseen_nrmse': np.array([0.05, np.nan]),
     }
-    return TruthComparison(**{**values, **changes})
+    return GroundTruthComparison(**{**values, **changes})
 
 
 def test_truth_is_shown_as_the_truth_of_a_simulation(identification):

@@ -13,8 +13,8 @@ from reproductions.madsen_2020 import count_appearing, CUTOFF, inertial_reductio
 from reproductions.madsen_2020_findings import DECIMATION, find_claims, Findings, SAMPLES
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.friction.law import JointMotion
+from robot_identification.model.registry import load_robot
 from robot_identification.processing.rows import decimation_step
 
 NONE = np.zeros((0, 6))

@@ -22,7 +22,7 @@ from reproductions.porcelli_2020_structure import (
     base_list, bodies_table, counts_table, flange_at_zero, printed_geometry_table,
     refusal_of_the_caption, torques_table,
 )
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 
 # Where condition numbers are least for the printed coefficients, to two digits.
 CENTERS = {'BSE': np.array([0.0, 1.94, -0.70]), 'W': np.array([0.0, 0.66, -0.65])}

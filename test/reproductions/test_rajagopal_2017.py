@@ -20,7 +20,7 @@ from reproductions.rajagopal_2017_estimate import (
 )
 from reproductions.rajagopal_2017_figures import draw_step_responses
 from reproductions.rajagopal_2017_findings import all_claims, all_misprints, Findings
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 
 
 @pytest.fixture(scope='module')

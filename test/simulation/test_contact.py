@@ -11,14 +11,14 @@ import pinocchio as pin
 import pytest
 from recordings import write_small_arm
 from robot_identification.errors import UsageError
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.urdf_variants import for_simulation
 from robot_identification.monitoring.momentum_observer import MomentumObserver
 from robot_identification.prediction.rigid_torque import RigidTorque
 from robot_identification.simulation.contact import Contact, Contacts, JointPush
 from robot_identification.simulation.controlled_arm import ControlledArm
-from robot_identification.simulation.truth import draw_truth, prior_truth
-from robot_identification.simulation.twin import NOISE_FREE, PHYSICS_STEP, Twin
+from robot_identification.simulation.ground_truth import draw_truth, prior_truth
+from robot_identification.simulation.mujoco_robot import MujocoRobot, NOISE_FREE, PHYSICS_STEP
 
 mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -37,7 +37,7 @@ def robot(tmp_path_factory):
 @pytest.fixture(scope='module')
 def links(robot):
     """Return the links that can be touched, from the base to the tool."""
-    return Twin(robot, prior_truth(robot), NOISE_FREE, Q).links
+    return MujocoRobot(robot, prior_truth(robot), NOISE_FREE, Q).links
 
 
 @pytest.fixture(scope='module')
@@ -112,7 +112,7 @@ def test_position_controlled_drives_hold_against_it(robot, links, slippery, elas
     truth = replace(slippery, stiffness=np.full(3, 1e5), joint_damping=np.full(3, 200.0)) \
         if elastic else slippery
     gravity = RigidTorque(true_model(robot, truth)).gravity
-    arm = Twin(robot, truth, NOISE_FREE, Q)
+    arm = MujocoRobot(robot, truth, NOISE_FREE, Q)
     arm.touch(Contact(links[-1], POINT, FORCE, 0.5, 0.5))
     rest = np.zeros(3)
     for until, touched in ((0.45, False), (0.95, True), (1.6, False)):
@@ -136,7 +136,7 @@ def test_who_pushes_along_the_motion_takes_work_off_the_drives(robot, links, sli
     velocity = jacobian(robot, Q, 2) @ dq
     work = {}
     for size in (-30.0, 0.0, 30.0):
-        arm = Twin(robot, slippery, NOISE_FREE, Q)
+        arm = MujocoRobot(robot, slippery, NOISE_FREE, Q)
         if size:
             force = size * velocity / np.linalg.norm(velocity)
             arm.touch(Contact(links[-1], POINT, force, 0.0, 10.0))
@@ -163,7 +163,7 @@ def test_the_observer_finds_it_with_its_time_constant(robot, links):
     """
     bandwidth = 25.0
     truth = replace(draw_truth(robot, 3), drive_gain=robot.drives.drive_gain)
-    arm = Twin(robot, truth, NOISE_FREE, Q)
+    arm = MujocoRobot(robot, truth, NOISE_FREE, Q)
     arm.touch(Contact(links[-1], POINT, FORCE, 0.5, 10.0))
     observer, dq = MomentumObserver(true_model(robot, truth), bandwidth), np.full(3, 0.5)
     times, found, pushed = [], [], []
@@ -252,7 +252,7 @@ def test_what_is_no_contact_is_refused(changes, what):
 
 
 def test_what_the_arm_does_not_have_is_refused(robot, links):
-    arm = Twin(robot, prior_truth(robot), NOISE_FREE, Q)
+    arm = MujocoRobot(robot, prior_truth(robot), NOISE_FREE, Q)
     with pytest.raises(UsageError, match=rf"no moved link 'hand'; it has {', '.join(links)}"):
         arm.touch(Contact('hand', POINT, FORCE, 0.0, 1.0))
     with pytest.raises(UsageError, match=r'2 torques are given for 3 joints'):

@@ -3,12 +3,13 @@
 
 """The controller interpolates as ros2_controllers' does, and rejects what that rejects."""
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError
 from robot_identification.simulation.controller import (
-    cubic, Knots, quintic, STOP_TIME, TrajectoryController,
+    cubic, quintic, STOP_TIME, TrajectoryController, TrajectoryPoints,
 )
 
 VALUES = st.floats(-3.0, 3.0)
@@ -70,7 +71,7 @@ def make_knots(**changes):
         'dq': np.array([[0.3, -0.1], [0.2, -0.3], [0.0, 0.0]]),
         'ddq': np.array([[0.1, 0.2], [-0.2, 0.1], [0.0, 0.0]]),
     }
-    return Knots(**{**content, **changes})
+    return TrajectoryPoints(**{**content, **changes})
 
 
 @pytest.mark.parametrize('kind', ['quintic', 'cubic', 'linear'])
@@ -99,7 +100,7 @@ def test_knots_are_passed(kind):
 
 def test_positions_only_are_joined_by_straight_lines():
     controller = TrajectoryController(np.zeros(1))
-    controller.follow(Knots(np.array([2.0, 4.0]), np.array([[1.0], [0.0]])), now=0.0)
+    controller.follow(TrajectoryPoints(np.array([2.0, 4.0]), np.array([[1.0], [0.0]])), now=0.0)
     for time, position, speed in ((1.0, 0.5, 0.5), (3.0, 0.5, -0.5)):
         q, dq, ddq = controller.sample(time)
         assert (q[0], dq[0], ddq[0]) == (position, speed, 0.0)

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion, rigid_torque
 from robot_identification.simulation.effort_arm import effort_truth, EffortArm, youbot_truth
-from robot_identification.simulation.twin import NOISE_FREE, Sensors
+from robot_identification.simulation.mujoco_robot import NOISE_FREE, Sensors
 from robot_identification.studies.break_away.estimate import BreakAwayRun, estimate_break_away
 from robot_identification.studies.break_away.procedure import (
     BreakAwaySettings, BreakAwayTest, Phase,

@@ -11,11 +11,11 @@ import pytest
 from recordings import fourier_motion
 from robot_identification.errors import UsageError
 from robot_identification.simulation.elastic import inverse_elastic
-from robot_identification.simulation.truth import (
+from robot_identification.simulation.ground_truth import (
     draw_truth, prior_truth, with_elastic_joints, with_static_friction, with_warming,
 )
-from robot_identification.simulation.twin import (
-    inverse_dynamics, NOISE_FREE, PHYSICS_STEP, Sensors, Twin,
+from robot_identification.simulation.mujoco_robot import (
+    inverse_dynamics, MujocoRobot, NOISE_FREE, PHYSICS_STEP, Sensors,
 )
 
 STIFFNESS = 1.0e4
@@ -61,12 +61,12 @@ def test_every_step_obeys_both_equations(robots, motion, name, damping):
     truth = with_elastic_joints(draw_truth(robot, 3), STIFFNESS, damping=damping)
     model = link_model(robot, truth)
     data = model.createData()
-    twin = Twin(robot, truth, NOISE_FREE, motion.q[0, :n])
+    simulator = MujocoRobot(robot, truth, NOISE_FREE, motion.q[0, :n])
     largest = 0.0
     for k in range(200):
-        before = twin.true_sample()
-        twin.advance(motion.q[k, :n], motion.dq[k, :n], motion.ddq[k, :n], PHYSICS_STEP)
-        after = twin.true_sample()
+        before = simulator.true_sample()
+        simulator.advance(motion.q[k, :n], motion.dq[k, :n], motion.ddq[k, :n], PHYSICS_STEP)
+        after = simulator.true_sample()
         spring = STIFFNESS * (after.rotor_q - after.q) + damping * (after.rotor_dq - after.dq)
         link = pin.rnea(model, data, before.q, before.dq, (after.dq - before.dq) / PHYSICS_STEP)
         rotor = truth.reflected_inertia * (after.rotor_dq - before.rotor_dq) / PHYSICS_STEP
@@ -86,7 +86,7 @@ def test_stiffer_and_stiffer_it_becomes_the_rigid_arm(ur5, truth, motion):
     deviations = []
     for stiffness in (1e7, 1e9, 1e11):
         arms = [
-            Twin(ur5, arm, NOISE_FREE, motion.q[0])
+            MujocoRobot(ur5, arm, NOISE_FREE, motion.q[0])
             for arm in (truth, with_elastic_joints(truth, stiffness))
         ]
         largest = 0.0
@@ -110,15 +110,15 @@ def test_light_wrists_are_stable(ur5, truth, stiffness):
     Thrown out of balance and held, the swinging of springs without damping dies, if slowly.
     """
     q = np.array([0.2, -1.0, 0.9, -0.4, 0.6, 0.1])
-    twin = Twin(ur5, with_elastic_joints(truth, stiffness), NOISE_FREE, q)
+    simulator = MujocoRobot(ur5, with_elastic_joints(truth, stiffness), NOISE_FREE, q)
     still = np.zeros(6)
-    twin.advance(q + 0.05, still, still, 0.1)
+    simulator.advance(q + 0.05, still, still, 0.1)
     fastest = []
     for _ in range(2):
         speeds = []
         for _ in range(300):
-            twin.advance(q, still, still, 0.005)
-            speeds.append(np.abs(twin.true_sample().dq))
+            simulator.advance(q, still, still, 0.005)
+            speeds.append(np.abs(simulator.true_sample().dq))
         fastest.append(np.max(speeds[150:], axis=0))
     assert np.all(fastest[1] < 0.8 * fastest[0] + 1e-12)
     assert np.all(fastest[0] < 2.0)
@@ -128,8 +128,8 @@ def test_links_sag_by_their_weight(ur5, truth):
     """At rest the rotors stand where they were told, and the springs carry gravity's torque."""
     q = np.array([0.2, -1.0, 0.9, -0.4, 0.6, 0.1])
     still = replace(truth, coulomb=np.zeros(6))
-    twin = Twin(ur5, with_elastic_joints(still, STIFFNESS), NOISE_FREE, q)
-    first = twin.true_sample()
+    simulator = MujocoRobot(ur5, with_elastic_joints(still, STIFFNESS), NOISE_FREE, q)
+    first = simulator.true_sample()
     model = link_model(ur5, truth)
     gravity = pin.computeGeneralizedGravity(model, model.createData(), first.q)
     # The sag is found by iteration to rounding; one step of 0.5 ms has passed since.
@@ -178,7 +178,7 @@ def test_inverse_of_stiff_joints_is_that_of_rigid_ones(ur5, truth, motion):
 
 def test_forward_and_inverse_agree(ur5, truth, motion):
     """
-    A period that the twin has settled into, inverted: rotors and torques are the twin's.
+    A period that the simulator has settled into, inverted: rotors and torques are the simulator's.
 
     Its steps of 0.5 ms shift velocities against positions by half a step, which is 0.25 ms of
     motions up to 8 rad/s (0.2 %), and more of the torques, which hold higher frequencies: 1 % of
@@ -186,11 +186,11 @@ def test_forward_and_inverse_agree(ur5, truth, motion):
     """
     arm = with_elastic_joints(replace(truth, coulomb=np.zeros(6)), STIFFNESS)
     per_row = round(PERIOD / len(motion.q) / PHYSICS_STEP)
-    twin = Twin(ur5, arm, NOISE_FREE, motion.q[0])
+    simulator = MujocoRobot(ur5, arm, NOISE_FREE, motion.q[0])
     rows = []
     for q, dq, ddq in list(zip(*arrays(motion), strict=True)) * 2:
-        rows.append(twin.true_sample())
-        twin.advance(q, dq, ddq, per_row * PHYSICS_STEP)
+        rows.append(simulator.true_sample())
+        simulator.advance(q, dq, ddq, per_row * PHYSICS_STEP)
     rows = rows[len(motion.q):]
     q, rotor_q, effort = (
         np.array([getattr(row, name) for row in rows]) for name in ('q', 'rotor_q', 'effort')
@@ -212,8 +212,8 @@ def test_forward_and_inverse_agree(ur5, truth, motion):
 def test_rotors_have_encoders_of_their_own(ur5, truth):
     """With a tenth of the noise and of the resolution, 2000 measurements; five sigma allowed."""
     sensors = Sensors(1e-4, 1e-3, 0.0, 0.0)
-    twin = Twin(ur5, with_elastic_joints(truth, STIFFNESS), sensors, np.zeros(6))
-    pairs = [twin.measure() for _ in range(2000)]
+    simulator = MujocoRobot(ur5, with_elastic_joints(truth, STIFFNESS), sensors, np.zeros(6))
+    pairs = [simulator.measure() for _ in range(2000)]
     for name, expected in (('q', 1e-4), ('rotor_q', 1e-5), ('rotor_dq', 1e-4)):
         noise = np.array([getattr(a, name) - getattr(b, name) for a, b in pairs])
         np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.08)
@@ -224,14 +224,14 @@ def test_everything_at_once_stays_finite(ur5, truth, motion):
     arm = with_elastic_joints(
         with_warming(with_static_friction(truth), acceleration=200.0), STIFFNESS
     )
-    twin = Twin(ur5, arm, NOISE_FREE, motion.q[0])
+    simulator = MujocoRobot(ur5, arm, NOISE_FREE, motion.q[0])
     errors = []
     for q, dq, ddq in zip(*arrays(motion), strict=True):
-        twin.advance(q, dq, ddq, 0.002)
-        errors.append(twin.true_sample().rotor_q - q - 0.002 * dq)
-    # As the rigid arm's servo; see test_twin.
+        simulator.advance(q, dq, ddq, 0.002)
+        errors.append(simulator.true_sample().rotor_q - q - 0.002 * dq)
+    # As the rigid arm's servo; see test_mujoco_robot.
     assert np.abs(errors).max() < 0.05
-    assert np.all(twin.temperature > 25.0)
+    assert np.all(simulator.temperature > 25.0)
 
 
 def test_refuses_what_it_cannot_invert(ur5, truth, motion):

@@ -9,9 +9,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
+from robot_identification.simulation.ground_truth import (
+    draw_truth, prior_truth, with_static_friction,
+)
+from robot_identification.simulation.mujoco_robot import MujocoRobot, NOISE_FREE
 from robot_identification.simulation.poses import plan_poses, PoseOptions, simulate_poses
-from robot_identification.simulation.truth import draw_truth, prior_truth, with_static_friction
-from robot_identification.simulation.twin import NOISE_FREE, Twin
 
 POSES = np.array([
     [0.1, -1.2, 0.9, -0.4, 0.3, 0.2],
@@ -146,4 +148,4 @@ def test_a_joint_too_light_for_its_friction_is_refused(ur5, truth):
     """A wrist without its rotor: steps of half a millisecond would make it swing up."""
     light = replace(truth, reflected_inertia=np.zeros(6))
     with pytest.raises(UsageError, match=r'wrist_._joint: friction that sticks needs'):
-        Twin(ur5, light, NOISE_FREE, POSES[0])
+        MujocoRobot(ur5, light, NOISE_FREE, POSES[0])

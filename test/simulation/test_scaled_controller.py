@@ -3,11 +3,12 @@
 
 """The controller of the robot keeps to the path, its limits and its word whatever happens."""
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
-from robot_identification.simulation.controller import Knots, TrajectoryController
+from robot_identification.simulation.controller import TrajectoryController, TrajectoryPoints
 from robot_identification.simulation.scaled_controller import (
     PACE_STEP, RESTART_TIME, RobotCondition, ScaledController,
 )
@@ -28,7 +29,7 @@ QUINTIC_PEAK = 5.774
 def rest_to_rest(duration):
     """Return a quintic from rest to rest, on which all joints keep one proportion."""
     still = np.zeros((1, AWAY.size))
-    return Knots(np.array([duration]), (START + AWAY)[None], still, still)
+    return TrajectoryPoints(np.array([duration]), (START + AWAY)[None], still, still)
 
 
 def shortest(share=0.9):
@@ -108,7 +109,7 @@ def test_at_full_speed_it_is_the_plain_controller_to_the_bit(knots, replaced, ca
     """Whatever is followed, replaced and cancelled."""
     values = np.array(knots)
     values[-1, 3:] = 0.0
-    trajectory = Knots(0.5 * np.arange(1, len(knots) + 1), values[:, :3], values[:, 3:])
+    trajectory = TrajectoryPoints(0.5 * np.arange(1, len(knots) + 1), values[:, :3], values[:, 3:])
     run, plain = Run(), TrajectoryController(START)
     run.follow(trajectory)
     plain.follow(trajectory, 0.0)
@@ -292,7 +293,7 @@ def test_what_ends_during_a_pause_does_not_move_afterwards(kind):
         run.controller.stop(run.now)
     else:
         still = np.zeros((1, 3))
-        run.follow(Knots(np.array([0.5]), q[-1:], still, still))
+        run.follow(TrajectoryPoints(np.array([0.5]), q[-1:], still, still))
     run.go(0.1)
     run.change(RobotCondition())
     later, _, _ = run.go(2.0)
@@ -355,7 +356,7 @@ def test_any_sequence_of_events_keeps_the_limits(steps):
         elif run.controller.is_active(run.now) and not run.controller.executing:
             target = run.controller.reference[0] + AWAY
             still = np.zeros((1, 3))
-            run.follow(Knots(np.array([shortest()]), target[None], still, still))
+            run.follow(TrajectoryPoints(np.array([shortest()]), target[None], still, still))
     run.go(0.5)
     check_limits(run)
 

@@ -5,15 +5,18 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
+from robot_identification.simulation.ground_truth import draw_truth, with_warming
+from robot_identification.simulation.mujoco_robot import (
+    inverse_dynamics, MujocoRobot, NOISE_FREE, PHYSICS_STEP,
+)
 from robot_identification.simulation.thermal import (
     AMBIENT, make_thermal_model, ThermalModel, TYPICAL_SPEED,
 )
-from robot_identification.simulation.truth import draw_truth, with_warming
-from robot_identification.simulation.twin import inverse_dynamics, NOISE_FREE, PHYSICS_STEP, Twin
 
 HEATS = st.floats(0.0, 50.0)
 TIMES = st.floats(1e-3, 1e4)
@@ -71,11 +74,11 @@ def test_a_robot_is_heated_by_its_friction(ur5):
     winding = np.full(6, 0.2)
     truth = replace(truth, thermal=replace(truth.thermal, winding=winding))
     q, dq = np.array([0.1, -1.2, 0.9, -0.4, 0.3, 0.2]), np.full(6, 0.8)
-    twin = Twin(ur5, truth, NOISE_FREE, q)
+    simulator = MujocoRobot(ur5, truth, NOISE_FREE, q)
     for step in range(400):
-        before = twin.true_sample()
-        twin.advance(q + step * PHYSICS_STEP * dq, dq, np.zeros(6), PHYSICS_STEP)
-        after = twin.true_sample()
+        before = simulator.true_sample()
+        simulator.advance(q + step * PHYSICS_STEP * dq, dq, np.zeros(6), PHYSICS_STEP)
+        after = simulator.true_sample()
         warming = before.temperature - truth.reference_temperature
         friction = truth.coulomb * np.tanh(before.dq / truth.velocity_width)
         friction += truth.viscous * (1.0 + truth.viscous_slope * warming) * before.dq
@@ -101,11 +104,11 @@ def test_temperature_is_carried_on(ur5):
     """A new simulation of a robot that is warm starts where the old one ended."""
     truth = with_warming(draw_truth(ur5, 3))
     warm = np.linspace(30.0, 35.0, 6)
-    twin = Twin(ur5, truth, NOISE_FREE, np.zeros(6), temperature=warm)
+    simulator = MujocoRobot(ur5, truth, NOISE_FREE, np.zeros(6), temperature=warm)
     # One physics step has passed, of a time constant of 1200 s.
-    np.testing.assert_allclose(twin.temperature, warm, rtol=1e-6)
-    assert Twin(ur5, truth, NOISE_FREE, np.zeros(6)).warms_up
-    assert not Twin(ur5, draw_truth(ur5, 3), NOISE_FREE, np.zeros(6)).warms_up
+    np.testing.assert_allclose(simulator.temperature, warm, rtol=1e-6)
+    assert MujocoRobot(ur5, truth, NOISE_FREE, np.zeros(6)).warms_up
+    assert not MujocoRobot(ur5, draw_truth(ur5, 3), NOISE_FREE, np.zeros(6)).warms_up
 
 
 @pytest.mark.parametrize(('changes', 'message'), [

@@ -5,7 +5,7 @@
 What a recording of a simulated arm must show, as figures and reasons in words.
 
 The simulators themselves run only where they are installed; these functions are tried on
-recordings of our own twin, good and spoilt.
+recordings of our own simulator, good and spoilt.
 """
 
 from __future__ import annotations

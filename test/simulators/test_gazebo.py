@@ -11,7 +11,7 @@ It needs ur_simulation_gz and a workspace with this package, see docs/launch.md.
 
 from launching import launched, why_not_installed, why_not_launchable
 import pytest
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.urdf import parse_urdf
 from ros_helpers import LATCHED, own_graph, wait_until
 from simulators.by_hand import Person

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The judges of simulated recordings: right on our own twin, and not fooled by spoilt ones."""
+"""The judges of simulated recordings: right on our simulator, and not fooled by spoilt ones."""
 
 from dataclasses import replace
 import re
@@ -13,13 +13,13 @@ from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import Trajectory
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.identified_model import KinematicFilter
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.pipeline import identify
 from robot_identification.recording.simulated_run import simulate
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import NOISE_FREE
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import NOISE_FREE
 from simulators.judging import (
     CEILING, judge_effort_against_inverse_dynamics, largest_deviation, mounting_errors,
     MOUNTING_RATIO,
@@ -65,7 +65,7 @@ def write_torque(path, robot, run, change=lambda torque: torque):
 
 
 def test_the_torque_of_the_links_agrees_with_inverse_dynamics(tmp_path, links, run):
-    """The twin's torque along the motion is Pinocchio's: every sign, every size."""
+    """The simulator's torque along the motion is Pinocchio's: every sign, every size."""
     judged = judge_effort_against_inverse_dynamics(
         write_torque(tmp_path / 'bag', links[0], run), links[0]
     )
@@ -133,7 +133,7 @@ def test_a_motion_is_found_in_its_recording(tmp_path, links, run):
     """It is found where it is; another motion is not."""
     robot, _, trajectories = links
     bag = write_run(tmp_path / 'bag', robot, run)
-    # Half a step of the comparison at 1 rad/s, and the servo of the twin.
+    # Half a step of the comparison at 1 rad/s, and the servo of the simulator.
     assert largest_deviation(bag, robot, trajectories[0]) < 0.03
     assert largest_deviation(bag, robot, trajectories[1]) > 0.2
     with pytest.raises(ValueError, match=r'the motion takes'):

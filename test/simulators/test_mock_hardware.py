@@ -14,7 +14,7 @@ import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.pipeline import identify
 from ros_helpers import own_graph
 from simulators.by_hand import Person

@@ -16,7 +16,7 @@ from launching import launched, why_not_installed, why_not_launchable
 import numpy as np
 import pytest
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.pipeline import identify
 from ros_helpers import LATCHED, own_graph, wait_until
 from simulators.by_hand import Person

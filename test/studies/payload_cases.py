@@ -19,11 +19,11 @@ from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.payload import Payload
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from robot_identification.studies.payload.estimate import LoadedRun
 
-# Standard deviation of the torque of each joint [N m]: 0.4 % of its limit, as the twin's sensors.
+# Standard deviation of the torque of each joint [N m]: 0.4 % of its limit, as simulated.
 NOISE = np.array([0.6, 0.6, 0.6, 0.112, 0.112, 0.112])
 BODY = Payload(
     2.5,
@@ -64,14 +64,14 @@ def moving(robot, seed, samples=1500):
     return fourier_motion(robot.n, seed, 0.008 * np.arange(samples))
 
 
-def torque_of_twin(robot, truth, motion):
+def torque_of_simulator(robot, truth, motion):
     """Return MuJoCo's torque along a motion, (N, n)."""
     return inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
 
 
 def identified(robot, motion, tau):
     """Return the model that weighted least squares find in torques along a motion."""
-    # The law of the twin, as an identification finds it that chooses among laws.
+    # The law of the simulator, as an identification finds it that chooses among laws.
     laws = (CoulombFriction(width=0.02), ViscousFriction(), FrictionOffset())
     reduction = reduce_to_base(
         robot, make_standard_parameters(robot.n, laws, reflected_inertia=True)
@@ -86,7 +86,7 @@ def identified(robot, motion, tau):
 def bare_model(robot, truth, rng, samples=7500):
     """Return a model of the bare arm from a minute of noisy torques at 125 Hz."""
     motion = moving(robot, 1, samples)
-    tau = torque_of_twin(robot, truth, motion)
+    tau = torque_of_simulator(robot, truth, motion)
     return identified(robot, motion, tau + NOISE * rng.normal(size=tau.shape))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml
-from robot_identification.model.catalogue import share_directory
+from robot_identification.model.registry import share_directory
 from robot_identification.studies.campaign.campaign_file import (
     Arm, CarriedPayload, load_campaign, Run, RunOptions,
 )

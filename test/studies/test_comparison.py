@@ -12,13 +12,13 @@ from robot_identification.errors import DataError, DescriptionError
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.files import dump_yaml
 from robot_identification.model.base_parameters import reduce_to_base
-from robot_identification.model.catalogue import load_joint_drives, load_robot
 from robot_identification.model.friction import FRICTION_LAWS
 from robot_identification.model.friction.dictionary import DictionaryFriction
 from robot_identification.model.friction.nearest import nearest_plain_friction, sliding_speeds
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource, with_payload
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.payload import Payload, tool_frame
+from robot_identification.model.registry import load_joint_drives, load_robot
 from robot_identification.model.robot_model import gravity_of_mounting
 from robot_identification.studies.comparison.common_parameters import common_parameters
 from robot_identification.studies.comparison.comparison import (

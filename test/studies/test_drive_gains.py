@@ -6,7 +6,8 @@
 from dataclasses import replace
 
 from estimation.arm_problems import dataset_of
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
@@ -20,17 +21,19 @@ from robot_identification.model.regressor import (
     Motion, prior_inertial_parameters, static_regressor,
 )
 from robot_identification.recording.recording import Channel, Recording
+from robot_identification.simulation.ground_truth import draw_truth, with_static_friction
+from robot_identification.simulation.mujoco_robot import (
+    MujocoRobot, rigid_inverse_dynamics, Sensors,
+)
 from robot_identification.simulation.run import driver_period, record_motion
-from robot_identification.simulation.truth import draw_truth, with_static_friction
-from robot_identification.simulation.twin import rigid_inverse_dynamics, Sensors, Twin
 from robot_identification.studies.drive_gains.estimate import (
     average_approaches, compare_with_known, fit_gain, GainOptions, GainPoint, gains_from_motion,
     gains_from_poses, mixed_total_least_squares, payload_differences, read_rests, Readings,
 )
 from robot_identification.studies.drive_gains.static_poses import (
-    DwellOptions, find_dwells, group_poses,
+    find_static_poses, group_poses, StaticPoseOptions,
 )
-from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_twin, true_arm
+from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_simulator, true_arm
 
 NAMES = tuple(f'joint_{number}' for number in range(1, 7))
 ANY_CURRENT = GainOptions(smallest_current=0.0)
@@ -260,17 +263,17 @@ def test_dwells_and_their_sides(rng):
     ])
     # Of a 17-bit encoder.
     q = q + 1.4e-5 * rng.normal(size=q.shape)
-    dwells = find_dwells(stamps, q)
+    dwells = find_static_poses(stamps, q)
     assert [dwell.approach.tolist() for dwell in dwells] == [
         [0.0, 0.0], [1.0, 1.0], [1.0, 1.0], [-1.0, 1.0],
     ]
     assert all(dwell.stop - dwell.start == pytest.approx(1.0) for dwell in dwells)
     np.testing.assert_allclose(dwells[1].q, [0.5, 0.3], atol=1e-5)
     assert group_poses([dwell.q for dwell in dwells]) == [[0], [1, 2], [3]]
-    assert find_dwells(stamps, q, DwellOptions(shortest=5.0)) == ()
-    assert find_dwells(stamps[:1], q[:1]) == ()
+    assert find_static_poses(stamps, q, StaticPoseOptions(shortest=5.0)) == ()
+    assert find_static_poses(stamps[:1], q[:1]) == ()
     # A creep at twice the limit is no rest.
-    assert find_dwells(stamps, q + 2.0e-3 * stamps[:, None]) == ()
+    assert find_static_poses(stamps, q + 2.0e-3 * stamps[:, None]) == ()
 
 
 def test_readings_come_from_the_channels_during_the_rest():
@@ -312,7 +315,7 @@ def test_gains_from_what_a_payload_adds_at_rest(arm, rng):
     rest = Motion(q, np.zeros_like(q), np.zeros_like(q))
     runs = []
     for each in (robot, loaded):
-        torque = torque_of_twin(each, truth, rest)
+        torque = torque_of_simulator(each, truth, rest)
         parts = [
             (torque + side * np.array([7.0, 8.0, 7.5, 1.4, 2.0, 2.0])) / truth.drive_gain
             for side in (1.0, -1.0)
@@ -337,7 +340,7 @@ def test_gains_from_a_payload_in_motion(arm, rng):
     datasets = []
     for each, seed in ((robot, 1), (loaded, 2)):
         motion = moving(robot, seed, 3750)
-        torque = torque_of_twin(each, truth, motion)
+        torque = torque_of_simulator(each, truth, motion)
         torque = torque + NOISE * rng.normal(size=torque.shape)
         datasets.append(replace(
             dataset_of(robot, motion, torque / truth.drive_gain), effort_unit='A'
@@ -362,13 +365,16 @@ def test_gains_from_a_payload_in_motion(arm, rng):
         for dataset in datasets
     ]
     still = [
-        replace(dataset, effort=torque_of_twin(each, truth, dataset.motion) / truth.drive_gain)
+        replace(
+            dataset,
+            effort=torque_of_simulator(each, truth, dataset.motion) / truth.drive_gain,
+        )
         for each, dataset in zip((robot, loaded), still, strict=True)
     ]
     found = gains_from_motion(robot, still[:1], still[1:], BODY)
     assert found.unseen == ('wrist_3_joint',)
     assert 'hardly moved faster than 0.05 rad/s' in found.joints[5].reason
-    # The twin's friction is not quite Coulomb's at 0.05 rad/s: a thousandth of it.
+    # The simulator's friction is not quite Coulomb's at 0.05 rad/s: a thousandth of it.
     np.testing.assert_allclose(found.values[:5], truth.drive_gain[:5], rtol=0.01)
 
 
@@ -392,7 +398,7 @@ def test_gains_from_monotone_poses_with_static_friction(robots):
     stamps = np.arange(0.0, form.duration, period)
     motion = Motion(*form.sample(trajectory.coefficients, stamps))
     run = record_motion(
-        robot, Twin(robot, truth, Sensors(), motion.q[0], 7), motion, stamps, period
+        robot, MujocoRobot(robot, truth, Sensors(), motion.q[0], 7), motion, stamps, period
     )
     target = rigid_inverse_dynamics(robot, truth, motion.q, motion.dq, motion.ddq)
     recording = Recording(

@@ -11,8 +11,8 @@ import pytest
 from recordings import fourier_motion
 from robot_identification.errors import DataError, UsageError
 from robot_identification.model.regressor import energy_regressor, Motion
-from robot_identification.simulation import twin
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation import mujoco_robot
+from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.energy.energy import (
     check_threshold, energy_notes, energy_of_bag, energy_of_motion, Interval, MotionEnergy,
     with_possible_bodies,
@@ -33,7 +33,7 @@ def model(ur5, rng):
     truth = draw_truth(ur5, 4)
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     found = known_model(
-        ur5, FRICTION, twin.true_inertial_parameters(ur5, truth), fc=truth.coulomb,
+        ur5, FRICTION, mujoco_robot.true_inertial_parameters(ur5, truth), fc=truth.coulomb,
         fv=truth.viscous, f0=rng.normal(size=6), fcl=0.02, Ia=truth.reflected_inertia,
     )
     root = 0.01 * rng.normal(size=(found.reduction.rank, found.reduction.rank))
@@ -63,7 +63,7 @@ def test_kinetic_energy_is_that_of_mujoco(ur5):
     """The truth's base parameters give MuJoCo's energy of bodies and rotors."""
     mujoco = pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     truth = draw_truth(ur5, 4)
-    simulated = twin._build_model(mujoco, ur5, truth)
+    simulated = mujoco_robot._build_model(mujoco, ur5, truth)
     t, motion = moving(6, rate=20.0)
     data = mujoco.MjData(simulated)
     energy = energy_of_motion(true_model(ur5, truth), t, motion)
@@ -141,7 +141,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(model, rng):
 def test_bodies_that_can_exist_are_taken(model, rng):
     """Identified parameters may give negative energy, consistent ones do not."""
     consistent = np.zeros(model.parameters.size)
-    truth = twin.true_inertial_parameters(model.robot, draw_truth(model.robot, 4))
+    truth = mujoco_robot.true_inertial_parameters(model.robot, draw_truth(model.robot, 4))
     consistent[: 60] = truth
     consistent[model.parameters.reflected_inertia_slice] = 0.5
     wrong = replace(

@@ -16,13 +16,13 @@ import pytest
 from recordings import write_small_arm
 from robot_identification.errors import DataError, UsageError
 from robot_identification.excitation.parametrizations.trapezoidal import TrapezoidalParametrization
-from robot_identification.model.catalogue import load_robot
 from robot_identification.model.kinematic_filter import KinematicFilter
+from robot_identification.model.registry import load_robot
 from robot_identification.model.regressor import Motion
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.processing import process
-from robot_identification.simulation.twin import true_inertial_parameters
+from robot_identification.simulation.mujoco_robot import true_inertial_parameters
 from robot_identification.studies.friction_map.estimate import (
     HARMONIC, map_friction, MapRun, MODEL, payload_mass, UNKNOWN,
 )

@@ -9,7 +9,7 @@ from recordings import write_small_arm
 from robot_identification.errors import UnsafeMotionError, UsageError
 from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.studies.friction_map.plan import (
     certified_strokes, friction_strokes, stroke_speeds, StrokePlan,
 )

@@ -6,7 +6,8 @@
 from dataclasses import replace
 import sys
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import InconsistentModelError, NotIdentifiableError, UsageError
@@ -14,13 +15,13 @@ from robot_identification.model.consistency import pseudo_inertia, smallest_eige
 from robot_identification.model.payload import joint_parameters
 from robot_identification.model.regressor import Motion, static_regressor
 from robot_identification.recording.recording import Recording
-from robot_identification.studies.drive_gains.static_poses import DwellOptions
+from robot_identification.studies.drive_gains.static_poses import StaticPoseOptions
 from robot_identification.studies.payload.consistent_body import fit_consistent_body, GAP
 from robot_identification.studies.payload.estimate import (
     estimate_payload, PayloadOptions, resting_run,
 )
 from studies.payload_cases import (
-    bare_model, BODY, carrying, moving, NOISE, run_of, torque_of_twin, true_arm,
+    bare_model, BODY, carrying, moving, NOISE, run_of, torque_of_simulator, true_arm,
 )
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -35,7 +36,7 @@ def case(robots):
     rng = np.random.default_rng(7)
     model = bare_model(robot, truth, rng)
     motion = moving(robot, 2, 3750)
-    tau = torque_of_twin(carrying(robot, BODY), truth, motion)
+    tau = torque_of_simulator(carrying(robot, BODY), truth, motion)
     return robot, truth, model, motion, tau + NOISE * rng.normal(size=tau.shape)
 
 
@@ -85,7 +86,7 @@ def test_offsets_and_friction_may_differ(case):
 def test_several_runs_count_together(case, rng):
     robot, truth, model, motion, tau = case
     second = moving(robot, 5, 3750)
-    other = torque_of_twin(carrying(robot, BODY), truth, second)
+    other = torque_of_simulator(carrying(robot, BODY), truth, second)
     other = other + NOISE * rng.normal(size=other.shape)
     exact = replace(model, covariance=np.zeros_like(model.covariance))
     one = estimate_payload(exact, [run_of(motion, tau)])
@@ -114,14 +115,14 @@ def test_errors_of_the_bare_model_count(case):
 def test_no_payload_is_told_from_some(case, rng):
     """Without one the test does not reject: p is hardly ever below its threshold."""
     robot, truth, model, motion, _ = case
-    tau = torque_of_twin(robot, truth, motion)
+    tau = torque_of_simulator(robot, truth, motion)
     found = estimate_payload(
         model, [run_of(motion, tau + NOISE * rng.normal(size=tau.shape))]
     )
     assert not found.is_significant
     assert abs(found.parameters[0]) < 4.0 * found.errors.mass
     light = replace(BODY, mass=0.1, inertia=0.04 * BODY.inertia)
-    tau = torque_of_twin(carrying(robot, light), truth, motion)
+    tau = torque_of_simulator(carrying(robot, light), truth, motion)
     found = estimate_payload(
         model, [run_of(motion, tau + NOISE * rng.normal(size=tau.shape))]
     )
@@ -131,8 +132,8 @@ def test_no_payload_is_told_from_some(case, rng):
 def test_a_negative_mass_is_no_payload(case):
     """Half of the arm's own tool gone: the model is not that of the bare arm, and it says so."""
     robot, truth, model, motion, _ = case
-    tau = 2.0 * torque_of_twin(robot, truth, motion)
-    tau -= torque_of_twin(carrying(robot, BODY), truth, motion)
+    tau = 2.0 * torque_of_simulator(robot, truth, motion)
+    tau -= torque_of_simulator(carrying(robot, BODY), truth, motion)
     found = estimate_payload(model, [run_of(motion, tau)])
     assert found.payload is None
     assert found.parameters[0] == pytest.approx(-BODY.mass, rel=0.05)
@@ -203,7 +204,7 @@ def test_rests_alone_give_mass_and_centre(case, rng):
     robot, truth, model, _, _ = case
     q = poses_of_rest(12, rng)
     rest = Motion(q, np.zeros_like(q), np.zeros_like(q), starts=tuple(range(len(q))))
-    tau = torque_of_twin(carrying(robot, BODY), truth, rest)
+    tau = torque_of_simulator(carrying(robot, BODY), truth, rest)
     # Averaged over a second at 125 Hz.
     tau = tau + NOISE / np.sqrt(125.0) * rng.normal(size=tau.shape)
     run = run_of(rest, tau)
@@ -224,7 +225,7 @@ def test_too_few_orientations_are_named(case, count, changes, names):
     robot, truth, model, _, _ = case
     q = np.tile(poses_of_rest(1, np.random.default_rng(3)), (count, 1))
     rest = Motion(q, np.zeros_like(q), np.zeros_like(q), starts=tuple(range(count)))
-    tau = torque_of_twin(carrying(robot, BODY), truth, rest)
+    tau = torque_of_simulator(carrying(robot, BODY), truth, rest)
     with pytest.raises(
         NotIdentifiableError, match=rf"payload's {names} in the frame .* rest at more of them"
     ):
@@ -245,7 +246,7 @@ def test_turning_one_joint_does_not_show_all_inertia(case, joint, unseen):
     q[:, joint] += np.sin(t)
     dq[:, joint], ddq[:, joint] = np.cos(t), -np.sin(t)
     motion = Motion(q, dq, ddq)
-    tau = torque_of_twin(carrying(robot, BODY), truth, motion)
+    tau = torque_of_simulator(carrying(robot, BODY), truth, motion)
     found = estimate_payload(model, [run_of(motion, tau)], PayloadOptions(changes='none'))
     assert found.unseen == unseen
     assert np.all(found.payload.inertia == 0.0) and np.all(np.isnan(found.errors.inertia))
@@ -274,7 +275,7 @@ def test_rests_of_a_recording_are_averaged_over_both_sides(case):
         'made up', '/joint_states', robot.joint_names, stamps, q, np.zeros_like(q),
         gravity + 5.0 * side[:, None],
     )
-    run, notes = resting_run(model, [recording], DwellOptions())
+    run, notes = resting_run(model, [recording], StaticPoseOptions())
     assert len(run.tau) == len(poses)
     assert notes == ()
     # The mean of equal numbers of +5 and -5.
@@ -283,10 +284,10 @@ def test_rests_of_a_recording_are_averaged_over_both_sides(case):
         atol=1e-9,
     )
     half = replace(recording, stamps=stamps[:400], q=q[:400], effort=recording.effort[:400])
-    run, notes = resting_run(model, [half], DwellOptions())
+    run, notes = resting_run(model, [half], StaticPoseOptions())
     assert 'reached from one side only' in notes[0]
     with pytest.raises(NotIdentifiableError, match='never rests for 9 s'):
-        resting_run(model, [recording], DwellOptions(shortest=9.0))
+        resting_run(model, [recording], StaticPoseOptions(shortest=9.0))
 
 
 def test_options_are_checked():
@@ -295,9 +296,9 @@ def test_options_are_checked():
     with pytest.raises(UsageError, match='friction cannot be found at rest'):
         PayloadOptions(changes='friction', static=True)
     with pytest.raises(UsageError, match='it must be positive'):
-        DwellOptions(speed=0.0)
+        StaticPoseOptions(speed=0.0)
     with pytest.raises(UsageError, match='no more than the first'):
-        DwellOptions(shortest=0.5)
+        StaticPoseOptions(shortest=0.5)
 
 
 def body_problem(seed, noise):

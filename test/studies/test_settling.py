@@ -5,15 +5,16 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
 from robot_identification.errors import NotIdentifiableError, UsageError
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import unknown_drives
 from robot_identification.recording.recording import Channel, Recording
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.studies.temperature.settling import (
     figures_of_run, friction_changes, judge_settling, mean_temperature_of, RunFigures,
     SettlingOptions, viscous_friction_of,

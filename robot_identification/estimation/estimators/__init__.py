@@ -12,7 +12,7 @@ from robot_identification.estimation.estimators.consistent import (
     ConsistentLeastSquares, LogCholeskyLeastSquares,
 )
 from robot_identification.estimation.estimators.constrained import ConstrainedLeastSquares
-from robot_identification.estimation.estimators.dictionary import DictionaryFit
+from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.estimators.essential import EssentialParameters
 from robot_identification.estimation.estimators.generalized import GeneralizedLeastSquares
 from robot_identification.estimation.estimators.huber import HuberRegression
@@ -30,7 +30,7 @@ from robot_identification.estimation.problem import Estimator
 ESTIMATORS: dict[str, type[Estimator]] = {
     'ols': OrdinaryLeastSquares,
     'wls': WeightedLeastSquares,
-    'raviola_wls': LimitWeightedLeastSquares,
+    'limit_weighted': LimitWeightedLeastSquares,
     'gls': GeneralizedLeastSquares,
     'ridge': RidgeRegression,
     'constrained': ConstrainedLeastSquares,
@@ -38,7 +38,7 @@ ESTIMATORS: dict[str, type[Estimator]] = {
     'log_cholesky': LogCholeskyLeastSquares,
     'huber': HuberRegression,
     'bisquare': BisquareRegression,
-    'dictionary': DictionaryFit,
+    'dictionary': SparseNonnegativeRegression,
     'tls': TotalLeastSquares,
     'recursive': RecursiveLeastSquares,
     'essential': EssentialParameters,

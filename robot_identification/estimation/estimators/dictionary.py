@@ -41,7 +41,7 @@ LEAST_SHARE = 1.0e-3
 
 
 @dataclass(frozen=True)
-class DictionaryFit(Estimator):
+class SparseNonnegativeRegression(Estimator):
     """
     Friction by non-negative least squares, all else free, in a fixed number of passes.
 

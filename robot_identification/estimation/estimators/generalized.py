@@ -15,7 +15,7 @@ from robot_identification.estimation.estimators.options import check_count
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.observations import ObservationBlock, Observations
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, JointFactor, triangle_of,
+    Estimate, Estimator, IdentificationProblem, triangle_of, TriangularFactor,
 )
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_deviation, need_observations, renew_weights, solve_unknowns,
@@ -173,7 +173,7 @@ class SampleRows:
 
     def _mix(
         self, triangles: Sequence[FloatArray], roots: Sequence[FloatArray]
-    ) -> tuple[JointFactor, ...]:
+    ) -> tuple[TriangularFactor, ...]:
         """Return the factors of whitened rows."""
         size, n = self.problem.size, self.problem.n
         mixed: list[list[FloatArray]] = [[np.zeros((0, size + 1))] for _ in range(n)]
@@ -188,7 +188,7 @@ class SampleRows:
                 )))
         everything = np.arange(size)
         return tuple(
-            JointFactor(everything, triangle_of(np.vstack(rows))) for rows in mixed
+            TriangularFactor(everything, triangle_of(np.vstack(rows))) for rows in mixed
         )
 
     def _spread(self, triangle: FloatArray, joint: int) -> FloatArray:

@@ -31,7 +31,7 @@ from robot_identification.estimation.observations import (
     JointRows, ObservationBlock, Observations, TrainingData,
 )
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, JointFactor, triangle_of,
+    Estimate, Estimator, IdentificationProblem, triangle_of, TriangularFactor,
 )
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
@@ -273,7 +273,7 @@ class InstrumentRows:
 
     def _project(
         self, triangles: Sequence[FloatArray], C: FloatArray, theta: FloatArray
-    ) -> tuple[JointFactor, ...]:
+    ) -> tuple[TriangularFactor, ...]:
         factors = []
         everything = np.arange(self.problem.size)
         for columns, triangle in zip(self.columns, triangles, strict=True):
@@ -281,7 +281,7 @@ class InstrumentRows:
             matrix = triangle[:, :k] @ C[columns]
             residual = triangle[:, -1] - triangle[:, k:-1] @ theta[columns]
             rows = np.column_stack([matrix, residual + matrix @ theta])
-            factors.append(JointFactor(everything, triangle_of(np.asfortranarray(rows))))
+            factors.append(TriangularFactor(everything, triangle_of(np.asfortranarray(rows))))
         return tuple(factors)
 
     def _along(self, weights: FloatArray) -> FloatArray:

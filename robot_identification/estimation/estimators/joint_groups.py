@@ -16,7 +16,7 @@ from robot_identification.estimation.linear import (
     describe_estimate, RANK_TOLERANCE, residual_deviation,
 )
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, JointFactor,
+    Estimate, Estimator, IdentificationProblem, TriangularFactor,
 )
 from robot_identification.estimation.solving import renew_weights, rows_per_joint, solve_unknowns
 
@@ -199,7 +199,7 @@ def _owners(problem: IdentificationProblem, groups: tuple[IntArray, ...]) -> Int
     return owner
 
 
-def _own_columns(factor: JointFactor, own: IntArray) -> JointFactor:
+def _own_columns(factor: TriangularFactor, own: IntArray) -> TriangularFactor:
     """Return the factor of a joint with some unknowns alone, by their old numbers."""
     part = factor.select(own)
     return replace(part, columns=own[part.columns])

@@ -59,8 +59,8 @@ class LimitWeightedLeastSquares(Estimator):
             return np.array(self.torque_limits)
         if problem.observations is None:
             raise UsageError(
-                'estimator raviola_wls needs the torque limits of the joints: give torque_limits, '
-                'or identify from the bags'
+                'estimator limit_weighted needs the torque limits of the joints: give '
+                'torque_limits, or identify from the bags'
             )
         robot = problem.observations.robot
         limits: FloatArray = robot.limits.effort
@@ -68,7 +68,7 @@ class LimitWeightedLeastSquares(Estimator):
             if not 0.0 < limit < np.inf:
                 raise UsageError(
                     f'{robot.name}: the torque limit of {name} is {limit:g} N m, and estimator '
-                    'raviola_wls divides by it: state it in the URDF or the YAML of the robot, or '
-                    'choose --estimator wls'
+                    'limit_weighted divides by it: state it in the URDF or the YAML of the robot, '
+                    'or choose --estimator wls'
                 )
         return limits

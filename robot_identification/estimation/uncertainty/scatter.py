@@ -29,7 +29,7 @@ from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.linear import RANK_TOLERANCE
 from robot_identification.estimation.observations import TIME_BLOCKS, Weighing
 from robot_identification.estimation.problem import (
-    Estimate, IdentificationProblem, JointFactor, stack_factors,
+    Estimate, IdentificationProblem, stack_factors, TriangularFactor,
 )
 from robot_identification.validation import autocovariance, correlation_distance
 import scipy
@@ -313,7 +313,7 @@ class TimeBlocks:
 
 def _divide(
     problem: IdentificationProblem, at: FloatArray | None, weigh: Weighing | None
-) -> tuple[tuple[JointFactor, ...], ...]:
+) -> tuple[tuple[TriangularFactor, ...], ...]:
     """Return the factors of blocks of time of a problem that was not divided, if it has rows."""
     if problem.observations is None:
         return ()

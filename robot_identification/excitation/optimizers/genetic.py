@@ -36,7 +36,7 @@ COLLISION = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Litter:
+class Batch:
     """
     Candidates of one job.
 
@@ -56,7 +56,7 @@ class Litter:
     goal: float
 
 
-def score(problem: ExcitationProblem, litter: Litter) -> Outcome:
+def score(problem: ExcitationProblem, batch: Batch) -> Outcome:
     """
     Scale candidates into the limits and evaluate them, one evaluation each.
 
@@ -68,7 +68,7 @@ def score(problem: ExcitationProblem, litter: Litter) -> Outcome:
     ----------
     problem : ExcitationProblem
         The problem.
-    litter : Litter
+    batch : Batch
         The candidates.
 
     Returns
@@ -77,13 +77,13 @@ def score(problem: ExcitationProblem, litter: Litter) -> Outcome:
         As many candidates, in their order.
 
     """
-    candidates = [_evaluate(problem, x) for x in litter.xs]
+    candidates = [_evaluate(problem, x) for x in batch.xs]
     clear = 0
     for index in sorted(range(len(candidates)), key=lambda k: rank(candidates[k])):
         candidate = candidates[index]
-        if candidate.violation > 0.0 or not candidate.objective < litter.goal:
+        if candidate.violation > 0.0 or not candidate.objective < batch.goal:
             break
-        if clear == litter.elite:
+        if clear == batch.elite:
             break
         if problem.is_clear(candidate.x):
             candidates[index] = replace(candidate, feasible=True)
@@ -167,7 +167,7 @@ class Genetic(Optimizer):
         last = state.archive[self._elite - 1] if len(state.archive) >= self._elite else None
         goal = last.objective if last is not None and last.feasible else float('inf')
         return [
-            Job(score, Litter(xs[first: first + OF_A_JOB], self._elite, goal))
+            Job(score, Batch(xs[first: first + OF_A_JOB], self._elite, goal))
             for first in range(0, len(xs), OF_A_JOB)
         ]
 

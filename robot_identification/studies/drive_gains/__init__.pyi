@@ -7,8 +7,9 @@ from .report import (
     GAIN_FILES as GAIN_FILES, save_drive_gains as save_drive_gains,
 )
 from .static_poses import (
-    describe_too_few as describe_too_few, DwellOptions as DwellOptions, dwells_of as dwells_of,
-    group_poses as group_poses, mean_of_approaches as mean_of_approaches,
+    describe_too_few as describe_too_few, group_poses as group_poses,
+    mean_of_approaches as mean_of_approaches, static_poses_of as static_poses_of,
+    StaticPoseOptions as StaticPoseOptions,
 )
 from .study import (
     CURRENTS as CURRENTS, FEWEST_SHARED_POSES as FEWEST_SHARED_POSES,

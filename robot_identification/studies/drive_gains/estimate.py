@@ -36,7 +36,7 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
 from robot_identification.studies.drive_gains.static_poses import (
-    describe_too_few, DwellOptions, dwells_of, group_poses, mean_of_approaches,
+    describe_too_few, group_poses, mean_of_approaches, static_poses_of, StaticPoseOptions,
 )
 
 # Relative standard error above which a gain is not one.
@@ -66,14 +66,14 @@ class GainOptions:
         Poses at which a joint has less are left out for it [A].
     intercept : bool
         Whether the current may have an offset.
-    dwells : DwellOptions
+    dwells : StaticPoseOptions
         What counts as a rest.
 
     """
 
     smallest_current: float = 0.05
     intercept: bool = False
-    dwells: DwellOptions = field(default_factory=DwellOptions)
+    dwells: StaticPoseOptions = field(default_factory=StaticPoseOptions)
 
     def __post_init__(self) -> None:
         if not self.smallest_current >= 0.0:
@@ -284,7 +284,7 @@ def read_rests(
         If none of what was asked for was recorded at rest.
 
     """
-    found = dwells_of(recordings, options.dwells)
+    found = static_poses_of(recordings, options.dwells)
     if not found:
         raise NotIdentifiableError(describe_too_few(recordings, options.dwells))
     q = np.array([dwell.q for _, dwell in found])

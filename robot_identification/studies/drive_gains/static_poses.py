@@ -29,7 +29,7 @@ SAME_POSE = 0.01
 
 
 @dataclass(frozen=True)
-class DwellOptions:
+class StaticPoseOptions:
     """
     What counts as a dwell.
 
@@ -61,7 +61,7 @@ class DwellOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Dwell:
+class StaticPose:
     """
     One rest of the whole arm.
 
@@ -92,9 +92,9 @@ class Dwell:
         return found
 
 
-def find_dwells(
-    stamps: FloatArray, q: FloatArray, options: DwellOptions | None = None
-) -> tuple[Dwell, ...]:
+def find_static_poses(
+    stamps: FloatArray, q: FloatArray, options: StaticPoseOptions | None = None
+) -> tuple[StaticPose, ...]:
     """
     Find the rests of the whole arm.
 
@@ -104,23 +104,23 @@ def find_dwells(
         Not decreasing [s].
     q : ndarray, shape (N, n)
         Positions [rad].
-    options : DwellOptions, optional
+    options : StaticPoseOptions, optional
         What counts as one.
 
     Returns
     -------
-    tuple of Dwell
+    tuple of StaticPose
         In the order of time.
 
     """
-    options = DwellOptions() if options is None else options
+    options = StaticPoseOptions() if options is None else options
     finite = np.flatnonzero(np.all(np.isfinite(q), axis=1) & np.isfinite(stamps))
     stamps, q = stamps[finite], q[finite]
     if len(stamps) < 2:
         return ()
     resting = _slower(stamps, q, options.speed)
     edges = np.flatnonzero(np.diff(resting.astype(np.int8), prepend=0, append=0))
-    dwells: list[Dwell] = []
+    dwells: list[StaticPose] = []
     approach = np.zeros(q.shape[1])
     before = 0
     for first, last in zip(edges[::2], edges[1::2] - 1, strict=True):
@@ -134,14 +134,14 @@ def find_dwells(
         approach = np.where(
             (found := _approach(q[before:first + 1], rest)) != 0.0, found, approach
         )
-        dwells.append(Dwell(start, stop, rest, approach))
+        dwells.append(StaticPose(start, stop, rest, approach))
         before = last
     return tuple(dwells)
 
 
-def dwells_of(
-    recordings: Sequence[Recording], options: DwellOptions | None = None
-) -> list[tuple[Recording, Dwell]]:
+def static_poses_of(
+    recordings: Sequence[Recording], options: StaticPoseOptions | None = None
+) -> list[tuple[Recording, StaticPose]]:
     """Return the dwells of some recordings with the recording that each is of."""
     found = []
     for recording in recordings:
@@ -149,7 +149,7 @@ def dwells_of(
         stamps = np.asarray(recording.stamps)[order]
         found += [
             (recording, dwell)
-            for dwell in find_dwells(stamps, np.asarray(recording.q)[order], options)
+            for dwell in find_static_poses(stamps, np.asarray(recording.q)[order], options)
         ]
     return found
 
@@ -186,7 +186,7 @@ def mean_of_approaches(values: FloatArray, approach: FloatArray) -> tuple[float,
     values : ndarray, shape (D,)
         Of one joint, from dwells at one pose.
     approach : ndarray, shape (D,)
-        From which side it came, see `Dwell`.
+        From which side it came, see `StaticPose`.
 
     Returns
     -------
@@ -226,7 +226,7 @@ def _approach(q: FloatArray, rest: FloatArray) -> FloatArray:
     return direction
 
 
-def describe_too_few(recordings: Sequence[Recording], options: DwellOptions) -> str:
+def describe_too_few(recordings: Sequence[Recording], options: StaticPoseOptions) -> str:
     """Return in words that a recording has no dwell, with what to do."""
     names = ', '.join(recording.source for recording in recordings)
     return (

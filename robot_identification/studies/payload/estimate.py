@@ -19,7 +19,7 @@ from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
 from robot_identification.estimation import (
     combine_factors, Covariance, covariance_of, Estimate, IdentificationProblem, joint_test,
-    JointFactor, JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS, triangle_of,
+    JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS, triangle_of, TriangularFactor,
     WeightedLeastSquares,
 )
 from robot_identification.model import (
@@ -30,7 +30,7 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
 from robot_identification.studies.drive_gains import (
-    describe_too_few, DwellOptions, dwells_of, group_poses, mean_of_approaches,
+    describe_too_few, group_poses, mean_of_approaches, static_poses_of, StaticPoseOptions,
 )
 from robot_identification.studies.payload.consistent_body import (
     ConsistentBody, fit_consistent_body,
@@ -76,7 +76,7 @@ class PayloadOptions:
     slowest : float
         Rows of a joint that moves, but is slower than this, are left out: what its friction is
         there, models know least [rad/s].
-    dwells : DwellOptions
+    dwells : StaticPoseOptions
         What counts as a rest.
 
     """
@@ -85,7 +85,7 @@ class PayloadOptions:
     static: bool = False
     frame: str | None = None
     slowest: float = 0.05
-    dwells: DwellOptions = field(default_factory=DwellOptions)
+    dwells: StaticPoseOptions = field(default_factory=StaticPoseOptions)
 
     def __post_init__(self) -> None:
         if self.changes not in CHANGES:
@@ -217,7 +217,7 @@ def loaded_run(model: IdentifiedModel, dataset: Dataset) -> LoadedRun:
 def resting_run(
     model: IdentifiedModel,
     recordings: Sequence[Recording],
-    options: DwellOptions,
+    options: StaticPoseOptions,
     *,
     start: float | None = None,
 ) -> tuple[LoadedRun, tuple[str, ...]]:
@@ -230,7 +230,7 @@ def resting_run(
         Of the bare arm.
     recordings : sequence of Recording
         With the payload.
-    options : DwellOptions
+    options : StaticPoseOptions
         What counts as a rest.
     start : float, optional
         Rests before are left out, seconds after the first joint state.
@@ -249,7 +249,7 @@ def resting_run(
 
     """
     found = [
-        (recording, dwell) for recording, dwell in dwells_of(recordings, options)
+        (recording, dwell) for recording, dwell in static_poses_of(recordings, options)
         if start is None or dwell.start >= start
     ]
     if not found:
@@ -360,7 +360,7 @@ class _Rows:
         n, b = self.model.robot.n, self.model.reduction.rank
         width = self.count + self.each * len(self.runs)
         self.beside = [np.zeros((0, width + b)) for _ in range(n)]
-        blocks: list[tuple[JointFactor, ...]] = []
+        blocks: list[tuple[TriangularFactor, ...]] = []
         samples = np.sum([taken.sum(axis=0) for taken in self.taken], axis=0)
         for bag, run in enumerate(self.runs):
             count = int(np.count_nonzero(run.rows))
@@ -383,7 +383,7 @@ class _Rows:
                     ]
             blocks += [
                 tuple(
-                    JointFactor(self.own_columns(joint), triangle)
+                    TriangularFactor(self.own_columns(joint), triangle)
                     for joint, triangle in enumerate(piles[part])
                 )
                 for part in sorted(piles)

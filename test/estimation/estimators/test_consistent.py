@@ -7,7 +7,8 @@ import sys
 from types import SimpleNamespace
 
 from estimation.arm_problems import arm_problem, arm_reduction, fourier_motion, predict
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -214,8 +215,8 @@ def test_references_have_mass_and_size(ur5):
 def scene(ur5):
     """Return an arm, its base parameters, a truth, and a noisy and an exact motion."""
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-    from robot_identification.simulation.truth import draw_truth
-    from robot_identification.simulation.twin import inverse_dynamics
+    from robot_identification.simulation.ground_truth import draw_truth
+    from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
     reduction = arm_reduction(ur5)
     truth = draw_truth(ur5, 3)

@@ -4,10 +4,11 @@
 """Bounded least squares meet the conditions of an optimum, and what has no bound is free."""
 
 from estimation.arm_problems import (
-    arm_problem, arm_reduction, fourier_motion, possible_parameters, predict, record_twin,
+    arm_problem, arm_reduction, fourier_motion, possible_parameters, predict, record_simulator,
     torque_of,
 )
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import NotIdentifiableError, UsageError
@@ -22,7 +23,7 @@ from robot_identification.model.friction.coulomb import CoulombFriction
 from robot_identification.model.friction.offset import FrictionOffset
 from robot_identification.model.friction.viscous import ViscousFriction
 from robot_identification.model.parameters import make_standard_parameters
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 from scipy.optimize import lsq_linear
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -188,8 +189,8 @@ def test_slow_motions_make_rotors_negative_and_bounds_do_not(robots):
     truth = draw_truth(arm, 3)
     laws = (CoulombFriction(truth.velocity_width), ViscousFriction(), FrictionOffset())
     reduction = reduce_to_base(arm, make_standard_parameters(6, laws, True))
-    motion, tau = record_twin(arm, truth, 0, size=0.04, duration=24.0)
-    unseen, expected = record_twin(arm, truth, 1, size=0.04, duration=24.0)
+    motion, tau = record_simulator(arm, truth, 0, size=0.04, duration=24.0)
+    unseen, expected = record_simulator(arm, truth, 1, size=0.04, duration=24.0)
     rotors = [row for row, name in enumerate(reduction.names) if name.startswith('Ia')]
     negative = 0
     for seed in range(4):

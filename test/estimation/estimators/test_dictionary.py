@@ -5,20 +5,21 @@
 The dictionary fit on arms whose truth is known: MuJoCo moves the bodies, friction is written here.
 
 The friction has a width and a radius that no term of the dictionary has, and the stop is the
-plain recursion, so that the twin shares no code with the model.
+plain recursion, so that the simulator shares no code with the model.
 """
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from builders import joint, link, robot_urdf
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
-    bounded_friction, DictionaryFit, solve_bounded, torque_deviation,
+    bounded_friction, solve_bounded, SparseNonnegativeRegression, torque_deviation,
 )
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import fit_parameters, observe
@@ -31,8 +32,8 @@ from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.dataset import Dataset
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from scipy.optimize import lsq_linear
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -152,7 +153,7 @@ def fit_of(datasets, estimator=None, laws=AUTOMATIC, *, rows=None, tool='', **op
     """Return the fit of some recordings."""
     rows = [dataset.fitted for dataset in datasets] if rows is None else rows
     observations = observe(arm(tool), laws, datasets, rows, **options)
-    return fit_parameters(observations, (), estimator or DictionaryFit())
+    return fit_parameters(observations, (), estimator or SparseNonnegativeRegression())
 
 
 def standard_of(fit):
@@ -234,13 +235,13 @@ def test_four_passes_are_made_and_reported(found):
     assert found.estimate.passes == 4
     assert found.problem.observations.passes == 0, 'nothing passed over what the zeros left'
     observations = observe(arm(), AUTOMATIC, [recording(0)], [recording(0).fitted])
-    assert fit_parameters(observations, (), DictionaryFit()).estimate.passes == 4
+    assert fit_parameters(observations, (), SparseNonnegativeRegression()).estimate.passes == 4
     assert observations.passes == 4
 
 
 def test_terms_of_the_dictionary_itself_are_recovered_without_noise():
     """
-    Truth inside the model: another motion to 0.3 %, which is what shrinkage leaves.
+    A truth inside the model: another motion to 0.3 %, which is what shrinkage leaves.
 
     The stop of 4 mrad, the widths of 0.05 and 0.02 rad/s are then among the terms. Neighbours of
     a term leave a thousandth of it unexplained, of which a shrinkage of 1e-4 takes a tenth.
@@ -363,7 +364,8 @@ def test_more_terms_do_not_move_a_known_payload():
         for law in parse_friction('coulomb,viscous,offset')
     )
     masses = [
-        payload_mass(plain, WeightedLeastSquares()), payload_mass(AUTOMATIC, DictionaryFit())
+        payload_mass(plain, WeightedLeastSquares()),
+        payload_mass(AUTOMATIC, SparseNonnegativeRegression()),
     ]
     np.testing.assert_allclose(masses, 2.0, rtol=0.01)
 
@@ -416,7 +418,8 @@ def test_outliers_are_damped():
     errors = [
         np.mean(nrmse(predict(fit_of([dataset], estimator), motion_of(1)), true))
         for dataset, estimator in (
-            (clean, DictionaryFit()), (dirty, DictionaryFit()), (dirty, DictionaryFit(huber=1e6)),
+            (clean, SparseNonnegativeRegression()), (dirty, SparseNonnegativeRegression()),
+            (dirty, SparseNonnegativeRegression(huber=1e6)),
         )
     ]
     assert errors[1] < 2.0 * errors[0]
@@ -480,7 +483,7 @@ def test_a_joint_that_stands_in_all_recordings_is_left_out():
     observations = observe(
         arm(), AUTOMATIC, datasets, [d.fitted for d in datasets], offset_by_recording=True
     )
-    fit = fit_parameters(observations, idle, DictionaryFit())
+    fit = fit_parameters(observations, idle, SparseNonnegativeRegression())
     assert not any(name.endswith(']3') or name in ('f03', 'Ia3')
                    for name in fit.problem.reduction.names)
     assert np.all(np.isfinite(fit.estimate.unknowns))
@@ -544,7 +547,7 @@ def test_torque_deviation_is_that_about_the_mean():
 def test_prior_weights_are_tried_from_one_set_of_passes():
     """The weight of the passes gives the estimate itself; more of it goes towards the URDF."""
     robot, dataset = arm(), recording(0, samples=1200)
-    estimator = DictionaryFit(prior=cad_prior(robot), prior_weight=1.0)
+    estimator = SparseNonnegativeRegression(prior=cad_prior(robot), prior_weight=1.0)
     observations = observe(robot, AUTOMATIC, [dataset], [dataset.fitted])
     problem = observations.factor()
     estimate = estimator.estimate(problem)
@@ -565,7 +568,7 @@ def test_prior_weights_are_tried_from_one_set_of_passes():
 ])
 def test_options_out_of_range_are_refused_by_name(name, value):
     with pytest.raises(UsageError, match=f'{name} of the dictionary fit is .* must be'):
-        DictionaryFit(**{name: value})
+        SparseNonnegativeRegression(**{name: value})
 
 
 def test_factors_alone_are_not_enough():
@@ -573,7 +576,7 @@ def test_factors_alone_are_not_enough():
     dataset = recording(0, samples=600)
     problem = observe(arm(), AUTOMATIC, [dataset], [dataset.fitted]).factor()
     with pytest.raises(UsageError, match=r'needs the recordings themselves.*from the bags'):
-        DictionaryFit().estimate(replace(problem, observations=None))
+        SparseNonnegativeRegression().estimate(replace(problem, observations=None))
 
 
 def test_bodies_that_the_data_do_not_show_are_refused_by_name():
@@ -587,4 +590,4 @@ def test_bodies_that_the_data_do_not_show_are_refused_by_name():
         arm(), AUTOMATIC, [replace(dataset, motion=motion, effort=nothing)], [dataset.fitted]
     ).factor()
     with pytest.raises(RankDeficientError, match=r'Ia3|fewer than'):
-        DictionaryFit().estimate(problem)
+        SparseNonnegativeRegression().estimate(problem)

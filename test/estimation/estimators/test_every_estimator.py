@@ -15,7 +15,8 @@ from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, NEED_ARM, observe, PERIOD, possible_parameters,
     predict, torque_of,
 )
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
@@ -29,7 +30,7 @@ BIASED = {'ridge', 'dictionary', 'consistent', 'log_cholesky'}
 NEED_TIME = {'iv', 'maximum_likelihood'}
 # These need more than the factors.
 NEED_ROWS = {
-    'gls', 'huber', 'bisquare', 'dictionary', 'raviola_wls', 'recursive', 'consistent',
+    'gls', 'huber', 'bisquare', 'dictionary', 'limit_weighted', 'recursive', 'consistent',
     'log_cholesky',
 } | NEED_TIME
 # These bring what the data do not determine to a value of their own, and say so or leave it to

@@ -17,8 +17,8 @@ from robot_identification.estimation.profiles import find_profile
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import prior_inertial_parameters
-from robot_identification.simulation.truth import prior_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import prior_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 

@@ -10,7 +10,8 @@ The torques are MuJoCo's.
 from dataclasses import replace
 
 from estimation.noisy_arms import bias_in_errors, make_noisy_arm, PERIOD, RATE, TORQUE_NOISE
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, UsageError
@@ -26,8 +27,8 @@ from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import standard_torque
 from robot_identification.processing.fourier import FourierSeries
-from robot_identification.simulation.truth import draw_truth
-from robot_identification.simulation.twin import inverse_dynamics
+from robot_identification.simulation.ground_truth import draw_truth
+from robot_identification.simulation.mujoco_robot import inverse_dynamics
 
 # Of a bad encoder [rad].
 POSITION_NOISE = 3.0e-4

@@ -4,10 +4,10 @@
 """Robust estimators solve their equations, and outliers cost them little."""
 
 from estimation.arm_problems import (
-    arm_problem, fourier_motion, possible_parameters, predict, record_twin,
-    torque_of,
+    arm_problem, fourier_motion, possible_parameters, predict, record_simulator, torque_of,
 )
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -24,7 +24,7 @@ from robot_identification.model.friction.offset import FrictionOffset
 from robot_identification.model.friction.viscous import ViscousFriction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import observation_matrix
-from robot_identification.simulation.truth import draw_truth
+from robot_identification.simulation.ground_truth import draw_truth
 from scipy.optimize import least_squares
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -275,8 +275,8 @@ def test_outliers_cost_huber_less_than_a_third(robots):
     truth = draw_truth(arm, 3)
     laws = (CoulombFriction(truth.velocity_width), ViscousFriction(), FrictionOffset())
     reduction = reduce_to_base(arm, make_standard_parameters(6, laws, True))
-    motion, tau = record_twin(arm, truth, 0)
-    unseen, expected = record_twin(arm, truth, 1)
+    motion, tau = record_simulator(arm, truth, 0)
+    unseen, expected = record_simulator(arm, truth, 1)
     noise = 0.02 * arm.limits.effort
     added = {'ols': [], 'wls': [], 'huber': [], 'bisquare': []}
     for seed in range(5):

@@ -5,14 +5,17 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.total_least_squares import TotalLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.problem import IdentificationProblem, JointFactor, triangle_of
+from robot_identification.estimation.problem import (
+    IdentificationProblem, triangle_of, TriangularFactor,
+)
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
@@ -31,7 +34,7 @@ NOISE = np.append(np.array([0.4, 0.3, 0.2, 0.1]) * SIZES, [0.3, 0.6])
 def problem_of(W, tau):
     """Return the problem of rows (N, 2, 4) with an offset of each joint, and torques (N, 2)."""
     factors = tuple(
-        JointFactor(
+        TriangularFactor(
             np.array([0, 1, 2, 3, 4 + joint]),
             triangle_of(np.column_stack([W[:, joint], np.ones(len(W)), tau[:, joint]])),
         )

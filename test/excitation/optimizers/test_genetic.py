@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from robot_identification.errors import DescriptionError, MissingDependencyError
 from robot_identification.excitation.optimizers.genetic import (
-    COLLISION, Genetic, Litter, OF_A_JOB, rank, score,
+    Batch, COLLISION, Genetic, OF_A_JOB, rank, score,
 )
 from robot_identification.excitation.optimizers.optimizer import (
     Budget, Candidate, Outcome, SearchState,
@@ -112,7 +112,7 @@ def test_only_what_enters_the_elite_is_asked_for_a_proof():
     problem = Walled()
     rng = np.random.default_rng(2)
     xs = np.array([problem.draw(rng) for _ in range(OF_A_JOB)])
-    candidates = score(problem, Litter(xs, 3, np.inf)).candidates
+    candidates = score(problem, Batch(xs, 3, np.inf)).candidates
     assert sum(one.feasible for one in candidates) == 3
     asked = [one for one in candidates if one.feasible or one.violation == COLLISION]
     assert problem.proofs == len(asked) < OF_A_JOB
@@ -120,7 +120,7 @@ def test_only_what_enters_the_elite_is_asked_for_a_proof():
     limit = max(one.objective for one in asked)
     assert sum(one.objective <= limit for one in candidates) == len(asked)
     problem.proofs = 0
-    score(problem, Litter(xs, 3, min(one.objective for one in candidates)))
+    score(problem, Batch(xs, 3, min(one.objective for one in candidates)))
     assert problem.proofs == 0
 
 
@@ -138,7 +138,7 @@ def test_what_cannot_be_repaired_is_kept_as_it_is_with_its_violation():
 
     problem = Stiff()
     x = np.full(problem.size, 4.0)
-    [candidate] = score(problem, Litter(x[None], 1, np.inf)).candidates
+    [candidate] = score(problem, Batch(x[None], 1, np.inf)).candidates
     np.testing.assert_array_equal(candidate.x, x)
     assert candidate.violation == problem.violation(x) > 0.0
     assert not candidate.feasible

@@ -18,7 +18,7 @@ from robot_identification.nodes.graph import (
 from std_msgs.msg import String
 
 
-class Company:
+class GraphGuard:
     """
     Watches the graph around a commander of trajectories.
 

@@ -59,7 +59,7 @@ def share_directory() -> Path:
 
 @dataclass(frozen=True)
 class KnownRobot:
-    """A robot of the catalogue and the two files that make it."""
+    """A robot of the registry and the two files that make it."""
 
     name: str
     description: str
@@ -68,7 +68,7 @@ class KnownRobot:
 
 
 def known_robots() -> tuple[KnownRobot, ...]:
-    """Return the robots of the catalogue by name."""
+    """Return the robots of the registry by name."""
     folder = share_directory() / 'config' / 'robots'
     return tuple(_read_entry(path) for path in sorted(folder.glob('*.yaml')))
 
@@ -236,7 +236,7 @@ def _checked(urdf: Path | Urdf) -> Urdf:
 def _robot_yaml(robot: str) -> Path:
     if robot.endswith(('.yaml', '.yml')):
         return Path(robot)
-    # A file of the catalogue has the name of its robot, so that the others need not be read.
+    # A file of the registry has the name of its robot, so that the others need not be read.
     for path in (share_directory() / 'config' / 'robots').glob('*.yaml'):
         if path.stem == robot:
             return path

@@ -12,7 +12,7 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml, read_yaml
-from robot_identification.model.catalogue import known_robots, load_robot, share_directory
+from robot_identification.model.registry import known_robots, load_robot, share_directory
 from robot_identification.model.robot_model import gravity_of_mounting, STANDARD_GRAVITY
 from robot_identification.model.urdf import read_urdf
 
@@ -90,7 +90,7 @@ def test_every_known_robot_is_complete(known):
     assert 'mesh' not in known.urdf.read_text()
 
 
-def test_the_catalogue_has_the_arms_that_are_promised():
+def test_the_registry_has_the_arms_that_are_promised():
     assert [known.name for known in known_robots()] == sorted([
         'ur3', 'ur5', 'ur10', 'ur3e', 'ur5e', 'ur10e', 'youbot', 'ur5_porcelli', 'ur5_tika',
         'ur5_porcelli_bse', 'ur5_porcelli_wrist',

@@ -21,7 +21,7 @@ LONG_SERVICE_TIMEOUT = 300.0
 PAUSE = 0.02
 
 
-class Others:
+class ServiceClients:
     """
     Waits for services, calls them, and gives up when it is asked to stop.
 

@@ -37,7 +37,7 @@ UNKNOWN_EFFORT = 50.0
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class GroundTruth:
     """
     What a simulated robot really is.
 
@@ -146,7 +146,7 @@ class Truth:
         )
 
 
-def draw_truth(robot: RobotModel, seed: int) -> Truth:
+def draw_truth(robot: RobotModel, seed: int) -> GroundTruth:
     """
     Draw a truth for an arm.
 
@@ -173,7 +173,7 @@ def draw_truth(robot: RobotModel, seed: int) -> Truth:
     rng = np.random.default_rng(seed)
     n = robot.n
     effort = np.where(np.isfinite(robot.limits.effort), robot.limits.effort, UNKNOWN_EFFORT)
-    return Truth(
+    return GroundTruth(
         mass_factor=rng.uniform(1.0 - MASS_ERROR, 1.0 + MASS_ERROR, n),
         centre_shift=rng.uniform(-CENTRE_ERROR, CENTRE_ERROR, (n, 3)),
         drive_gain=gains * rng.uniform(1.0 - GAIN_ERROR, 1.0 + GAIN_ERROR, n),
@@ -183,11 +183,11 @@ def draw_truth(robot: RobotModel, seed: int) -> Truth:
     )
 
 
-def prior_truth(robot: RobotModel) -> Truth:
+def prior_truth(robot: RobotModel) -> GroundTruth:
     """Return the truth that equals the URDF: no friction, no rotor, nominal gains (tests)."""
     n = robot.n
     gains = robot.drives.drive_gain
-    return Truth(
+    return GroundTruth(
         mass_factor=np.ones(n),
         centre_shift=np.zeros((n, 3)),
         drive_gain=np.where(np.isfinite(gains), gains, 1.0),
@@ -198,14 +198,14 @@ def prior_truth(robot: RobotModel) -> Truth:
 
 
 def with_static_friction(
-    truth: Truth, *, ratio: float = STATIC_RATIO, load_share: float = LOAD_SHARE
-) -> Truth:
+    truth: GroundTruth, *, ratio: float = STATIC_RATIO, load_share: float = LOAD_SHARE
+) -> GroundTruth:
     """
     Return a truth whose joints stick.
 
     Parameters
     ----------
-    truth : Truth
+    truth : GroundTruth
         All else.
     ratio : float
         Break-away torque over Coulomb friction.
@@ -228,14 +228,14 @@ def with_static_friction(
 
 
 def with_warming(
-    truth: Truth, *, acceleration: float = 1.0, viscous_slope: float = VISCOUS_SLOPE
-) -> Truth:
+    truth: GroundTruth, *, acceleration: float = 1.0, viscous_slope: float = VISCOUS_SLOPE
+) -> GroundTruth:
     """
     Return a truth whose joints warm up as they move, and whose viscous friction changes with it.
 
     Parameters
     ----------
-    truth : Truth
+    truth : GroundTruth
         All else.
     acceleration : float
         How many times faster than in reality joints warm up.
@@ -258,13 +258,15 @@ def with_warming(
     )
 
 
-def with_elastic_joints(truth: Truth, stiffness: float, *, damping: float = 0.0) -> Truth:
+def with_elastic_joints(
+    truth: GroundTruth, stiffness: float, *, damping: float = 0.0
+) -> GroundTruth:
     """
     Return a truth whose joints are elastic, all alike.
 
     Parameters
     ----------
-    truth : Truth
+    truth : GroundTruth
         All else.
     stiffness, damping : float
         Of every joint [N m/rad], [N m s/rad].

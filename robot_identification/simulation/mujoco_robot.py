@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The MuJoCo twin: rigid body by MuJoCo, friction, drives, sensors and position servo by us.
+The MuJoCo simulator: rigid body by MuJoCo, friction, drives, sensors and position servo by us.
 
 MuJoCo's own frictionloss is a soft constraint and not sign(dq); friction is therefore computed
 here and applied as a generalised force, which makes the truth exact. Pinocchio takes no part, so
-that a twin used to test an estimator shares no code with it.
+that a simulator used to test an estimator shares no code with it.
 
 Elastic joints are linear springs between MuJoCo's links and rotors that are ours. The springs'
 torque at the end of a step acts throughout it (implicit Euler in the spring alone), which is
@@ -25,8 +25,8 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import MissingDependencyError, UsageError
 from robot_identification.model import for_simulation, RobotModel
 from robot_identification.simulation.contact import Contact, Contacts, JointPush
+from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.joint_friction import smallest_stable_inertia, step_friction
-from robot_identification.simulation.truth import Truth
 
 PHYSICS_STEP = 0.0005
 # Natural frequency and damping of the position servo [Hz], [1]: of the size of an industrial
@@ -96,7 +96,9 @@ class Sample:
 class _Rotors:
     """Rotors behind springs: B theta'' = motor - tau, tau = K (theta - q) + D (theta' - q')."""
 
-    def __init__(self, truth: Truth, stiffness: FloatArray, q: FloatArray, torque: FloatArray):
+    def __init__(
+        self, truth: GroundTruth, stiffness: FloatArray, q: FloatArray, torque: FloatArray
+    ):
         h = PHYSICS_STEP
         damping = np.zeros(len(q)) if truth.joint_damping is None else truth.joint_damping
         self.inertia = truth.reflected_inertia
@@ -124,7 +126,7 @@ class _Rotors:
         return torque
 
 
-class Twin:
+class MujocoRobot:
     """
     A simulated arm under position control.
 
@@ -132,7 +134,7 @@ class Twin:
     ----------
     robot : RobotModel
         Description, limits and mounting; its inertial parameters are only the prior.
-    truth : Truth
+    truth : GroundTruth
         What the arm really is.
     sensors : Sensors
         Noise and resolution of the measurement.
@@ -155,7 +157,7 @@ class Twin:
     def __init__(
         self,
         robot: RobotModel,
-        truth: Truth,
+        truth: GroundTruth,
         sensors: Sensors,
         q: FloatArray,
         seed: int = 0,
@@ -209,7 +211,7 @@ class Twin:
                     f'the joint has {has:.2g}: choose a longer travel or a larger rotor inertia'
                 )
 
-    def _mount_rotors(self, truth: Truth, stiffness: FloatArray, q: FloatArray) -> _Rotors:
+    def _mount_rotors(self, truth: GroundTruth, stiffness: FloatArray, q: FloatArray) -> _Rotors:
         """Let the links sag until the springs hold them, with the rotors at `q`."""
         for _ in range(20):
             self._data.qpos[:] = q - self._data.qfrc_bias / stiffness
@@ -382,7 +384,7 @@ def _import_mujoco() -> Any:
 
 
 def _build_model(
-    mujoco: Any, robot: RobotModel, truth: Truth, *, with_rotors: bool = True
+    mujoco: Any, robot: RobotModel, truth: GroundTruth, *, with_rotors: bool = True
 ) -> Any:
     text = for_simulation(robot.urdf.text, robot.locked)
     try:
@@ -412,7 +414,7 @@ def _build_model(
 
 def rigid_inverse_dynamics(
     robot: RobotModel,
-    truth: Truth,
+    truth: GroundTruth,
     q: FloatArray,
     dq: FloatArray,
     ddq: FloatArray,
@@ -448,7 +450,7 @@ def rigid_inverse_dynamics(
 
 def inverse_dynamics(
     robot: RobotModel,
-    truth: Truth,
+    truth: GroundTruth,
     q: FloatArray,
     dq: FloatArray,
     ddq: FloatArray,
@@ -464,7 +466,7 @@ def inverse_dynamics(
     ----------
     robot : RobotModel
         Description and mounting.
-    truth : Truth
+    truth : GroundTruth
         What the arm really is.
     q, dq, ddq : ndarray, shape (N, n)
         Position [rad], velocity [rad/s], acceleration [rad/s^2].
@@ -482,7 +484,7 @@ def inverse_dynamics(
     return torque + truth.friction(dq, passed_on, temperature)
 
 
-def true_inertial_parameters(robot: RobotModel, truth: Truth) -> FloatArray:
+def true_inertial_parameters(robot: RobotModel, truth: GroundTruth) -> FloatArray:
     """
     Return the true inertial parameters in Pinocchio's order, for tests and the demo's report.
 

@@ -8,12 +8,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.model.catalogue import load_robot
+from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import read_urdf
-from robot_identification.simulation.truth import draw_truth, prior_truth, Truth
-from robot_identification.simulation.twin import (
-    NOISE_FREE, PHYSICS_STEP, Sensors, true_inertial_parameters, Twin,
+from robot_identification.simulation.ground_truth import draw_truth, GroundTruth, prior_truth
+from robot_identification.simulation.mujoco_robot import (
+    MujocoRobot, NOISE_FREE, PHYSICS_STEP, Sensors, true_inertial_parameters,
 )
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
@@ -60,12 +60,12 @@ def test_current_is_inverse_dynamics_and_friction_over_the_true_gain(robots, nam
     truth = draw_truth(robot, 3)
     model = true_model(robot, truth)
     data = model.createData()
-    twin = Twin(robot, truth, NOISE_FREE, reference(robot, 0.0)[0])
+    simulator = MujocoRobot(robot, truth, NOISE_FREE, reference(robot, 0.0)[0])
     largest = 0.0
     for step in range(400):
-        before = twin.true_sample()
-        twin.advance(*reference(robot, step * PHYSICS_STEP), PHYSICS_STEP)
-        after = twin.true_sample()
+        before = simulator.true_sample()
+        simulator.advance(*reference(robot, step * PHYSICS_STEP), PHYSICS_STEP)
+        after = simulator.true_sample()
         acceleration = (after.dq - before.dq) / PHYSICS_STEP
         friction = truth.coulomb * np.tanh(before.dq / truth.velocity_width) \
             + truth.viscous * before.dq
@@ -97,36 +97,36 @@ def test_the_servo_follows(robots):
     The largest unmodelled torque over the stiffness is of that size.
     """
     robot = arm(robots, 'ur5')
-    twin = Twin(robot, draw_truth(robot, 3), NOISE_FREE, reference(robot, 0.0)[0])
+    simulator = MujocoRobot(robot, draw_truth(robot, 3), NOISE_FREE, reference(robot, 0.0)[0])
     errors = []
     for step in range(500):
-        twin.advance(*reference(robot, 0.002 * step), 0.002)
-        errors.append(twin.true_sample().q - reference(robot, 0.002 * (step + 1))[0])
+        simulator.advance(*reference(robot, 0.002 * step), 0.002)
+        errors.append(simulator.true_sample().q - reference(robot, 0.002 * (step + 1))[0])
     assert np.abs(errors).max() < 0.05
-    assert twin.time == pytest.approx(500 * 0.002 + PHYSICS_STEP)
+    assert simulator.time == pytest.approx(500 * 0.002 + PHYSICS_STEP)
 
 
 def test_torque_stays_within_the_limits(robots):
     """Thrown far from its reference, the servo asks for more than the drives have."""
     robot = arm(robots, 'ur5')
     truth = draw_truth(robot, 3)
-    twin = Twin(robot, truth, NOISE_FREE, np.zeros(6))
-    twin.advance(np.full(6, 2.0), np.zeros(6), np.zeros(6), 0.01)
-    torque = np.abs(twin.true_sample().effort * truth.drive_gain)
+    simulator = MujocoRobot(robot, truth, NOISE_FREE, np.zeros(6))
+    simulator.advance(np.full(6, 2.0), np.zeros(6), np.zeros(6), 0.01)
+    torque = np.abs(simulator.true_sample().effort * truth.drive_gain)
     assert np.all(torque <= robot.limits.effort * (1.0 + 1e-12))
     assert np.any(torque >= robot.limits.effort * (1.0 - 1e-12))
 
 
 def test_same_seed_same_bytes(robots):
-    """Truth and noise each have their own seed."""
+    """True parameters and noise each have their own seed."""
     robot = arm(robots, 'ur5')
 
     def measure(truth_seed, seed):
-        twin = Twin(robot, draw_truth(robot, truth_seed), Sensors(), np.zeros(6), seed)
+        simulator = MujocoRobot(robot, draw_truth(robot, truth_seed), Sensors(), np.zeros(6), seed)
         samples = []
         for step in range(20):
-            twin.advance(*reference(robot, 0.002 * step), 0.002)
-            measured, _ = twin.measure()
+            simulator.advance(*reference(robot, 0.002 * step), 0.002)
+            measured, _ = simulator.measure()
             samples.append(np.concatenate([measured.q, measured.dq, measured.effort]))
         return np.array(samples).tobytes()
 
@@ -142,8 +142,8 @@ def test_noise_is_as_stated(robots):
         position_noise=1e-4, velocity_noise=2e-3, position_quantum=0.0, effort_noise=0.01
     )
     truth = draw_truth(robot, 1)
-    twin = Twin(robot, truth, sensors, np.zeros(6))
-    pairs = [twin.measure() for _ in range(4000)]
+    simulator = MujocoRobot(robot, truth, sensors, np.zeros(6))
+    pairs = [simulator.measure() for _ in range(4000)]
     for field, expected in {
         'q': 1e-4, 'dq': 2e-3, 'effort': 0.01 * robot.limits.effort / truth.drive_gain,
     }.items():
@@ -155,11 +155,11 @@ def test_noise_is_as_stated(robots):
 def test_perfect_sensors_and_an_encoder(robots):
     robot = arm(robots, 'ur5')
     truth = draw_truth(robot, 1)
-    measured, true = Twin(robot, truth, NOISE_FREE, np.full(6, 0.123456789)).measure()
+    measured, true = MujocoRobot(robot, truth, NOISE_FREE, np.full(6, 0.123456789)).measure()
     for field in ('q', 'dq', 'effort'):
         np.testing.assert_array_equal(getattr(measured, field), getattr(true, field))
     coarse = Sensors(0.0, 0.0, 0.001, 0.0)
-    measured, _ = Twin(robot, truth, coarse, np.full(6, 0.1234567)).measure()
+    measured, _ = MujocoRobot(robot, truth, coarse, np.full(6, 0.1234567)).measure()
     np.testing.assert_allclose(measured.q, np.full(6, 0.123), atol=1e-12)
 
 
@@ -175,7 +175,7 @@ def test_the_truth_is_not_the_prior(ur5, seed):
     for values in (truth.coulomb, truth.viscous, truth.reflected_inertia):
         assert np.all(values > 0.0)
     again, other = draw_truth(ur5, seed), draw_truth(ur5, seed + 1)
-    for name in Truth.__dataclass_fields__:
+    for name in GroundTruth.__dataclass_fields__:
         np.testing.assert_array_equal(getattr(again, name), getattr(truth, name))
     assert not np.array_equal(other.mass_factor, truth.mass_factor)
 
@@ -189,10 +189,10 @@ def test_the_prior_as_truth_is_the_prior(ur5):
     """Without friction and rotors a body at rest is held by gravity's torque alone."""
     truth = prior_truth(ur5)
     q = np.array([0.1, -1.0, 0.8, -0.5, 0.4, 0.3])
-    twin = Twin(ur5, truth, NOISE_FREE, q)
+    simulator = MujocoRobot(ur5, truth, NOISE_FREE, q)
     model = ur5.pinocchio
     expected = pin.computeGeneralizedGravity(model, model.createData(), q)
-    found = twin.true_sample().effort * truth.drive_gain
+    found = simulator.true_sample().effort * truth.drive_gain
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
@@ -201,7 +201,7 @@ def test_some_joints_locked(ur5):
     three = load_robot('ur5', joints=ur5.joint_names[:3])
     truth = prior_truth(three)
     q = np.array([0.1, -1.0, 0.8])
-    found = Twin(three, truth, NOISE_FREE, q).true_sample().effort * truth.drive_gain
+    found = MujocoRobot(three, truth, NOISE_FREE, q).true_sample().effort * truth.drive_gain
     whole = pin.computeGeneralizedGravity(
         ur5.pinocchio, ur5.pinocchio.createData(), np.append(q, np.zeros(3))
     )
@@ -219,7 +219,7 @@ def test_a_joint_locked_away_from_zero(panda_urdf, locked):
     assert robot.locked['panda_joint4'] == locked.get('panda_joint4', -0.0698)
     robot = robot.with_drive_gains(np.ones(6))
     q = np.array([0.1, -0.4, 0.3, 0.5, 1.0, -0.2])
-    found = Twin(robot, prior_truth(robot), NOISE_FREE, q).true_sample().effort
+    found = MujocoRobot(robot, prior_truth(robot), NOISE_FREE, q).true_sample().effort
     model = robot.pinocchio
     expected = pin.computeGeneralizedGravity(model, model.createData(), q)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
@@ -232,7 +232,7 @@ def test_fingers_locked_as_pinocchio_locks_them(panda_urdf):
     robot = load_robot(urdf=panda_urdf, joints=names).with_drive_gains(np.ones(7))
     truth = prior_truth(robot)
     q = np.array([0.1, -0.4, 0.2, -1.9, 0.3, 1.5, 0.7])
-    found = Twin(robot, truth, NOISE_FREE, q).true_sample().effort
+    found = MujocoRobot(robot, truth, NOISE_FREE, q).true_sample().effort
     model = robot.pinocchio
     expected = pin.computeGeneralizedGravity(model, model.createData(), q)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
