@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What finding bodies that can exist takes, and that it does not depend on the number of samples.
+Cost of enforcing physical consistency, and its independence of the number of samples.
 
 A UR5 with Coulomb and viscous friction, offsets and rotors whose bodies are a fifth heavier than
 the URDF's, under noise of 1 N m.

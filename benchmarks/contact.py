@@ -247,7 +247,7 @@ def identify_arm(robot: RobotModel, truth: GroundTruth, seed: int) -> Identified
 @dataclass(frozen=True, eq=False)
 class Observed:
     """
-    What is observed of N samples.
+    Observed torques of N samples.
 
     Attributes
     ----------
@@ -410,7 +410,7 @@ def find_thresholds(observed: Observed, *, rest: bool = True) -> CollisionThresh
 @dataclass(frozen=True, eq=False)
 class Task:
     """
-    What a process is given.
+    Task of a process.
 
     Attributes
     ----------
@@ -467,7 +467,7 @@ def shifts(runs: Iterator[SimulatedRun]) -> Iterator[list[SimulatedRun]]:
 @dataclass(frozen=True)
 class Push:
     """
-    What became of a push.
+    Outcome of a push.
 
     Attributes
     ----------

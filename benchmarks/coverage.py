@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How often intervals hold the truth, on noise that is correlated in time.
+Coverage of confidence intervals under noise that is correlated in time.
 
 The design is fixed: half a minute of a UR5 at 125 Hz, friction and rotors included. A repeat is a
 recording with new noise, estimated by WLS. Joints 1, 3, 5 have autoregressive noise, joints 2, 4,
@@ -52,7 +52,7 @@ PART = 5
 
 @dataclass
 class Count:
-    """What was found in the repeats for one kind of interval."""
+    """Counts over the repeats for one kind of interval."""
 
     held: list[np.ndarray] = field(default_factory=list)
     half_widths: list[np.ndarray] = field(default_factory=list)

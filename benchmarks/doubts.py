@@ -252,7 +252,7 @@ AUTOMATIC = IdentifyOptions(
 @dataclass(frozen=True)
 class Result:
     """
-    What became of one recording.
+    Result for one recording.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a benchmark returns, and the facts without which it means nothing."""
+"""Result of a benchmark, and the facts of the machine that it depends on."""
 
 from __future__ import annotations
 

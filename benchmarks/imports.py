@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What loading the package adds to loading Pinocchio, each in a fresh process, in turn."""
+"""Time to import the package beyond Pinocchio, each in a fresh process, in turn."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What other processes gain where a model is fitted to many bags: by one process and by two.
+Gain of worker processes for a model fitted to many bags: one process and two.
 
 Bags are the minute of `whole` at 250 Hz with other noise, of a UR5e. What is timed is what a
 scheduler does: reading, processing and the four passes of a dictionary fit; the choices before it

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a process takes of the machine, and a machine that is busy."""
+"""Resources of a process, and load on a machine."""
 
 from __future__ import annotations
 

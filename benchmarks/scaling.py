@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the work grows with samples, joints and bags: everything from samples to estimate by WLS."""
+"""Growth of the cost with samples, joints and bags: from samples to estimate by WLS."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a whole `identify` takes: a minute and an hour of a UR5e at 500 Hz, by the command line.
+Time of a whole `identify`: a minute and an hour of a UR5e at 500 Hz, by the command line.
 
 The arm is MuJoCo's; the hour is the minute again and again with other noise. Memory is that of the
 process at its peak, of which the libraries themselves are some 200 MB.

@@ -237,7 +237,7 @@ class Scored:
 
     @property
     def improvement(self) -> float:
-        """How much less the NMSE is than with the bodies of the URDF [%]."""
+        """Return how much less the NMSE is than with the bodies of the URDF [%]."""
         return 100.0 * (1.0 - self.nmse / self.nmse_cad)
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What agrees with Madsen et al. and what does not, from the numbers; and what was lost."""
+"""Agreement with Madsen et al. by the numbers, and what was lost."""
 
 from __future__ import annotations
 

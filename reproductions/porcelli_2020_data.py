@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What G. Porcelli's thesis prints: chapter 2 (the UR5) and chapter 4 (motions and results).
+Printed values of G. Porcelli's thesis: chapter 2 (the UR5) and chapter 4 (motions and results).
 
 Tables keep the thesis' order and digits; what is not printed is not here.
 """

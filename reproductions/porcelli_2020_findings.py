@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What of G. Porcelli's thesis agrees with what is found here, and its misprints."""
+"""Agreement with G. Porcelli's thesis, and its misprints."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GRAVITY = 9.81
 @dataclass(frozen=True)
 class Findings:
     """
-    What claims are made of.
+    Results that the claims are made of.
 
     Attributes
     ----------

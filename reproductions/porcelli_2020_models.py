@@ -49,7 +49,7 @@ REPEATS = 20
 @dataclass(frozen=True)
 class Fit:
     """
-    What an identification of a group makes of one of the models.
+    Identification of a group with one of the models.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Fit:
 
     @property
     def inside(self) -> int:
-        """How many of the thesis' parameters are within their intervals of 95 %."""
+        """Return how many of the thesis' parameters are within their intervals of 95 %."""
         rigid = slice(0, thesis.GROUP_BASE)
         off = np.abs(self.found - self.true)[rigid]
         return int(np.sum(off <= NORMAL_95 * self.deviation[rigid]))

@@ -123,7 +123,7 @@ def run_test(name: str, constants: EffortJointConstants, seed: int) -> TestedJoi
 @dataclass(frozen=True)
 class StepResponse:
     """
-    How a joint follows a step of its set-point.
+    Response of a joint to a step of its set-point.
 
     Attributes
     ----------

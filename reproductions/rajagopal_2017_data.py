@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What J. Rajagopal's report on the KUKA youBot prints: tables 3.1, 4.1 and 4.2."""
+"""Printed values of J. Rajagopal's report on the KUKA youBot: tables 3.1, 4.1 and 4.2."""
 
 from __future__ import annotations
 

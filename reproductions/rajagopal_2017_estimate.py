@@ -52,13 +52,13 @@ FRICTION = 'coulomb,viscous'
 # Ways to identify: the first on a robot of the maker's bodies, the others on one with friction.
 RIGID = 'no friction and no noise, ridge'
 REPORT = 'random motion, differences, ridge (report)'
-POSSIBLE = 'and bodies that can exist'
+POSSIBLE = 'and physically consistent bodies'
 
 
 @dataclass(frozen=True)
 class Identified:
     """
-    What one way of identification found.
+    Result of one way of identification.
 
     Attributes
     ----------

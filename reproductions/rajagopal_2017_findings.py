@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What of J. Rajagopal's report agrees with what is found here, and its misprints."""
+"""Agreement with J. Rajagopal's report, and its misprints."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PRINTED_DEGREES = 0.05
 @dataclass(frozen=True)
 class Findings:
     """
-    What claims are made of.
+    Results that the claims are made of.
 
     Attributes
     ----------

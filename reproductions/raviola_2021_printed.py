@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Raviola et al. 2021 print: tables 1 to 8, temperatures and the lists of appendix A."""
+"""Printed values of Raviola et al. 2021: tables 1 to 8, temperatures and lists of appendix A."""
 
 from __future__ import annotations
 

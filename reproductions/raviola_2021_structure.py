@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Raviola et al. 2021 say of the structure: how many parameters, of which classes, which."""
+"""Structure according to Raviola et al. 2021: number, classes and names of parameters."""
 
 from __future__ import annotations
 

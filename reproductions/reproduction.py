@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a reproduction of a paper leaves: tables, pictures, claims and misprints."""
+"""Output of a reproduction of a paper: tables, pictures, claims and misprints."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Misprint:
-    """What the paper prints, what is right, and how that is known."""
+    """Printed value of the paper, correct value, and the evidence."""
 
     where: str
     printed: str
@@ -111,7 +111,7 @@ class Reproduction:
 
 
 class SeedModule(Protocol):
-    """What the module of a paper has."""
+    """Interface of the module of a paper."""
 
     TITLE: str
     REFERENCE: str

@@ -306,7 +306,8 @@ def inertia_table(done: Experiment) -> Table:
     return Table(
         'inertia', 'Mass matrix in 1000 random poses',
         ('method', 'smallest eigenvalue [kg m²]', 'poses not positive definite'), tuple(rows),
-        'The last row has bodies that can exist, found by this package from the same recording.',
+        'The last row has physically consistent bodies, which this package found from the same '
+        'recording.',
     )
 
 

@@ -40,7 +40,7 @@ POSES = 1000
 @dataclass(frozen=True, eq=False)
 class SimulatedArm:
     """
-    What is moved, and what is true of it.
+    Simulated arm and its true parameters.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class SimulatedArm:
     truth: GroundTruth
 
     def record(self, trajectory: Trajectory, bag: Path, seed: int) -> None:
-        """Let the arm execute all periods of a motion, and write what its driver publishes."""
+        """Make the arm execute all periods of a motion, and write what its driver publishes."""
         run = simulate(self.robot, trajectory, self.truth, Sensors(), seed=seed)
         write_simulated_bag(bag, self.robot, run, trajectory)
 
@@ -94,7 +94,7 @@ class SimulatedArm:
 @dataclass(frozen=True)
 class Trial:
     """
-    How wrong the parameters of one arm come out.
+    Parameter errors of one arm.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Fit:
 
     @property
     def models(self) -> dict[str, IdentifiedModel]:
-        """Both models, and the one with bodies that can exist, by name."""
+        """Both models, and the one with physically consistent bodies, by name."""
         return {
             'OLS': self.ordinary_model, 'CLS': self.model,
             'physically consistent': self.model.with_consistent_parameters(),

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What agrees with Tika et al. and what does not, from the numbers; and the paper's misprints."""
+"""Agreement with Tika et al. by the numbers, and the paper's misprints."""
 
 from __future__ import annotations
 

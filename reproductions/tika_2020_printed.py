@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Tika et al. print: tables I to III and the numbers of their section V."""
+"""Printed values of Tika et al.: tables I to III and the numbers of their section V."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ POPULATION, EVALUATIONS, SEED = 32, 22_000, 0
 @dataclass(frozen=True)
 class Generation:
     """
-    What the local searches of one generation ended in.
+    Results of the local searches of one generation.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Found:
 @dataclass(frozen=True)
 class Effort:
     """
-    How much is searched.
+    Effort of the search.
 
     Attributes
     ----------

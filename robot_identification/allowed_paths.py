@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Which paths a stranger may name: those inside folders that were allowed beforehand.
+Path allow-list: files are read and written inside folders that were allowed beforehand.
 
 A node's parameters can be set by everybody on its graph, so what they name is resolved, symbolic
 links included, before it is opened.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class License(NamedTuple):
-    """What `ament_copyright` looks for, with the field names it reads."""
+    """Licence texts for `ament_copyright`, with the field names it reads."""
 
     name: str
     file_headers: list[str]

@@ -14,7 +14,7 @@ class IdentificationError(Exception):
     """
     Root of every error this package raises on purpose.
 
-    Names from strangers' files and messages are in the texts, so what could steer a terminal is
+    Names from foreign files and messages are in the texts, so what could steer a terminal is
     not shown, nor is the middle of an endless line, and a line after the first one begins with
     spaces: it cannot pass for a log line.
     """

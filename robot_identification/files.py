@@ -4,8 +4,8 @@
 """
 Files that people write and keep: strict YAML and JSON in, atomic files out.
 
-Everything read here may come from a stranger, so YAML aliases, duplicate keys and oversized files
-are refused before anything is built from them.
+Everything read here may come from an untrusted source, so YAML aliases, duplicate keys and
+oversized files are refused before anything is built from them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DEEPEST_LEVEL = 40
 @dataclass(frozen=True)
 class TextLimits:
     """
-    How large a text file may be.
+    Size limits of a text file.
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:
 
 @contextmanager
 def _interrupts_deferred() -> Iterator[None]:
-    """Let Ctrl-C wait until the end of the block; only the main thread is interrupted by it."""
+    """Defer Ctrl-C to the end of the block; only the main thread is interrupted by it."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield

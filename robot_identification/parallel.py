@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Who does the jobs of a fit: this process, others on this machine, or a Dask cluster.
+Schedulers of jobs: this process, worker processes on this machine, or a Dask cluster.
 
 The same function does a job in all three cases, and results come in the order of the jobs,
 whoever is first. What is lost with a process is done again.
@@ -53,11 +53,11 @@ def available_processors() -> int:
 
 
 class Job(Protocol):
-    """What a process is asked to do; it must be picklable."""
+    """Job of a worker process; it must be picklable."""
 
     @property
     def name(self) -> str:
-        """What it is about, for messages; jobs of one name go to one process where they can."""
+        """Return its subject, for messages; jobs of one name go to one process where they can."""
 
 
 AnyJob = TypeVar('AnyJob', bound=Job)
@@ -65,7 +65,7 @@ Result = TypeVar('Result')
 
 
 class Scheduler(Protocol):
-    """What does jobs; a context manager, after which its processes are gone."""
+    """Scheduler of jobs; a context manager, after which its processes are gone."""
 
     def run(
         self, function: Callable[[AnyJob], Result], jobs: Sequence[AnyJob]
@@ -101,7 +101,7 @@ class Scheduler(Protocol):
 
 def open_scheduler(name: str | None, processes: int | None = None) -> Scheduler:
     """
-    Return who does the jobs.
+    Return the scheduler of the jobs.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ class DaskCluster:
         self._distributed = distributed
         self._address = address
         try:
-            # A client that found nobody would complain once more when it is collected.
+            # A client without a connection would complain once more when it is collected.
             host, port = distributed.comm.get_address_host_port(address, strict=True)
             socket.create_connection((host, port), PATIENCE).close()
             self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)

@@ -158,7 +158,7 @@ def test_friction_is_recovered_with_the_true_gains(scene, found_with_true_gains,
     """
     Coulomb friction to 5 %, viscous friction to 10 %.
 
-    The motions are slow, so that the two kinds are told apart by their shape near zero alone.
+    The motions are slow, so that the two kinds are distinguished by their shape near zero alone.
     """
     made, model = scene(name), found_with_true_gains(name).model
     names = model.reduction.names

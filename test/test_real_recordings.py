@@ -168,7 +168,7 @@ def test_the_report_explains_the_pandas_worst_joint(identified, validated):
     assert worst in (folder / 'm' / 'results.txt').read_text()
 
 
-# --- little data, and bodies that can exist ------------------------------------------------
+# --- little data, and physically consistent bodies -----------------------------------------------
 
 
 @pytest.mark.parametrize('name', [UR10, PANDA])

@@ -159,7 +159,7 @@ def declared_parameters() -> dict[str, list[Declared]]:
 
 
 def _end(node: Any) -> None:
-    """Let a node end what it has begun."""
+    """Make a node end what it has begun."""
     deadline = time.monotonic() + 10.0
     while not getattr(node, 'close', lambda: True)() and time.monotonic() < deadline:
         time.sleep(0.02)

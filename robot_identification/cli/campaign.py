@@ -39,7 +39,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--scheduler', default=LOCAL, metavar='WHO',
-        help=f'who does the runs: {LOCAL} (processes on this machine, the default), or the '
+        help=f'where runs are computed: {LOCAL} (processes on this machine, the default), or the '
         'address of a Dask scheduler, tcp://HOST:8786, whose workers see bags and folder',
     )
     parser.add_argument(
@@ -93,7 +93,7 @@ class Progress:
 
     def report(self, done: int, total: int, text: str) -> None:
         """
-        Tell what is done.
+        Report what is done.
 
         Parameters
         ----------

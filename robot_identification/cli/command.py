@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a command enters the command line."""
+"""Registration of a command with the command line."""
 
 from __future__ import annotations
 

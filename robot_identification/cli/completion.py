@@ -104,7 +104,7 @@ def _function(name: str) -> str:
 
 
 def _complete(action: argparse.Action, how: Mapping[str, object]) -> None:
-    """Tell shtab how an action is completed."""
+    """Report shtab how an action is completed."""
     vars(action)['complete'] = how
 
 

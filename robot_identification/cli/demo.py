@@ -141,7 +141,7 @@ def _roots(robot: str, folder: Path) -> dict[str, list[str]]:
 
 
 def _follow(nodes: list[NodeProcess]) -> None:
-    """Tell what the coordinator says until it ends; fail if any node dies before."""
+    """Report what the coordinator says until it ends; fail if any node dies before."""
     coordinator = nodes[-1]
     told = 0
     deadline = time.monotonic() + TIME_LIMIT

@@ -41,7 +41,7 @@ FEW_DEGREES = 0.05
 @dataclass(frozen=True)
 class Finding:
     """
-    What the doctor says of one file.
+    Finding of the doctor about one file.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Finding:
 
     @property
     def conclusion(self) -> str:
-        """Whether it can be used, in words."""
+        """Return whether it can be used, in words."""
         if self.error is not None:
             return 'not usable'
         if self.unchecked:
@@ -79,7 +79,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class _Examined:
-    """What was seen in a file that can be read; see `Finding`."""
+    """Contents of a file that can be read; see `Finding`."""
 
     facts: Sequence[str]
     warnings: Sequence[str] = ()

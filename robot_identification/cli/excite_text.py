@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `excite` says of motions, in words and as JSON."""
+"""Evaluation of motions by `excite`, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -235,7 +235,7 @@ def _notes_of(dataset: Dataset) -> list[str]:
 def _payload_of(
     given: Sequence[float] | None, number: int, metadata: Mapping[str, str]
 ) -> float:
-    """Return the mass that a bag was recorded with [kg], NaN where nobody says it."""
+    """Return the mass that a bag was recorded with [kg], NaN where it is not stated."""
     if given is not None:
         return float(given[number if len(given) > 1 else 0])
     return payload_mass(metadata.get('payload', ''))

@@ -75,7 +75,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         '--scheduler', metavar='WHO',
-        help=f'who reads the bags for the fit to all of them: {LOCAL} (processes on this '
+        help=f'where bags are read for the common fit: {LOCAL} (processes on this '
         'machine), or the address of a Dask scheduler, tcp://HOST:8786 (docs/many_bags.md); by '
         'default this process',
     )

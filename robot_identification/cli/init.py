@@ -102,7 +102,7 @@ class _Interview:
             ]
             if missing:
                 raise UsageError(
-                    f'nobody to ask: give {", ".join(missing)}, or take the defaults with '
+                    f'no terminal to ask at: give {", ".join(missing)}, or take the defaults with '
                     '--defaults'
                 )
 

@@ -261,8 +261,9 @@ def _before(study: Study) -> list[str]:
         ]
     return [
         '## Before', '',
-        'Somebody holds the emergency stop. The runner is no safety function. Start it beside the '
-        'running driver, in this folder, with the number on the plate of the arm for SERIAL:', '',
+        'One person holds the emergency stop. The runner is no safety function. Start it beside '
+        'the running driver, in this folder, with the number on the plate of the arm for '
+        'SERIAL:', '',
         *_console([
             f'ros2 launch robot_identification ur_robot.launch.py ur_type:='
             f'{shlex.quote(study.robot_name)} effort_unit:={study.laboratory.effort_unit}'
@@ -329,7 +330,7 @@ def _evaluation(study: Study, step: str) -> list[str]:
 
 
 def _needs_gains(study: Study) -> bool:
-    """Return whether currents are recorded of which nobody knows the torque."""
+    """Return whether currents are recorded and their torque constants are unknown."""
     return study.laboratory.effort_unit == 'A' and not bool(
         np.all(np.isfinite(study.robot.drives.drive_gain))
     )

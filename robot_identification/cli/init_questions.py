@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `init` asks: each question with its default, its option, and what an answer may be."""
+"""Questions of `init`: each with its default, its option, and the accepted answers."""
 
 from __future__ import annotations
 

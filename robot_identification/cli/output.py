@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What commands print: results on stdout, progress and warnings on stderr."""
+"""Output of commands: results on stdout, progress and warnings on stderr."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def show(text: str, end: str = '\n') -> None:
 
 
 def say(text: str) -> None:
-    """Tell the user how things go, on stderr; names in it cannot steer the terminal."""
+    """Report the user progress, on stderr; names in it cannot steer the terminal."""
     print(shown(text), file=sys.stderr, flush=True)
 
 

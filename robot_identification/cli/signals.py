@@ -28,7 +28,7 @@ def ending_signals() -> tuple[signal.Signals, ...]:
 @contextmanager
 def ended_as_by_interrupt() -> Iterator[tuple[signal.Signals, ...]]:
     """
-    Let every signal of `ending_signals` do in the block what Ctrl-C does; yield them.
+    Make every signal of `ending_signals` act as Ctrl-C in the block; yield them.
 
     Other threads than the main one cannot, and are left alone.
     """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Standard parameters of bodies that can exist, taken only if they predict as well.
+Standard parameters of physically consistent bodies, taken only if they predict as well.
 
 First those with the very base parameters that were found: they cost nothing. Where there are
 none, those of a fit with conditions, if held-out blocks say that it is as good.
@@ -33,7 +33,7 @@ from robot_identification.model import (
 @dataclass(frozen=True, eq=False)
 class ConsistentParameters:
     """
-    What exports and simulators use, or why there is nothing for them.
+    Parameters that exports and simulators use, or the reason why there are none.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def find_consistent_parameters(
     recipe: Recipe,
 ) -> ConsistentParameters:
     """
-    Find standard parameters of bodies that can exist.
+    Find standard parameters of physically consistent bodies.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _figures(fit: ConsistentFit | None, trial: Trial, free: Trial) -> dict[str, 
 
 def is_accepted(trial: Trial, free: Trial, largest_cost: float) -> bool:
     """
-    Return whether bodies that can exist predict held-out blocks as well as a free fit.
+    Return whether physically consistent bodies predict held-out blocks as well as a free fit.
 
     Parameters
     ----------

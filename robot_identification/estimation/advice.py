@@ -58,7 +58,7 @@ QUANTITIES = ('position', 'speed', 'acceleration')
 @dataclass(frozen=True)
 class Advice:
     """
-    What would show some parameters.
+    Recommended motion for parameters that are poorly known.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def _findings(
 
 
 class _Question:
-    """What a better motion would add to what the data know."""
+    """Gain of a better motion beyond the present data."""
 
     def __init__(
         self,

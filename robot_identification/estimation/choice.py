@@ -37,7 +37,7 @@ FEW_JOINTS = 3
 @dataclass(frozen=True, eq=False)
 class Choice:
     """
-    What was chosen inside the training data, and what it was chosen from.
+    Choice made inside the training data, with its alternatives.
 
     Attributes
     ----------

@@ -211,7 +211,7 @@ def fit_parameters(observations: Observations, idle: Sequence[int], estimator: E
 def _restrict(
     observations: Observations, idle: Sequence[int], estimator: Estimator
 ) -> IdentifiableProblem:
-    """Return the problem without what the data do not show and nobody knows beforehand."""
+    """Return the problem without the unidentifiable parameters that have no prior."""
     problem = observations.factor()
     known = estimator.known(problem) if isinstance(estimator, TwoEncoderFit) else None
     return restrict_to_identifiable(observations.robot, problem, idle, known)
@@ -303,7 +303,7 @@ def _without_unused_terms(
 @dataclass(frozen=True)
 class Folds:
     """
-    How held-out blocks are made.
+    Options of the held-out blocks.
 
     Attributes
     ----------

@@ -125,7 +125,7 @@ class RigidRows:
 @dataclass(frozen=True, eq=False)
 class JointPart:
     """
-    What a joint with its friction adds to a fit of the whole arm.
+    Contribution of a joint with its friction to a fit of the whole arm.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the data do not show, by name, and the problem that is left without it."""
+"""Unidentifiable parameters by name, and the problem without them."""
 
 from __future__ import annotations
 

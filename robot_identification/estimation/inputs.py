@@ -22,7 +22,7 @@ from robot_identification.recording import read_recording, Recording
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """
-    What an identification starts from.
+    Inputs of an identification.
 
     Attributes
     ----------

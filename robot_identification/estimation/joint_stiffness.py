@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What two encoders show beside the parameters: stiffness of the gears, and what is gained."""
+"""Results of two encoders beside the parameters: stiffness of the gears, and the gain."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class JointStiffness:
 @dataclass(frozen=True, eq=False)
 class BentJoint:
     """
-    How far one joint turns under its load, along one recording.
+    Deflection of one joint under its load, along one recording.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ FILE_SHARE = 8
 @dataclass(frozen=True, eq=False)
 class BagSource:
     """
-    How a bag becomes a dataset, wherever that is done.
+    Source of a dataset: a bag and how it is processed, in any process.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class BagSource:
 @dataclass(frozen=True, eq=False)
 class BagSurvey:
     """
-    What is to be known of a bag before it is fitted.
+    Survey of a bag before it is fitted.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class BagPass:
 @dataclass(frozen=True, eq=False)
 class BagCall:
     """
-    What is to be made of the rows of a bag.
+    Request for the rows of a bag.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ class BagCall:
 @dataclass(frozen=True, eq=False)
 class BagFactors:
     """
-    What a pass over a bag leaves.
+    Factors of one pass over a bag.
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ def _size_of(dataset: Dataset) -> int:
 
 class _Memory:
     """
-    What a process keeps of the bags it has read for one fit.
+    Cache of a process: the bags it has read for one fit.
 
     What is full stays as it is: passes take bags in the same order every time, so that to make
     room for the next one would be to lose all of them.
@@ -409,7 +409,7 @@ class _Memory:
         self._kept: dict[tuple[str, str], tuple[Any, int]] = {}
 
     def begin(self, fit: str) -> None:
-        """Let go of what is of another fit."""
+        """Drop what belongs to another fit."""
         with self._lock:
             if fit != self._fit:
                 self._fit, self._kept = fit, {}
@@ -450,7 +450,7 @@ class _BagRows(Observations):
 
     @property
     def nbytes(self) -> int:
-        """What is kept of them beside the dataset."""
+        """Return what is kept of them beside the dataset."""
         return sum(
             rows.table.nbytes + rows.load.nbytes + rows.samples.nbytes
             for block in self._kept or () for rows in block.joints
@@ -544,7 +544,7 @@ class BagObservations(Observations):
 
     @property
     def can_collect(self) -> bool:
-        """Whether `collect` can be asked: not where each bag has unknowns of its own."""
+        """Return whether `collect` can be asked: not where each bag has unknowns of its own."""
         return not self.offset_by_recording
 
     def collect(self, function: Callable[[Observations], Result]) -> Iterator[Result]:

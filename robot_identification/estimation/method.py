@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an identification may be told, and the method that follows from it."""
+"""Identification options, and the method that follows from them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PLAIN_ESTIMATOR = 'wls'
 @dataclass(frozen=True)
 class IdentifyOptions:
     """
-    What `identify` may be told.
+    Identification options.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class IdentifyOptions:
 
     @property
     def method(self) -> Method:
-        """What is done, from the names that were given."""
+        """Return what is done, from the names that were given."""
         if self.profile is not None:
             profile = find_profile(self.profile)
             two_encoders = self.recipe.two_encoders or profile.two_encoders
@@ -194,7 +194,7 @@ def _with_known(two_encoders: TwoEncoders | None, estimator: Estimator) -> Estim
 @dataclass(frozen=True)
 class Method:
     """
-    What an identification does between recording and parameters.
+    Method of an identification, from recording to parameters.
 
     Attributes
     ----------
@@ -232,14 +232,14 @@ class Method:
 
     @property
     def friction_name(self) -> str:
-        """What was asked for, in the words of --friction."""
+        """Return what was asked for, in the words of --friction."""
         if self.by_joint:
             return SELECT
         return ','.join(law.name for law in self.laws[0]) or 'none'
 
     @property
     def is_dictionary(self) -> bool:
-        """Whether terms are chosen by a dictionary fit."""
+        """Return whether terms are chosen by a dictionary fit."""
         return isinstance(self.estimator, SparseNonnegativeRegression)
 
     def observe(

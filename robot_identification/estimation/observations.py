@@ -79,7 +79,7 @@ class TrainingData:
 @dataclass(frozen=True)
 class RowTreatment:
     """
-    What published methods do to rows before they estimate; nothing by default.
+    Treatment of rows by published methods before they estimate; none by default.
 
     Attributes
     ----------
@@ -327,7 +327,7 @@ class Observations:
 
     @property
     def can_collect(self) -> bool:
-        """Whether `collect` can be asked."""
+        """Return whether `collect` can be asked."""
         return True
 
     def collect(self, function: Callable[[Observations], Result]) -> Iterator[Result]:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the URDF says of base parameters, as rows that pull a fit towards it."""
+"""Prior of base parameters from the URDF, as rows that regularize a fit."""
 
 from __future__ import annotations
 

@@ -266,7 +266,7 @@ def combine_problems(problems: Sequence[IdentificationProblem]) -> Identificatio
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """
-    What an estimator found.
+    Result of an estimator.
 
     Attributes
     ----------

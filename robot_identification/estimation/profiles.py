@@ -30,7 +30,7 @@ from robot_identification.model import (
 @dataclass(frozen=True)
 class Profile:
     """
-    What an identification does from recording to parameters.
+    Named set of identification options.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a model was made: bags with their hashes, options and versions."""
+"""Provenance of a model: bags with their hashes, options and versions."""
 
 from __future__ import annotations
 

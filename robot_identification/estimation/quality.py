@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a model file says of errors, of the data, and of how the model was chosen."""
+"""Quality section of a model file: errors, data, and how the model was chosen."""
 
 from __future__ import annotations
 

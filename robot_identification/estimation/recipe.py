@@ -27,7 +27,7 @@ HIGHEST_SHARE = 0.95
 @dataclass(frozen=True)
 class Recipe:
     """
-    What `identify` tries, and by what rules it chooses, where nothing else is asked for.
+    Candidates of `identify` and the rules of its choice, where nothing else is requested.
 
     Attributes
     ----------

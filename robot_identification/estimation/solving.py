@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What several estimators do between the factors and the estimate.
+Steps that several estimators share between the factors and the estimate.
 
 Solutions here come without condition numbers and covariances: estimators that solve many times
 describe the last solution only.

@@ -90,7 +90,7 @@ class KnownFriction:
 @dataclass(frozen=True)
 class TwoEncoders:
     """
-    What is known of the drives where both sides of the gears are measured.
+    Known properties of the drives where both sides of the gears are measured.
 
     Attributes
     ----------

@@ -30,7 +30,7 @@ def experiment_reduction(robot: RobotModel, experiment: Experiment) -> BaseReduc
 @dataclass(frozen=True, eq=False)
 class Knowledge:
     """
-    What earlier recordings say already, for a motion that is to add to it.
+    Information of earlier recordings, for a motion that adds to it.
 
     Attributes
     ----------

@@ -286,7 +286,7 @@ class CollisionModel:
 
     def watch(self, poses: FloatArray, within: float) -> None:
         """
-        Let searches see only the pairs that come near in some poses; proofs see all.
+        Restrict searches to the pairs that come near in some poses; proofs see all.
 
         Parameters
         ----------
@@ -448,7 +448,7 @@ class CollisionModel:
         cells, starts, stops = np.arange(count - 1), times[:-1], times[1:]
         before, after = distances[:-1], distances[1:]
         while True:
-            # Nobody can have approached by more than this in between.
+            # Nothing can have approached by more than this in between.
             least = 0.5 * (before + after - rates[cells] * (stops - starts)[:, None])
             open_ = np.flatnonzero(np.any(least < clearance, axis=1))
             if not open_.size:

@@ -38,7 +38,7 @@ UNITS = {
 @dataclass(frozen=True, eq=False)
 class MotionLimits:
     """
-    What a motion must stay within, margins taken off.
+    Limits of a motion, margins subtracted.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class MotionLimits:
 
     @property
     def limits_jerk(self) -> bool:
-        """Whether the jerk of any joint is limited."""
+        """Return whether the jerk of any joint is limited."""
         return bool(np.any(np.isfinite(self.jerk)))
 
     def centre(self, kind: str) -> FloatArray:

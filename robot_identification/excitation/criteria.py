@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How good a motion is for identification: criteria of the base observation matrix.
+Criteria of excitation: functions of the base observation matrix.
 
 Every criterion is a function of singular values, and smaller is better. Extreme singular values
 have kinks where two of them meet, at which a search stalls; `Criterion.descend` replaces them by

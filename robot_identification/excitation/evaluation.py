@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How well a motion shows the parameters: every criterion, and what stays weak.
+Evaluation of a motion: every criterion, and the weakly excited parameters.
 
 Motions that were designed, imported or recorded are judged by the same numbers.
 """
@@ -27,7 +27,7 @@ from robot_identification.model import BaseReduction, Motion, RobotModel
 DENSE_RATE = 125.0
 # More samples of a recording than these are thinned out evenly.
 MAXIMUM_SAMPLES = 20_000
-# Noise of a drive as a share of its torque limit, where nobody says more.
+# Noise of a drive as a share of its torque limit, where nothing more is stated.
 NOISE_SHARE = 0.01
 # Of a drive whose limit is not known [N m].
 UNKNOWN_NOISE = 1.0
@@ -98,7 +98,7 @@ class WeakParameter:
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """
-    How well a motion shows the parameters.
+    Evaluation of a motion for identification.
 
     Attributes
     ----------

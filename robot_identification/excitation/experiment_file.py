@@ -40,7 +40,7 @@ DEFAULT_SAMPLES = 60
 @dataclass(frozen=True)
 class Margins:
     """
-    How far from the hardware's limits a motion stays.
+    Margins between a motion and the hardware's limits.
 
     Attributes
     ----------

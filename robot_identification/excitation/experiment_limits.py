@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What an experiment file says beyond margins and windows: further limits of the motion.
+Limits of the motion in an experiment file, beyond margins and windows.
 
 The same entries stand in the certificate of a motion, from which the runner reads them again.
 Format: docs/formats/experiment.md.

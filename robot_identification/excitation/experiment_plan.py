@@ -75,7 +75,7 @@ GENTLE_STEPS, GENTLE_SPEED = ('static_poses', 'friction_map'), 0.3
 @dataclass(frozen=True)
 class Laboratory:
     """
-    What a study is planned for.
+    Arm and laboratory that a study is planned for.
 
     Attributes
     ----------
@@ -153,12 +153,12 @@ class PlannedMotion:
 
     @property
     def motion_seconds(self) -> float:
-        """How long all its periods take [s]."""
+        """Return how long all its periods take [s]."""
         return self.experiment.form.duration * self.experiment.periods
 
     @property
     def seconds(self) -> float:
-        """How long one execution takes at most, the way to the start included [s]."""
+        """Return how long one execution takes at most, the way to the start included [s]."""
         return self.approach_seconds + self.motion_seconds
 
     @property
@@ -168,7 +168,7 @@ class PlannedMotion:
 
     @property
     def slow_seconds(self) -> float:
-        """How long one period takes at that speed, the way to the start included [s]."""
+        """Return how long one period takes at that speed, the way to the start included [s]."""
         return self.approach_seconds + self.experiment.form.duration / self.slow_speed
 
 

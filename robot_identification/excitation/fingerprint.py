@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What experiments and arms are to a search and to a certificate, as plain content and hashes."""
+"""Contents and hashes by which experiments and arms are recognized."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ FEW_HELD = 0.5
 @dataclass(frozen=True)
 class Holding:
     """
-    How an arm holds the poses of its range.
+    Torque that an arm needs to hold the poses of its range.
 
     Attributes
     ----------

@@ -5,7 +5,7 @@
 Limits of functions of the state along a motion, with their exact derivatives.
 
 Each is a share of a limit, at most 1 (two-sided: of magnitude 1 at most), sample by sample. An
-optimizer takes shares and derivatives; who certifies a motion takes the shares alone.
+optimizer takes shares and derivatives; certification takes the shares alone.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class TrajectoryProblem:
 
     @property
     def extremes(self) -> tuple[int, int]:
-        """How many of the largest and smallest singular values the criterion is about."""
+        """Return how many of the largest and smallest singular values the criterion is about."""
         return EXTREMES.get(self.experiment.criterion, (0, 0))
 
     def coefficients(self, x: FloatArray) -> FloatArray:

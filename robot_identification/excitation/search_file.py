@@ -44,7 +44,7 @@ WORDS = {
 @dataclass(frozen=True)
 class SearchOwner:
     """
-    What a search belongs to: with anything else it would have gone another way.
+    Owner of a search: with any other content it would have taken another course.
 
     Attributes
     ----------

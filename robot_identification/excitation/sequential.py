@@ -61,7 +61,7 @@ REFERENCE_VELOCITY, REFERENCE_ACCELERATION = 3.0, 5.0
 @dataclass(frozen=True, eq=False)
 class PriorKnowledge(Knowledge):
     """
-    What earlier recordings say, and what is needed to say how much more a motion would.
+    Information of earlier recordings, and what is needed to compute the gain of a motion.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class PriorKnowledge(Knowledge):
 @dataclass(frozen=True, eq=False)
 class Weakness:
     """
-    How well base parameters are known before and after a motion.
+    Uncertainty of base parameters before and after a motion.
 
     Standard errors assume noise that is white in time, as those of a model file do. Where it is
     not, all of them are too small by about the same factor, and minutes by its square.

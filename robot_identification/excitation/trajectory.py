@@ -164,7 +164,7 @@ def load_trajectory(path: Path, *, check_hash: bool = True) -> Trajectory:
     path : Path
         The file.
     check_hash : bool
-        Refuse a file that was changed after it was certified; only who certifies it again may
+        Refuse a file that was changed after it was certified; only a new certification may
         do without.
 
     Raises

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What could not be checked of a motion, for lack of a limit or of masses.
+Limits of a motion that could not be checked, for lack of a limit or of masses.
 
 A share of a limit that is not stated is zero, and so is the torque of links without masses. Either
 would read as if the motion were far from its limits.

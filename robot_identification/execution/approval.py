@@ -39,7 +39,7 @@ NOT_STATED = -1.0
 @dataclass(frozen=True)
 class ExecutionOptions:
     """
-    How a trajectory is to be executed; the runner's parameters of the same names.
+    Options of an execution; the runner's parameters of the same names.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What is checked and sent when a trajectory file is executed, without ROS.
+Checks and commands of an execution, without ROS.
 
 Nothing below a joint-trajectory controller checks limits, so everything is checked here again,
 from the file that was approved and the robot's own limits.

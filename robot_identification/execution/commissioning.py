@@ -27,7 +27,7 @@ DRY_RUN, SLOW, FULL = RUNGS = ('dry run', 'slow', 'full')
 @dataclass(frozen=True)
 class CommissioningKey:
     """
-    What a rung is about: another file, arm or serial number begins at the bottom.
+    Key of a commissioning record: another file, arm or serial number starts from the first stage.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class CommissioningKey:
     kinematics_sha256 : str
         Of where its joints are, calibration included, as its driver describes it.
     serial : str
-        Its serial number; empty where nobody stated that of a simulated arm.
+        Its serial number; may be empty for a simulated arm.
     payload : tuple of float
         What it carries: mass [kg], and centre [m] where there is one.
 

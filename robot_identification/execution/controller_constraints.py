@@ -3,7 +3,7 @@
 
 
 """
-What a joint-trajectory controller aborts by itself, beside what our watch stops.
+Constraints of a joint-trajectory controller, beside those of our watch.
 
 The controller compares the measured position with its reference of the same instant, so that a
 servo that lags uses up its tolerance at speed. Our watch allows for a lag of the servo first. The

@@ -78,7 +78,7 @@ class JointStateUnusable:
 @dataclass(frozen=True)
 class RobotStateReceived:
     """
-    What the driver, the graph and the recorder say; a text is empty where nothing is wrong.
+    States of driver, graph and recorder; a text is empty where nothing is wrong.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class InternalError:
 
 @dataclass(frozen=True)
 class NoteFailed:
-    """What was executed could not be noted."""
+    """Failure to write the record of an execution."""
 
     reason: str
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an execution shows of the parameters, beside what its plan was to show."""
+"""Evaluation of an executed motion, beside that of its plan."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class JointStateMonitor:
 
     @property
     def pace(self) -> float:
-        """How fast stamps go by our clock: 1, but in simulations."""
+        """Return how fast stamps go by our clock: 1, but in simulations."""
         return 1.0 if self._pace is None else self._pace
 
     def forget_jump(self) -> None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a motion must keep on a real arm besides its limits, and what its drives may ask for.
+Limits of a motion on a real arm besides its own, and the torque its drives may need.
 
 A file is certified with the margins of its experiment. In front of people the margins are these,
 whatever the experiment said.

@@ -125,12 +125,12 @@ class ExecutionStateMachine:
 
     @property
     def is_moving(self) -> bool:
-        """Whether a motion was sent and has not ended."""
+        """Return whether a motion was sent and has not ended."""
         return isinstance(self._state, (Moving, Stopping))
 
     @property
     def is_busy(self) -> bool:
-        """Whether an execution is planned or under way, or what is armed must not change."""
+        """Return whether an execution is planned or active: the armed file must not change."""
         return isinstance(self._state, (Planning, Starting, Moving, Stopping))
 
     @property

@@ -66,7 +66,7 @@ class Planning:
 
     @property
     def executions(self) -> int:
-        """How many are left."""
+        """Return how many are left."""
         return self.armed.executions
 
 
@@ -86,7 +86,7 @@ class Starting:
 
     @property
     def executions(self) -> int:
-        """How many are left."""
+        """Return how many are left."""
         return self.armed.executions
 
 
@@ -141,7 +141,7 @@ class Moving:
 
     @property
     def executions(self) -> int:
-        """How many are left after this one."""
+        """Return how many are left after this one."""
         return self.armed.executions
 
     @property

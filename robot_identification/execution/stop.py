@@ -77,7 +77,7 @@ class Peaks:
 @dataclass(frozen=True, eq=False)
 class Whereabouts:
     """
-    What is known of a controller that follows a path, at one instant.
+    State of a controller that follows a path, at one instant.
 
     Attributes
     ----------

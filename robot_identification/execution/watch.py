@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What is watched while an arm moves, without ROS: how far it is, and whether it follows.
+Watch of an arm in motion, without ROS: its place on the path, and its tracking error.
 
 The reference is the path that was sent; time on it advances with the driver's speed scaling, as a
 scaled trajectory controller advances it.
@@ -110,7 +110,7 @@ class MotionWatch:
 
     @property
     def path(self) -> SentPath:
-        """What was sent."""
+        """Return what was sent."""
         return self._path
 
     @property

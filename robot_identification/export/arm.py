@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every export takes of a model: possible bodies, rotors that weigh, plain friction."""
+"""Model data of every export: consistent bodies, rotors with mass, plain friction."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ LONGEST_PERIOD = 0.04
 LOOKAHEAD_TIMES = (0.03, 0.2)
 GAINS = (100, 2000)
 MAXIMUM_SETPOINTS = 100_000
-# Nobody has checked the way to the start: it is taken slowly [rad/s^2], [rad/s].
+# The way to the start is not checked: it is taken slowly [rad/s^2], [rad/s].
 APPROACH = 'a=0.5, v=0.25'
 STOP_DECELERATION = 2.0
 

@@ -73,7 +73,7 @@ class UrdfExport:
 
 @dataclass(frozen=True, eq=False)
 class _Contents:
-    """What is to be written: parameters by link, friction by joint."""
+    """Contents to be written: parameters by link, friction by joint."""
 
     links: dict[str, FloatArray]
     emptied: list[str]

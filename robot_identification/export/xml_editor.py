@@ -50,7 +50,7 @@ class XmlSpan:
 
     @property
     def is_one_tag(self) -> bool:
-        """Whether the element is empty and closes itself."""
+        """Return whether the element is empty and closes itself."""
         return self.opened == self.end
 
     def find(self, tag: str) -> XmlSpan | None:

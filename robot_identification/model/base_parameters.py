@@ -62,7 +62,7 @@ CALIBRATED_TOLERANCE = 1.0e-3
 @dataclass(frozen=True)
 class BaseReduction:
     """
-    How the base parameters follow from the standard ones.
+    Reduction of the standard parameters to base parameters.
 
     Attributes
     ----------

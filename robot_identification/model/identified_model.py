@@ -124,7 +124,7 @@ class IdentifiedModel:
 
     @property
     def effort_per_torque(self) -> FloatArray:
-        """What turns joint torque into the recorded effort, shape (n,)."""
+        """Return what turns joint torque into the recorded effort, shape (n,)."""
         if self.effort_unit == 'Nm':
             return np.ones(self.robot.n)
         inverse: FloatArray = 1.0 / self.robot.drives.drive_gain

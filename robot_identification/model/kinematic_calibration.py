@@ -41,7 +41,7 @@ _POSE_KEYS = ('x', 'y', 'z', 'roll', 'pitch', 'yaw')
 @dataclass(frozen=True)
 class DhCorrections:
     """
-    What is added to the rows of a standard Denavit-Hartenberg table.
+    Corrections of the rows of a standard Denavit-Hartenberg table.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from typing import Any
 from robot_identification.errors import DescriptionError
 from robot_identification.files import check_keys
 
-# What each kind is told; the other fields mean nothing to it.
+# Options of each kind; the other fields have no effect on it.
 OPTIONS_BY_KIND: Mapping[str, tuple[str, ...]] = {
     'butterworth': ('order', 'cutoff'),
     'fourier': ('period', 'harmonics'),
@@ -31,7 +31,7 @@ LONGEST_PERIOD = 3600.0
 @dataclass(frozen=True)
 class KinematicFilter:
     """
-    How positions and velocities of a recording are smoothed.
+    Filter of the positions and velocities of a recording.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class KinematicFilter:
             )
 
     def options(self) -> dict[str, Any]:
-        """Return the kind and what it is told, by name."""
+        """Return the kind and its options, by name."""
         return {
             'kind': self.kind,
             **{name: getattr(self, name) for name in OPTIONS_BY_KIND[self.kind]},
@@ -95,7 +95,7 @@ def kinematic_filter_from_options(options: Mapping[str, Any]) -> KinematicFilter
     Parameters
     ----------
     options : mapping of str to object
-        The kind, and exactly what it is told.
+        The kind, and exactly its options.
 
     Raises
     ------

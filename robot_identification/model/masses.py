@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a description's masses are worth: which joints move nothing that weighs, and placeholders.
+Plausibility of a description's masses: joints that move no mass, and placeholders.
 
 Vendors and converters leave masses out, or fill them in with one number for every link. Torques
 computed from either say nothing of the arm.

@@ -76,7 +76,7 @@ class Payload:
 
     @property
     def is_possible(self) -> bool:
-        """Whether a rigid body can have these numbers; a point mass can."""
+        """Return whether a rigid body can have these numbers; a point mass can."""
         values = np.linalg.eigvalsh(pseudo_inertia(self.parameters))
         return bool(values[0] >= -PSEUDO_INERTIA_ROUNDING * np.abs(values).max())
 

@@ -27,7 +27,7 @@ _MOMENTS = ('mx', 'my', 'mz')
 @dataclass(frozen=True)
 class PublishedOrder:
     """
-    How one work lists standard and base parameters.
+    Order in which one work lists standard and base parameters.
 
     Attributes
     ----------

@@ -109,7 +109,7 @@ class Motion:
 
     @property
     def drive_side(self) -> Motion | RotorMotion:
-        """What friction and rotor inertia act on: the rotors where they are given."""
+        """Return what friction and rotor inertia act on: the rotors where they are given."""
         return self if self.rotor is None else self.rotor
 
 

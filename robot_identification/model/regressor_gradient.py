@@ -27,7 +27,7 @@ from robot_identification.model.robot_model import RobotModel
 @dataclass(frozen=True, eq=False)
 class _Body:
     """
-    What is constant of one moving body.
+    Constants of one moving body.
 
     A joint's transform is affine in sine and cosine of its angle, or in its stroke: three or two
     constant matrices. `factors` are those (k, 6, 6), for motions from the parent to the body;

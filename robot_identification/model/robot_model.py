@@ -51,7 +51,7 @@ class JointLimits:
 @dataclass(frozen=True)
 class Drives:
     """
-    What stands between motor current and joint torque; NaN where unknown.
+    Relation between motor current and joint torque; NaN where unknown.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def unknown_drives(n: int) -> Drives:
 @dataclass(frozen=True)
 class JointEncoders:
     """
-    How a driver's readings relate to the model: ``q = sign * reading - zero``.
+    Relation between a driver's readings and the model: ``q = sign * reading - zero``.
 
     Velocity and effort change by the sign alone.
 
@@ -377,7 +377,7 @@ def _locked_positions(
     positions: dict[str, float] = {}
 
     def standing(joint: str) -> float:
-        """Return where a joint stands that nobody locked elsewhere: a follower with its leader."""
+        """Return the default position of a locked joint: a follower with its leader."""
         leader = by_name[joint].mimic if joint in by_name else None
         if leader is None:
             return 0.0

@@ -106,7 +106,7 @@ class UrdfLink:
 
     @property
     def is_point_mass(self) -> bool:
-        """Whether it has mass and no extent."""
+        """Return whether it has mass and no extent."""
         largest = max(map(abs, self.principal_moments))
         return self.mass > 0.0 and largest <= POINT_GYRATION * self.mass
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What other programs are given instead of a description: variants of its text."""
+"""Variants of a description's text for other programs."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Whether somebody is touched: external torques against what the model cannot tell.
+Contact detection: external torques against the uncertainty of the model.
 
 A threshold is a factor times the standard deviation that model and noise have at this very state,
 so that it is wide where the model is unsure. The factor is found on free motion: of the largest
@@ -139,7 +139,7 @@ class CollisionThresholds:
 
 class RestMemory:
     """
-    How much of a rest is still in what the observer says.
+    Share of a rest that is still in the observer's output.
 
     An error of friction that is no larger than a bound while a joint rests is, in what a low-pass
     of first order makes of it, no larger than that bound times what this returns.
@@ -201,7 +201,7 @@ def calibrate_thresholds(
     Parameters
     ----------
     external : ndarray, shape (N, n)
-        Observed torques [N m]; nobody touched the arm.
+        Observed torques [N m], without contact.
     deviation : ndarray, shape (N, n)
         Standard deviations at the same samples [N m].
     stamps : ndarray, shape (N,)

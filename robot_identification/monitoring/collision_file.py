@@ -73,7 +73,7 @@ class CollisionCalibration:
 
     @property
     def rest(self) -> FloatArray:
-        """What is added for joints that rest or turn round [N m], shape (n,)."""
+        """Return what is added for joints that rest or turn round [N m], shape (n,)."""
         rest = self.thresholds.rest
         return np.zeros(len(self.joint_names)) if rest is None else rest
 
@@ -117,7 +117,7 @@ def calibrate_on(
     model_sha256 : str
         Of its file.
     recordings : mapping of str to Measured
-        By name; nobody touched the arm.
+        By name; recorded without contact.
     false_alarms_per_hour : float
         Allowed of all joints together.
     bandwidth : float

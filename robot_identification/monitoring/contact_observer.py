@@ -24,7 +24,7 @@ BAND_SAMPLES = 10
 @dataclass(frozen=True, eq=False)
 class ExternalTorque:
     """
-    What others exert on the joints.
+    External torque on the joints.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class ContactObserver:
 @dataclass(frozen=True, eq=False)
 class ObservedRecording:
     """
-    What is observed along a recording; NaN where nothing is said.
+    Observed torques along a recording; NaN where there is no output.
 
     Attributes
     ----------

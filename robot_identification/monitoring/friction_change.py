@@ -71,7 +71,7 @@ class MotionBlock:
 @dataclass(frozen=True)
 class FrictionChange:
     """
-    What the residuals of one joint say about its friction.
+    Change of the friction of one joint, from its residuals.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ def estimate_change(blocks: Sequence[MotionBlock], joint: int) -> FrictionChange
     """
     Return by how much the friction of a joint has changed.
 
-    Blocks in which the joint's residuals strike out are left out, if they are few: somebody may
+    Blocks in which the joint's residuals strike out are left out, if they are few: a person may
     have touched the arm.
 
     Parameters

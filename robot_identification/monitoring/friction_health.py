@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Whether the friction of an arm has changed, from what it does anyway.
+Detection of changes of the friction of an arm, beyond its usual variation.
 
 Windows of motion each give the change of friction against the model. Windows in a row that
 differ from a reference by more than temperature, load and chance explain, are an alarm, at a
@@ -75,7 +75,7 @@ class ChartValues:
 @dataclass(frozen=True)
 class JointHealth:
     """
-    What is known of the friction of one joint.
+    State of the friction of one joint.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class FrictionHealth:
 
     @property
     def reference(self) -> HealthReference:
-        """What was learned or given; joints that still learn have none."""
+        """Return what was learned or given; joints that still learn have none."""
         return HealthReference(
             friction_sha256(self._model), self._robot.joint_names, self.options.sliding_time,
             self.options.slow_velocity, tuple(watch.reference for watch in self._watches),
@@ -307,7 +307,7 @@ class _JointWatch:
 
     @property
     def ready(self) -> bool:
-        """Whether the window holds enough."""
+        """Return whether the window holds enough."""
         return (
             len(self._blocks) >= FEWEST_BLOCKS
             and float(self.slid.min()) >= self._options.sliding_time
@@ -423,7 +423,7 @@ class _JointWatch:
         self._note = ''
         if reference.temperature is None or math.isnan(window.temperature):
             tolerated = max(tolerated, options.warm_up_change)
-            self._note = ', as nobody knows the temperature and warming may do as much'
+            self._note = ', as the temperature is unknown and warming may do as much'
         self._tolerated = tolerated
         scatter = max(self._scatter, window.standard_error / level)
         sample = (np.array([change, -change]) - tolerated) / scatter

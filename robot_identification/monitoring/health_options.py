@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How the friction of an arm is watched: what counts as motion, as a change and as chance."""
+"""Options of friction health: criteria of motion, of a change and of chance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHARTS = 4
 @dataclass(frozen=True)
 class HealthOptions:
     """
-    How friction is watched.
+    Options of friction health.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class HealthOptions:
     smallest_span : float
         Between which temperatures of the reference have to vary for a slope [K].
     unknown_slope : float
-        By how much friction may change with temperature where nobody knows [1/K].
+        Assumed change of friction with temperature where it is unknown [1/K].
     slope_doubt : float
         By how much a known slope may be wrong beyond the reference's temperatures [1/K].
     load_doubt : float

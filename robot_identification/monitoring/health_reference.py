@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the friction of an arm is like when nothing is wrong, as a file that is kept for weeks.
+Reference of friction health, as a file that is kept for weeks.
 
 Format: docs/friction_health.md.
 """
@@ -213,7 +213,7 @@ def _repeat(left: FloatArray) -> float:
 @dataclass(frozen=True)
 class HealthReference:
     """
-    What an arm is like when nothing is wrong.
+    Reference of an arm in good order.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ WEAKEST = 5
 @dataclass(frozen=True, eq=False)
 class RankedMotion:
     """
-    What one motion would do.
+    Expected effect of one motion.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class OnlineEstimator:
     def step(self, sample: LiveSample) -> PayloadChange | None:
         """Take a sample; return the change of payload that it shows, if any."""
         if self._waiting and sample.stamp < self._waiting[-1].stamp:
-            # Another clock: who waits has no time any more.
+            # Another clock: the time limit of those that wait has no meaning any more.
             self._waiting.clear()
         before = self.payload.changes
         self.payload.step(sample.stamp, sample.q, sample.dq, sample.ddq, sample.residual)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How friction of an arm at work differs from that of its model, joint by joint.
+Friction of an arm at work against that of its model, joint by joint.
 
 Each joint has recursive least squares of its own: an offset, Coulomb friction against the sign of
 the velocity, and viscous friction against the velocity itself.
@@ -36,7 +36,7 @@ SLOPE_SPEEDS = (0.5, 1.5)
 @dataclass(frozen=True)
 class RecursiveFrictionOptions:
     """
-    How friction is estimated at work.
+    Options of the recursive friction estimate.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class RecursiveFrictionOptions:
 
     @property
     def forgetting(self) -> float:
-        """What a sample counts for one sample later."""
+        """Return what a sample counts for one sample later."""
         return 1.0 - 1.0 / (self.memory * self.rate) if math.isfinite(self.memory) else 1.0
 
 
@@ -193,7 +193,7 @@ class RecursiveFriction:
 
     @property
     def estimate(self) -> LiveFriction:
-        """What all samples so far say."""
+        """Return what all samples so far say."""
         states = [
             _updated(state, waiting)
             for state, waiting in zip(self._states, self._waiting, strict=True)

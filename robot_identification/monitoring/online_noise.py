@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How much residuals of a live estimate vary, and how long they hold on.
+Variance and correlation time of the residuals of a live estimate.
 
 Errors of friction and gears last for parts of a second, so that neighbouring samples are no
 independent evidence. What counts for errors of an estimate is the long-run variance: the variance
@@ -110,7 +110,7 @@ class ResidualNoise:
 
     @property
     def inflation(self) -> FloatArray:
-        """How many samples are worth one that is independent, shape (n,), at least 1."""
+        """Return how many samples are worth one that is independent, shape (n,), at least 1."""
         correlations = self._sums / self._counts / self.variance
         total = 2.0 * (self._bartlett[1:] @ correlations[1:])
         found: FloatArray = 1.0 + np.maximum(total, 0.0)

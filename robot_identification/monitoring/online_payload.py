@@ -87,7 +87,7 @@ ROUNDING = 1.0e-9
 @dataclass(frozen=True)
 class RecursivePayloadOptions:
     """
-    How a payload is estimated at work.
+    Options of the recursive payload estimate.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class RecursivePayloadOptions:
 
     @property
     def forgetting(self) -> float:
-        """What a sample counts for one sample later."""
+        """Return what a sample counts for one sample later."""
         return 1.0 - 1.0 / (self.memory * self.rate) if math.isfinite(self.memory) else 1.0
 
 
@@ -176,7 +176,7 @@ class PayloadChange:
 @dataclass(frozen=True, eq=False)
 class LivePayload:
     """
-    What is known of the payload now.
+    Present estimate of the payload.
 
     Attributes
     ----------
@@ -493,7 +493,7 @@ class RecursivePayload:
 
     @property
     def estimate(self) -> LivePayload:
-        """What all samples so far say, those of the window included."""
+        """Return what all samples so far say, those of the window included."""
         if self._estimate is None:
             self._estimate = self._describe()
         return self._estimate

@@ -40,7 +40,7 @@ HALF_DIFFERENCE = 0.004
 @dataclass(frozen=True)
 class ThinningOptions:
     """
-    How joint states become samples for estimation.
+    Options of the thinning of joint states to samples.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How long an arm has still to warm up, from temperatures or from friction while it moves.
+Remaining warm-up time of an arm, from temperatures or from friction while it moves.
 
 A joint that is heated evenly approaches its end value exponentially (see `simulation.thermal`):
 ``value(t) = end + distance exp(-t / T)``. For every time constant T end and distance are linear;
@@ -72,7 +72,7 @@ class WaitOptions:
 @dataclass(frozen=True)
 class WaitAdvice:
     """
-    Whether to wait.
+    Recommendation to wait or to go on.
 
     Attributes
     ----------

@@ -4,11 +4,11 @@
 """
 One commander of an arm: a claim that a node takes when it is armed, and others respect.
 
-The topics of a graph do not say who commands an arm: two nodes with one `simulation_token`, or two
-that send to one action, look alike. Here a claim is a set of names, one for each joint of a topic
-of joint states. On one host the kernel gives a name to one process at a time and takes it back
-when that process ends, however it ends. Between hosts each claim is announced on one topic, which
-has no namespace, and the younger one of two yields.
+The topics of a graph do not say which node commands an arm: two nodes with one `simulation_token`,
+or two that send to one action, look alike. Here a claim is a set of names, one for each joint of a
+topic of joint states. On one host the kernel gives a name to one process at a time and takes it
+back when that process ends, however it ends. Between hosts each claim is announced on one topic,
+which has no namespace, and the younger one of two yields.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class HostNames:
         return True
 
     def give_back(self) -> None:
-        """Let others have the names."""
+        """Release the names."""
         for taken in self._taken:
             taken.close()
         self._taken = []
@@ -115,7 +115,7 @@ class HostNames:
 
 @dataclass(frozen=True)
 class _Heard:
-    """What another node announced, and when that was heard by our own clock [s]."""
+    """Announcement of another node, and its time of arrival by our clock [s]."""
 
     node: str
     scope: str
@@ -169,7 +169,7 @@ class ArmClaim:
 
     @property
     def held(self) -> bool:
-        """Whether the arm is claimed by this node."""
+        """Return whether the arm is claimed by this node."""
         return bool(self._keys)
 
     def acquire(self, joints: Sequence[str]) -> None:
@@ -208,7 +208,7 @@ class ArmClaim:
         Raises
         ------
         UnsafeMotionError
-            If the arm is not ours, with who has it.
+            If the arm is claimed by another node, with its name.
 
         """
         if not self._keys:
@@ -225,7 +225,7 @@ class ArmClaim:
             raise self._refusal(older)
 
     def release(self) -> None:
-        """Let others claim the arm; to be called when nothing of this node moves it any more."""
+        """Release the arm; to be called when this node no longer moves it."""
         if self._keys:
             self._keys = frozenset()
             self._announce()
@@ -239,7 +239,7 @@ class ArmClaim:
         return frozenset(hashlib.sha256(name.encode()).hexdigest()[:DIGITS] for name in names)
 
     def _find(self, keys: frozenset[str], *, same_host: bool) -> dict[str, _Heard]:
-        """Return who is known to claim some of these keys, on this host or on others."""
+        """Return the known claimants of some of these keys, on this host or on others."""
         scope = self._host.scope
         return {
             name: other for name, other in self._heard.items()

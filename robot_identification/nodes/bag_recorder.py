@@ -139,7 +139,7 @@ class BagRecorder(Node):
         return response
 
     def _start(self) -> str:
-        """Start a recording; return in words where to, and what nobody publishes yet."""
+        """Start a recording; return in words where to, and the topics without a publisher."""
         order = RecordingOrder(
             output=write_path(self, 'start.output'),
             topics=self._topics('start.topics'),
@@ -160,7 +160,7 @@ class BagRecorder(Node):
         self._counted = {}
         missing = [name for name in order.optional_topics if name not in self._session.topics]
         self._enter(RECORDING, '')
-        yet = f'; recorded as soon as somebody publishes it: {", ".join(missing)}'
+        yet = f'; recorded as soon as it has a publisher: {", ".join(missing)}'
         return f'recording to {order.output}' + (yet if missing else '')
 
     def _topics(self, name: str) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def create_bounded_subscription(
         if len(data) > largest:
             node.get_logger().warning(
                 f'a message on {node.resolve_topic_name(topic)} has {len(data)} bytes, at most '
-                f'{largest} are accepted: it is left out; find out who publishes it',
+                f'{largest} are accepted: it is left out; find its publisher',
                 throttle_duration_sec=WARNED_EVERY,
             )
             return

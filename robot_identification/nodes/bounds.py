@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What values a parameter may take; pure, so that it can be tried without a graph."""
+"""Bounds of a parameter's values; pure, so that they can be tested without a graph."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ParameterBounds:
         return ''
 
     def describe(self, default: Any) -> str:
-        """Return the bounds of a text or a list in words; a number's range is told elsewhere."""
+        """Return the bounds of a text or a list in words; those of a number are its range."""
         words = []
         if isinstance(default, list):
             words.append(f'at most {self.longest or LONGEST_LIST} entries')

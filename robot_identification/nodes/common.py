@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every node needs: parameters with descriptions, QoS, and one way to run and to stop."""
+"""Common parts of every node: parameters with descriptions, QoS, start and stop."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SERVICE_QOS = QoSProfile(depth=1000)
 READ_ROOTS = 'allowed_read_roots'
 WRITE_ROOTS = 'allowed_write_roots'
 INTERRUPTED = 130
-# For an ending after an error that nobody expected [s].
+# For an ending after an unexpected error [s].
 NEED_SECONDS = 6.0
 LONGEST_ERROR = 300
 CLOCK_TIMEOUT = 2.0
@@ -182,7 +182,7 @@ def declare_robot(node: Node) -> None:
 
 def declare_roots(node: Node) -> None:
     """
-    Declare `allowed_read_roots` and `allowed_write_roots`, which nobody can set later.
+    Declare `allowed_read_roots` and `allowed_write_roots`, which cannot be set later.
 
     `declare_robot` has done it already; once more does no harm.
 
@@ -305,7 +305,7 @@ def run_node(
 
 
 def _close_in_need(node: Node, executor: Executor) -> None:
-    """Let a node end what it does, a motion above all, though something in it has failed."""
+    """Make a node end what it does, a motion above all, though something in it has failed."""
     close = getattr(node, 'close', lambda: True)
     deadline = time.monotonic() + NEED_SECONDS
     while time.monotonic() < deadline:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a node tells of itself on /diagnostics."""
+"""Diagnostics of a node on /diagnostics."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class ExperimentCoordinator(Node):
 
     @property
     def simulated(self) -> bool:
-        """Whether the robot is the simulated one, which this node may arm."""
+        """Return whether the robot is the simulated one, which this node may arm."""
         return bool(self._token)
 
     def value(self, name: str):
@@ -159,7 +159,7 @@ class ExperimentCoordinator(Node):
         return str(self.value('effort_unit')) or load_robot(readable_robot(self)).effort_unit or ''
 
     def say(self, text: str, *, step: str | None = None) -> None:
-        """Tell in the log and on ~/state how things go; `step` is what is done from now on."""
+        """Report in the log and on ~/state how things go; `step` is what is done from now on."""
         self.get_logger().info(text)
         self._tell(text, step=step)
 
@@ -170,7 +170,7 @@ class ExperimentCoordinator(Node):
         return self.design(self.output / 'trajectory.yaml', self.value('seeds')[0])
 
     def design(self, path: Path, seed: int) -> Path:
-        """Let the generator design a motion and write it to `path`."""
+        """Make the generator design a motion and write it to `path`."""
         self.say(f'designing {path.name}', step='designing')
         self._service_clients.set_parameters('trajectory_generator', {
             'generate.experiment': self.value('experiment'),
@@ -182,7 +182,7 @@ class ExperimentCoordinator(Node):
         return path
 
     def identify(self, bag: Path, output: Path) -> Path:
-        """Let the identifier make a model of a bag; return its file."""
+        """Make the identifier identify a model from a bag; return its file."""
         self.say(f'identifying from {bag.name}', step='identifying')
         self._service_clients.set_parameters('identifier', {
             'identify.bags': [str(bag)], 'identify.output': str(output),
@@ -237,7 +237,7 @@ class ExperimentCoordinator(Node):
             'start.payload': payload or self._stated_payload(),
             'start.trajectory_sha256': sha256,
             'start.expected_duration': trajectory.duration + BESIDES,
-            # If this node is no more, somebody closes the bag.
+            # If this node has ended, the recorder closes the bag.
             'start.until_runner_ends': True,
         })
         self._service_clients.call(f'{RECORDER}/start')
@@ -253,12 +253,12 @@ class ExperimentCoordinator(Node):
 
     def wait_for_person(self, what: str) -> None:
         """
-        Wait until somebody calls ~/continue.
+        Wait for a call of ~/continue.
 
         Raises
         ------
         DataError
-            If nobody does in time.
+            If there is none in time.
 
         """
         self._may_continue.clear()
@@ -270,7 +270,7 @@ class ExperimentCoordinator(Node):
         self._ask(message, 'continue')
         try:
             self._service_clients.wait(
-                self._may_continue.is_set, self.value('patience'), 'somebody to go on'
+                self._may_continue.is_set, self.value('patience'), 'a call of ~/continue'
             )
         finally:
             self._waits_to_continue = False
@@ -323,7 +323,7 @@ class ExperimentCoordinator(Node):
             return state.get('state') == 'ARMED' and state.get('sha256') == sha256
 
         while True:
-            self._service_clients.wait(armed, self.value('patience'), 'somebody to arm the runner')
+            self._service_clients.wait(armed, self.value('patience'), 'the runner to be armed')
             if not self._runner_state.get('dry_run'):
                 return
             said = self._service_clients.call(f'{RUNNER}/execute')
@@ -334,7 +334,7 @@ class ExperimentCoordinator(Node):
             )
 
     def _stated_payload(self) -> str:
-        """Return what the runner was told that the arm carries, empty where nobody said."""
+        """Return the payload parameter of the runner, empty where it is not stated."""
         stated = self._runner_state.get('payload') or [NOT_STATED]
         if stated[0] < 0.0:
             return ''
@@ -399,7 +399,7 @@ class ExperimentCoordinator(Node):
             raise
 
     def _try_to_stop_recording(self) -> None:
-        """Close the bag of a run that failed, of which another reason is told."""
+        """Close the bag of a run that failed; the reason is reported elsewhere."""
         if self._service_clients.stopping:
             return
         try:

@@ -55,9 +55,9 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 WATCH_PERIOD = 0.02
-# The controller manager is asked, and diagnostics are told, this often [s].
+# Period of requests to the controller manager and of diagnostics [s].
 REFRESH_PERIOD = 0.5
-# Asking the graph who is there costs milliseconds; who joins is noticed this soon [s].
+# A query of the graph costs milliseconds; a new participant is noticed this soon [s].
 GRAPH_PERIOD = 0.25
 LEVELS = {'FAULT': DiagnosticStatus.ERROR, 'STOPPING': DiagnosticStatus.WARN}
 

@@ -311,7 +311,7 @@ class FrictionTester(Node):
         self._graph_guard.check(self._commands)
         if not self.count_subscribers(self._commands):
             raise UnsafeMotionError(
-                f'nobody listens to {self.resolve_topic_name(self._commands)}: is the effort '
+                f'{self.resolve_topic_name(self._commands)} has no subscriber: is the effort '
                 'controller active? A UR driver without its forward_effort_controller has no '
                 'effort interface'
             )
@@ -333,7 +333,7 @@ class FrictionTester(Node):
                 )
 
     def _check_others(self, reading: JointReading) -> None:
-        """Refuse to go on when another joint is not where it was, or nobody says where it is."""
+        """Refuse to go on when another joint is not where it was, or its position is unknown."""
         for name, before in self._others.items():
             position, _ = reading.others.get(name, (math.nan, math.nan))
             if math.isnan(position):
@@ -457,7 +457,7 @@ class FrictionTester(Node):
             f'gravity; {inertia}'
         ) + (
             f'; however it ends, the torque is then zero, and gravity pulls with {abs(held):.3g} '
-            f'N m on {self._joint.name}: let nobody stand where it may fall' if held else ''
+            f'N m on {self._joint.name}: keep clear of where it may fall' if held else ''
         )
 
     def _on_step(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who else is on the graph: two that command an arm, or two arms, must not meet there."""
+"""Other participants of the graph: two commanders of one arm are refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def foreign_participants(
     node: Node, simulated_robot: str, joint_states: str, commands: str
 ) -> list[str]:
     """
-    Return who publishes joint states or listens to commands besides the simulated robot, in words.
+    Return the other publishers of joint states and subscribers of commands, in words.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def foreign_participants(
 
 
 def other_commanders(node: Node, commands: str) -> list[str]:
-    """Return who else may send trajectories to a topic, in words."""
+    """Return the other publishers that may send trajectories to a topic, in words."""
     own = node.get_fully_qualified_name()
     return [
         f'{name} publishes {_resolve(node, commands)}'

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Who else is there: one commander moves an arm, and a simulated one never beside another."""
+"""Guard of the graph: one commander moves an arm, and a simulated one never beside another."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class GraphGuard:
 
     def check(self, commands: str) -> None:
         """
-        Refuse to move where somebody else commands, or may be another robot.
+        Refuse to move where another node commands, or another robot may listen.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class GraphGuard:
         Raises
         ------
         UnsafeMotionError
-            With who is there.
+            With the names of the other participants.
 
         """
         self._checked_at = time.monotonic()
@@ -105,7 +105,7 @@ class GraphGuard:
         others = other_commanders(self._node, commands)
         if others:
             raise UnsafeMotionError(
-                f'{"; ".join(others)}: nobody else may command the arm, end that node first'
+                f'{"; ".join(others)}: no other node may command the arm, end that node first'
             )
 
     def _on_identity(self, message: String) -> None:

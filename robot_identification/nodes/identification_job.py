@@ -38,13 +38,13 @@ _CONTEXT: Any = multiprocessing.get_context(
 
 
 class AbortedError(IdentificationError):
-    """Somebody asked for the end of the identification."""
+    """The end of the identification is requested."""
 
 
 @dataclass(frozen=True, eq=False)
 class IdentificationJob:
     """
-    What is to be identified, and where the results go.
+    Job of the identifier, and the place of its results.
 
     Attributes
     ----------
@@ -171,6 +171,6 @@ def _work(job: IdentificationJob, sender: Connection) -> None:
             'notes': list(found.notes),
         }))
     except (IdentificationError, OSError) as error:
-        # Where the node is gone, nobody listens.
+        # Where the node has ended, there is no receiver.
         with suppress(OSError):
             sender.send(('failed', str(error)))

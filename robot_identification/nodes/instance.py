@@ -57,7 +57,7 @@ class Instance:
         node.create_subscription(String, TOPIC, self._on_instance, _QOS)
 
     def say_last_word(self) -> None:
-        """Tell on /diagnostics why this node leaves; after whatever it had to end has ended."""
+        """Report on /diagnostics why this node leaves; after whatever it had to end has ended."""
         # A listener gets only what is said after it was met.
         deadline = time.monotonic() + LAST_WORD_SECONDS
         while not self._diagnostics.get_subscription_count() and time.monotonic() < deadline:
@@ -105,7 +105,7 @@ def is_younger(age: float, token: str, other_age: float, other_token: str) -> bo
     """
     Return whether the one of two nodes is the younger one, which leaves.
 
-    Nodes of about the same age are told apart by their tokens. An age heard is at most too low,
+    Nodes of about the same age are distinguished by their tokens. An age heard is at most too low,
     so that never both leave; that none does lasts until the next word.
 
     Parameters

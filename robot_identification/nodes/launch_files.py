@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the launch files share: arguments declared once, and how nodes and files are started."""
+"""Shared parts of the launch files: arguments declared once, and how nodes and files start."""
 
 from __future__ import annotations
 

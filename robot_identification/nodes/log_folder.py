@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Whether ROS can write its log files; where it cannot, a node would not start at all.
+Check of ROS's log folder; without a writable one a node would not start at all.
 
 A home that is read-only or missing is common in containers and for service accounts.
 """

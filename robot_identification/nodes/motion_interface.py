@@ -59,7 +59,7 @@ class Controller:
 
     @property
     def follows(self) -> bool:
-        """Whether it is an active one that follows joint trajectories."""
+        """Return whether it is an active one that follows joint trajectories."""
         return self.state == 'active' and KIND in self.kind
 
 
@@ -127,7 +127,7 @@ class MotionInterface:
 
     @property
     def by_action(self) -> bool:
-        """Whether what was sent last was sent as a goal."""
+        """Return whether what was sent last was sent as a goal."""
         return self._by_action
 
     @property
@@ -157,12 +157,12 @@ class MotionInterface:
         try:
             self._connect(self._choose())
         except UnsafeMotionError:
-            # Told when somebody arms.
+            # Reported when the runner is armed.
             return
 
     def check_ready(self) -> None:
         """
-        Refuse to send where nobody would follow.
+        Refuse to send where no controller would follow.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class MotionInterface:
             raise UnsafeMotionError(f'interface is action, and {reason}')
         if not self._publisher.get_subscription_count():
             raise UnsafeMotionError(
-                f'nobody listens to {self.commands_topic} yet: is the controller running?'
+                f'{self.commands_topic} has no subscriber yet: is the controller running?'
             )
 
     def check_listed(self) -> None:

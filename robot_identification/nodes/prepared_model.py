@@ -28,7 +28,7 @@ FEED_FORWARD = {'gravity': 'none', 'kinetic': 'kinetic', 'break_away': 'break_aw
 @dataclass(frozen=True)
 class PredictorOptions:
     """
-    What is to be published beside torque and residual.
+    Outputs of the predictor beside torque and residual.
 
     Attributes
     ----------

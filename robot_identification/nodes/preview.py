@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What RViz shows of a motion before it is executed.
+Preview of a motion in RViz before it is executed.
 
 The path of the tool, the boxes of the cell, the nearest approach and what was not checked. This
 file is imported where visualization_msgs is installed.

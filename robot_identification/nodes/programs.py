@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the experiment coordinator goes through: one function a program, in words of its methods.
+Programs of the experiment coordinator: one function each, in terms of its methods.
 
 To add one: write its function, add one line to PROGRAMS.
 """
@@ -36,7 +36,7 @@ STUDY_FILE = 'temperature_runs.json'
 
 
 class Coordinator(Protocol):
-    """What a program needs of the experiment coordinator, which is documented there."""
+    """Interface of the experiment coordinator to its programs; documented there."""
 
     simulated: bool
     output: Path
@@ -51,7 +51,7 @@ class Coordinator(Protocol):
         """Run a trajectory and record it."""
 
     def wait_for_person(self, what: str) -> None:
-        """Wait until somebody confirms what is to be done by hand."""
+        """Wait until an operator confirms what is to be done by hand."""
 
 
 def declare_programs(node: Node) -> None:

@@ -21,7 +21,7 @@ from robot_identification.recording import BagWriter
 DEPTH = 20_000
 # Messages of one topic that are taken at a time, before others have their turn.
 AT_A_TIME = 64
-# What is published under these names, where nobody says a type before it is published.
+# What is published under these names, whose type is unknown before they are published.
 USUAL_TYPES = {
     'joint_states': 'sensor_msgs/msg/JointState',
     'rotor_states': 'sensor_msgs/msg/JointState',
@@ -101,7 +101,7 @@ class RawListener:
         return 0.0 if self._last_kept is None else time.monotonic() - self._last_kept
 
     def adapt(self) -> None:
-        """Listen as best effort where somebody publishes, and nobody offers better."""
+        """Subscribe as best effort where every publisher is best effort."""
         for topic, subscription in self._subscriptions.items():
             wanted = _qos(self._node, topic)
             if wanted.reliability == ReliabilityPolicy.RELIABLE:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The recorder's heartbeat: a motion that nobody records is stopped."""
+"""The recorder's heartbeat: a motion that is not recorded is stopped."""
 
 from __future__ import annotations
 

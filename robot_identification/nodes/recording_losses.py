@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-"""What a recorder loses, by the numbers of the publisher, and what was repeated; pure."""
+"""Losses of a recorder, by the numbers of the publisher, and repeated messages; pure."""
 
 from __future__ import annotations
 

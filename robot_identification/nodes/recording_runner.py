@@ -73,7 +73,7 @@ class RunnerWatch:
         while not self._is_there():
             if time.monotonic() > deadline:
                 raise BagError(
-                    f'nobody publishes {self._topic}: start the experiment runner, set the '
+                    f'{self._topic} has no publisher: start the experiment runner, set the '
                     'parameter runner to its name, or start.until_runner_ends to false'
                 )
             time.sleep(0.02)
@@ -84,7 +84,7 @@ class RunnerWatch:
     def why_ended(self, now: float) -> str:
         """Return why there is nothing more to record, empty while there may be."""
         if not self._is_there():
-            return f'nobody publishes {self._topic} any more, the runner is gone'
+            return f'{self._topic} has no publisher any more, the runner has ended'
         if self._rests_since is not None and now > self._rests_since + AFTERWARDS:
             return f'the motion of the runner ended: {self._state}'
         return ''

@@ -38,7 +38,7 @@ AT_A_TIME = 100
 @dataclass(frozen=True)
 class RecordingOrder:
     """
-    What is to be recorded.
+    Request for a recording.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class RecordingSession:
                 self._subscribe(name, kind)
                 self._declare(self.topics[name])
             except Exception as error:
-                # Whatever somebody publishes there, it must not end the recording.
+                # Whatever is published there, it must not end the recording.
                 self._refused.add(name)
                 self._drop(name)
                 self._node.get_logger().warning(f'left out: {error}')
@@ -264,7 +264,7 @@ class RecordingSession:
         self.writer.close()
 
     def _published(self, names: list[str] | tuple[str, ...]) -> dict[str, str]:
-        """Return the types of the topics that somebody publishes."""
+        """Return the types of the topics that have a publisher."""
         return {
             name: kinds[0] for name, kinds in self._node.get_topic_names_and_types()
             if name in names and self._node.count_publishers(name)
@@ -280,7 +280,7 @@ class RecordingSession:
                 return kinds
             if time.monotonic() > deadline:
                 raise BagError(
-                    f'nobody publishes {", ".join(missing)} (start.topics): is the driver '
+                    f'{", ".join(missing)} (start.topics): no publisher; is the driver '
                     'running, and in this ROS_DOMAIN_ID?'
                 )
             time.sleep(0.02)
@@ -337,7 +337,7 @@ class RecordingSession:
     def _qos(self, name: str) -> QoSProfile:
         """Reliable and latched where every publisher is."""
         offered = [info.qos_profile for info in self._node.get_publishers_info_by_topic(name)]
-        # Of nobody, who may come back with anything, the least is asked.
+        # A publisher that has left may come back with any QoS, so the least is requested.
         reliable = bool(offered) and all(
             qos.reliability == ReliabilityPolicy.RELIABLE for qos in offered
         )

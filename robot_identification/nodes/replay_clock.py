@@ -4,7 +4,7 @@
 """
 The time of messages that are being replayed, and where a replay begins again.
 
-Nothing here needs ROS: what is told is bytes and numbers.
+Nothing here needs ROS: the input is bytes and numbers.
 """
 
 from __future__ import annotations

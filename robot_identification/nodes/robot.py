@@ -76,7 +76,7 @@ class RobotDescription:
 
     def read(self) -> Urdf | None:
         """
-        Return the live description, None where nobody publishes one or it is not to be used.
+        Return the live description, None where none is published or it is not to be used.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a robot tells of itself while it is moved: joints, speed scaling, safety and program."""
+"""State of a robot in motion: joints, speed scaling, safety and program."""
 
 from __future__ import annotations
 

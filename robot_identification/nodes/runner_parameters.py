@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the experiment runner can be told."""
+"""Parameters of the experiment runner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def declare_runner(node: Node) -> None:
 def _declare_motion(node: Node) -> None:
     declare(node, 'trajectory_file', '', 'certified trajectory to execute')
     declare(node, 'arm.sha256', '',
-            'its sha256, typed back by who approves it; of a real arm for each arming', longest=64)
+            'its sha256, typed back by the operator; of a real arm for each arming', longest=64)
     declare(node, 'arm.executions', 1, 'how many executions one arming is good for',
             minimum=1, maximum=1000)
     declare(node, 'dry_run', True, 'check and plan everything, send nothing')

@@ -116,7 +116,7 @@ class ServiceClients:
             raise DataError('interrupted')
 
     def pause(self) -> None:
-        """Let others do their work."""
+        """Yield to other threads."""
         time.sleep(PAUSE)
 
     def _request(

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the simulated robot says: the driver's topics, and stand-ins for types that only it has."""
+"""Interfaces of the simulated robot: the driver's topics, and substitutes for its types."""
 
 from __future__ import annotations
 

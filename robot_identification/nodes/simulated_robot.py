@@ -163,7 +163,7 @@ class SimulatedRobot(Node):
         foreign: list[str] = []
         while not (foreign and are_named(foreign)) and time.monotonic() < deadline:
             time.sleep(0.02)
-            # Before the first word even another node of our own name is somebody else.
+            # Before the first word even a node of our own name is another one.
             foreign = foreign_participants(self, '', 'joint_states', COMMANDS)
         if foreign:
             raise UnsafeMotionError(_refusal(foreign))

@@ -80,7 +80,7 @@ class JointUnderTest:
 
     @property
     def knows_rotor(self) -> bool:
-        """Whether the description states the inertia of the joint's rotor."""
+        """Return whether the description states the inertia of the joint's rotor."""
         return self.robot is not None and bool(
             np.isfinite(self.robot.drives.reflected_inertia[self.index])
         )

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the friction tester can be told: joint, mode, motion, arm and result."""
+"""Parameters of the friction tester: joint, mode, motion, arm and result."""
 
 from __future__ import annotations
 

@@ -262,7 +262,7 @@ class TorquePredictorNode(Node):
             publisher.publish(joint_state(header, self._prepared.names, effort=torque))
 
     def _say_touched(self, touched: frozenset[str] | None) -> None:
-        """Tell which joints are touched, where that is other than before; None: nobody knows."""
+        """Report which joints are touched, where that is other than before; None: unknown."""
         if touched == self._touched:
             return
         before, self._touched = bool(self._touched), touched

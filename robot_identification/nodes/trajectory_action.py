@@ -50,7 +50,7 @@ class TrajectoryAction:
         )
 
     def update(self, q: np.ndarray) -> None:
-        """Tell the measured position, shape (n,) [rad], once a cycle."""
+        """Report the measured position, shape (n,) [rad], once a cycle."""
         self._q = q
         self._cycles += 1
         tick, self._tick = self._tick, Future()

@@ -47,7 +47,7 @@ DEFAULT_PROCESSES = 1
 
 
 class AbortedError(IdentificationError):
-    """Somebody asked for the end of the search."""
+    """The end of the search is requested."""
 
 
 class TrajectoryGenerator(Node):

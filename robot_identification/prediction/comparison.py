@@ -81,7 +81,7 @@ def compare_effort(
 @dataclass(frozen=True, eq=False)
 class Measured:
     """
-    What a live node would have been told.
+    Measurements as a live node would receive them.
 
     Attributes
     ----------

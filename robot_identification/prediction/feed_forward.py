@@ -31,7 +31,7 @@ RELEASE = 0.5
 @dataclass(frozen=True)
 class FeedForwardOptions:
     """
-    What is fed forward.
+    Options of the feed-forward torque.
 
     Attributes
     ----------
@@ -280,7 +280,7 @@ class FeedForward:
         return self._keep(True, gravity, friction, self._observed.copy())
 
     def _turn(self, elapsed: float, dq_wanted: FloatArray) -> None:
-        """Let the directions follow the wanted velocity."""
+        """Make the directions follow the desired velocity."""
         begins, speed = self.options.moving_velocity, np.abs(dq_wanted)
         ends = (speed <= RELEASE * begins) | (np.sign(dq_wanted) != self._heading)
         kept = np.where(ends, 0.0, self._heading)

@@ -29,7 +29,7 @@ GAP_PERIODS = 10.0
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """
-    What the model expects at one joint state.
+    Prediction of the model at one joint state.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class Delay:
 
     @property
     def is_significant(self) -> bool:
-        """Whether it is more than errors of the model explain: three standard errors, 1 ms."""
+        """Return whether it exceeds the errors of the model: three standard errors, 1 ms."""
         return abs(self.value) > max(3.0 * self.standard_error, SMALLEST_DELAY)
 
     def describe(self, compensated: float = 0.0) -> str:
@@ -71,7 +71,7 @@ class Delay:
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """
-    What estimators fit and validation scores.
+    Samples that estimators fit and validation scores.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Dataset:
         )
 
     def release(self) -> None:
-        """Let go of the memory behind arrays that are files; they are read again when needed."""
+        """Release the memory behind arrays that are files; they are read again when needed."""
         motion = self.motion
         for side in (motion, motion.drive_side):
             for array in (side.q, side.dq, side.ddq):

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How much later than the position the effort is recorded.
+Delay of the effort against the position.
 
-Both come through filters of the drive and of the bus that nobody states. The effort of each joint
-is explained by the rigid body and a small friction model, shifted against each other; the shift
-that leaves the least is the delay. Friction that follows displacement, as before sliding, looks
-like a delay to a model of velocities alone: stop operators are part of the model therefore.
+Both come through filters of the drive and of the bus that are not documented. The effort of each
+joint is explained by the rigid body and a small friction model, shifted against each other; the
+shift that leaves the least is the delay. Friction that follows displacement, as before sliding,
+looks like a delay to a model of velocities alone: stop operators are part of the model therefore.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Whether the effort can be what it is said to be.
+Plausibility of the effort, in its stated unit.
 
 Unit and sign are judged by the torques of the URDF's bodies. Their masses may be wrong, and no
 sensor says who is right: what is found are notes, and nothing is refused.

@@ -28,7 +28,7 @@ HIGHEST_HARMONIC = 0.8
 @dataclass(frozen=True, eq=False)
 class PeriodicFindings:
     """
-    What the Fourier series made of a recording.
+    Fourier series of a recording.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Whether positions and velocities can be what they are said to be.
+Plausibility of positions and velocities.
 
 Units, signs and names are wrong in a message without a trace in its numbers; but the velocity has
 to be the derivative of the position.
@@ -51,7 +51,7 @@ OUTSIDE = 0.2
 @dataclass(frozen=True, eq=False)
 class Agreement:
     """
-    How positions and velocities go together.
+    Agreement of positions and velocities.
 
     Attributes
     ----------

@@ -180,7 +180,7 @@ def process(
 
 @dataclass
 class _Findings:
-    """What is said about the data, as it is found."""
+    """Findings about the data, in the order they are made."""
 
     notes: list[str]
     excluded: dict[str, int] = field(default_factory=dict)
@@ -266,7 +266,7 @@ def _read_table(
 
 @dataclass(frozen=True, eq=False)
 class _Contents:
-    """What the columns of a recording hold, by row or by joint."""
+    """Columns of a recording, by row or by joint."""
 
     finite_q: BoolArray
     finite_dq: BoolArray

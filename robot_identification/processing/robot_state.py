@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What else a bag says about the arm: joint temperatures, speed scaling and safety stops."""
+"""State of the arm in a bag: joint temperatures, speed scaling and safety stops."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ LARGEST_SHARE = 0.02
 @dataclass(frozen=True, eq=False)
 class RotorSide:
     """
-    What the second encoders of a recording say.
+    Readings of the second encoders of a recording.
 
     Attributes
     ----------

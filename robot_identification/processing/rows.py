@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What published pipelines do to rows before they estimate; never done unless asked for.
+Treatment of rows by published pipelines before they estimate; off by default.
 
 Each function works on one part without a gap, of uniform samples.
 """

@@ -66,7 +66,7 @@ def differentiate_only(
 @dataclass(frozen=True)
 class Smoother:
     """
-    What a kind of filter does with uniform samples.
+    Interface of a filter of uniform samples.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ def interpolate(t: FloatArray, times: FloatArray, values: FloatArray) -> FloatAr
 @dataclass(frozen=True, eq=False)
 class Samples:
     """
-    What is smoothed.
+    Samples to be smoothed.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ class Samples:
 @dataclass(frozen=True, eq=False)
 class Kinematics:
     """
-    What a recording says about the motion.
+    Smoothed motion of a recording.
 
     Attributes
     ----------

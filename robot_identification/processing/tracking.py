@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a recorded motion followed the planned one."""
+"""Tracking of the planned motion by the recorded one."""
 
 from __future__ import annotations
 

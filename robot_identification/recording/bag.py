@@ -303,7 +303,7 @@ def _are_broken(stamps: IntegerTimes) -> bool:
     """
     Return whether header stamps, shape (N,) [ns], cannot serve as the time base.
 
-    A stamp of zero means that nobody set it, but a simulated clock may start there. Neighbours
+    A stamp of zero means that it was not set, but a simulated clock may start there. Neighbours
     may come out of order; a clock that was set back by more than that, or stands still, is broken.
     """
     absent = np.count_nonzero(stamps == 0) > 1

@@ -20,9 +20,11 @@ from robot_identification.errors import BagError, UsageError
 from robot_identification.files import file_sha256
 from robot_identification.recording.bag_metadata import BagMetadata, METADATA_FILE, read_metadata
 from robot_identification.recording.compression import unpack_file, ZSTD_MAGIC
-from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC, McapFile
+from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC
+from robot_identification.recording.mcap_file import McapFile
 from robot_identification.recording.raw_bag import Damage, RawBlock, Topic
-from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC, SqliteFile
+from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC
+from robot_identification.recording.sqlite_file import SqliteFile
 
 SUFFIXES = ('.mcap', '.db3', '.mcap.zstd', '.db3.zstd')
 
@@ -107,7 +109,7 @@ class BagFiles:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the recorder noted; metadata.yaml wins over the copies in the files."""
+        """Return what the recorder noted; metadata.yaml wins over the copies in the files."""
         found: dict[str, str] = {}
         for opened in self._files:
             found |= opened.custom_data
@@ -115,7 +117,7 @@ class BagFiles:
 
     @property
     def expected(self) -> float | None:
-        """How long it is by metadata.yaml or by the statistics of every file [s]."""
+        """Return how long it is by metadata.yaml or by the statistics of every file [s]."""
         if self._metadata is not None:
             return self._metadata.duration
         spans = [span for opened in self._files if (span := opened.span) is not None]

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a recorder says of a bag: metadata.yaml, and the copy of it inside the files."""
+"""Metadata of a bag: metadata.yaml, and the copy of it inside the files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BagMetadata:
     counts : mapping of str to int
         Messages by topic.
     custom_data : mapping of str to str
-        What the person who recorded noted.
+        Notes of the operator.
 
     """
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a bag holds beside the joint states: temperatures, targets of the drives, robot state."""
+"""Channels of a bag beside the joint states: temperatures, targets of the drives, robot state."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _common_namespace(one: str, other: str) -> int:
 
 
 def _walk_array(walker: Walker) -> IndexArray:
-    """Walk through a Float64MultiArray, whose dimensions nobody needs."""
+    """Walk through a Float64MultiArray; its dimensions are not needed."""
     for _ in range(walker.count(12)):
         walker.text()
         walker.length()
@@ -109,7 +109,7 @@ def _walk_array(walker: Walker) -> IndexArray:
 @dataclass(frozen=True, eq=False)
 class Readings:
     """
-    What was read of a channel.
+    Readings of a channel.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class ChannelTable:
 
     @property
     def notes(self) -> list[str]:
-        """What could not be used."""
+        """Return what could not be used."""
         found = []
         if self._other_length:
             found.append(
@@ -254,7 +254,7 @@ class StateTable:
 
     @property
     def notes(self) -> list[str]:
-        """What could not be used."""
+        """Return what could not be used."""
         if not is_of_rotors(self._topic):
             # Where it matters, the joint states say so.
             return []

@@ -128,7 +128,7 @@ class JointColumns:
 
     @property
     def any_found(self) -> bool:
-        """Whether a message named the joints."""
+        """Return whether a message named the joints."""
         return any(columns is not None for columns in self._found.values())
 
     def columns(self, fields: JointFields) -> IndexArray | None:
@@ -153,7 +153,7 @@ class JointColumns:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of the names."""
+        """Return what a reader should know of the names."""
         if not self.prefix:
             return ()
         return (

@@ -197,7 +197,7 @@ class McapFile:
 
     @property
     def custom_data(self) -> dict[str, str]:
-        """What the recorder noted last; known when the file was read to its end."""
+        """Return what the recorder noted last; known when the file was read to its end."""
         return custom_data(self._metadata_text) if self._metadata_text else {}
 
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:

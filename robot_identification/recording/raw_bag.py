@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every reader of bags gives: topics, and their messages in blocks of serialised bytes."""
+"""Interface of every reader of bags: topics, and their messages in blocks of serialised bytes."""
 
 from __future__ import annotations
 
@@ -75,17 +75,17 @@ class OpenBag(Protocol):
 
     @property
     def topics(self) -> Mapping[str, Topic]:
-        """What is in it."""
+        """Return what is in it."""
         ...
 
     @property
     def metadata(self) -> Mapping[str, str]:
-        """What the recorder noted in it."""
+        """Return what the recorder noted in it."""
         ...
 
     @property
     def expected(self) -> float | None:
-        """How long it should be [s], where something says so."""
+        """Return how long it should be [s], where something says so."""
         ...
 
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
@@ -102,7 +102,7 @@ class OpenBag(Protocol):
 
 
 class BagBackend(Protocol):
-    """What opens bags: files read by this package, by rosbags, or by rosbag2_py where ROS is."""
+    """Interface of bag readers: this package, rosbags, or rosbag2_py where ROS is installed."""
 
     def open_bag(self, path: Path) -> AbstractContextManager[OpenBag]:
         """Open a bag to be read."""

@@ -19,7 +19,7 @@ ROTOR_CHANNEL = 'rotor_position'
 @dataclass(frozen=True)
 class Completeness:
     """
-    How much of a bag could be read.
+    Completeness of a bag.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Completeness:
 @dataclass(frozen=True, eq=False)
 class Channel:
     """
-    What was recorded beside the joint states, on its own stamps.
+    Signal recorded beside the joint states, on its own stamps.
 
     Attributes
     ----------

@@ -131,7 +131,7 @@ class RosbagsBag:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the recorder noted."""
+        """Return what the recorder noted."""
         custom = self._reader.storage.metadata.custom or {}
         return {str(key): str(value) for key, value in custom.items()}
 

@@ -31,7 +31,7 @@ __all__ = [
     'write_simulated_bag',
 ]
 
-# Simulated stamps start here [s]: a stamp of zero would mean that nobody set it.
+# Simulated stamps start here [s]: a stamp of zero would mean that it was not set.
 SIMULATED_EPOCH = 1.0
 # Largest velocity on the way back to the start of a motion [rad/s], the least time for it [s], and
 # what is no way at all [rad].

@@ -80,7 +80,7 @@ def _fill(pattern: str, index: int, joint: str) -> str:
 @dataclass(frozen=True)
 class TableMapping:
     """
-    What the columns of a table are; by default its own names say it.
+    Meaning of the columns of a table; by default that of their names.
 
     Attributes
     ----------

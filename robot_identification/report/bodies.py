@@ -25,7 +25,7 @@ class LinkBody:
     center : tuple of float
         Centre of mass in the joint's frame [m].
     eigenvalues : tuple of float
-        Of the pseudo-inertia, ascending [kg m^2, kg]: all positive for a body that can exist.
+        Of the pseudo-inertia, ascending [kg m^2, kg]: all positive for a consistent body.
 
     """
 
@@ -37,7 +37,7 @@ class LinkBody:
 
     @property
     def can_exist(self) -> bool:
-        """Whether some distribution of mass has these parameters."""
+        """Return whether some distribution of mass has these parameters."""
         return self.eigenvalues[0] > 0.0
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How estimates go together: a picture of their correlations, and the strongest pairs by name."""
+"""Correlations of the estimates: a picture, and the strongest pairs by name."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How good a recording is: rate, jitter, gaps, what was read of it, what was left out and why."""
+"""Quality of a recording: rate, jitter, gaps, completeness, and samples left out with reasons."""
 
 from __future__ import annotations
 

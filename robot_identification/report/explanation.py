@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the errors say, in words: the worst joint and the limits of the standard errors."""
+"""Explanation of the errors: the worst joint and the limits of the standard errors."""
 
 from __future__ import annotations
 

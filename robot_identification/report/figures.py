@@ -61,7 +61,7 @@ class Picture:
     title : str
         What stands above it; may be empty.
     alternative : str
-        What it shows, for those who do not see it.
+        Alternative text.
 
     """
 
@@ -337,7 +337,7 @@ def picture_of(
     title : str
         What stands above it; may be empty.
     alternative : str
-        What it shows, for those who do not see it.
+        Alternative text.
     colours : int
         Of its palette, at most 256.
 

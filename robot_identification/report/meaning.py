@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a page says first: the finding in a word, what it means, and what to do next."""
+"""Head of a page: the finding, its meaning, and the next step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LEVELS = ('good', 'usable', 'bad', 'plain')
 @dataclass(frozen=True)
 class Meaning:
     """
-    What a reader in a hurry takes away.
+    Summary for a reader in a hurry.
 
     Attributes
     ----------

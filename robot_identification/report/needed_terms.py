@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether a model needs its friction terms and rotor inertias: tests of nested models."""
+"""Tests of whether a model needs its friction terms and rotor inertias, by nested models."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class NeededGroup:
 
     @property
     def finding(self) -> str:
-        """What the test says, in words."""
+        """Return what the test says, in words."""
         if not math.isfinite(self.p_value):
             return 'cannot be told'
         return 'needed' if self.p_value < LEVEL else 'not shown to be needed'

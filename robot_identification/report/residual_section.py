@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the pages of identifications and validations say of residuals."""
+"""Residual section of the pages of identifications and validations."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is left when the prediction is taken off, joint by joint: size, shape and memory."""
+"""Residuals of a prediction, joint by joint: size, shape and memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SIGNALS = ('position', 'velocity', 'acceleration', 'direction')
 @dataclass(frozen=True, eq=False)
 class JointResidual:
     """
-    What is left of the effort of one joint over some recordings.
+    Residual of the effort of one joint over some recordings.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class JointResidual:
 
     @property
     def is_zero(self) -> bool:
-        """Whether nothing is left, or the same at all samples."""
+        """Return whether nothing is left, or the same at all samples."""
         return not bool(np.isfinite(self.autocorrelation[0]))
 
     @property
@@ -101,7 +101,7 @@ class JointResidual:
 
     @property
     def is_white(self) -> bool:
-        """Whether nothing tells it from white noise, or nothing of consequence does."""
+        """Return whether nothing tells it from white noise, or nothing of consequence does."""
         unlikely = self.white_probability < 1.0 - BAND_CONFIDENCE
         return not unlikely or self.independent > WHITE_SHARE * len(self)
 
@@ -127,7 +127,7 @@ class JointResidual:
 @dataclass(frozen=True)
 class ResidualSize:
     """
-    How large the residual of a joint is.
+    Size of the residual of a joint.
 
     Attributes
     ----------

@@ -59,12 +59,12 @@ class Coefficient:
 
     @property
     def weak(self) -> bool:
-        """Whether the value is hardly known."""
+        """Return whether the value is hardly known."""
         return not self.relative <= WEAK_SHARE
 
     @property
     def combined(self) -> bool:
-        """Whether it stands for more than the parameter that it is named after."""
+        """Return whether it stands for more than the parameter that it is named after."""
         return self.expression != self.name
 
 

@@ -34,7 +34,7 @@ MOST_NAMED = 5
 @dataclass(frozen=True)
 class LimitRow:
     """
-    How near a motion comes to one kind of limit.
+    Margin of a motion to one kind of limit.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ AGREEMENT = 2.0
 @dataclass(frozen=True, eq=False)
 class GroundTruthComparison:
     """
-    What a simulated robot really is, beside what was identified.
+    True parameters of a simulated robot beside the identified ones.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ _TEXT = b'M'
 # A text and its source of at most 255 bytes each, their lengths and a level.
 _TEXT_SIZES = range(1, 514)
 _LEVELS = ('exception', 'error', 'warning', 'information')
-# Between two looks at whether somebody wants the end of it [s].
+# Between two checks of whether the end is requested [s].
 _LOOK = 0.2
 
 
@@ -37,7 +37,7 @@ class RtdeLostError(DataError):
 
 
 def never() -> bool:
-    """Return that nobody wants the end of it."""
+    """Return that the end is not requested."""
     return False
 
 
@@ -59,7 +59,7 @@ class PacketChannel:
     Raises
     ------
     RtdeLostError
-        If nobody answers there.
+        If there is no answer.
 
     """
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a Universal Robot tells over RTDE: temperatures of its joints, currents, torques, its time.
+RTDE client of a Universal Robot: joint temperatures, currents, torques, time.
 
 RTDE is the robot's real-time data exchange, on TCP port 30004. This client asks for outputs only.
 It knows no packet that sets an input, so nothing it sends can move the robot, and any number of
@@ -54,7 +54,7 @@ _HOST = re.compile(r'[A-Za-z0-9]([A-Za-z0-9.:_-]{0,252})')
 @dataclass(frozen=True)
 class RtdeOptions:
     """
-    What is asked for, and of whom.
+    Fields to request, and the address of the robot.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ def check_keys(keys: Sequence[str]) -> None:
 
 class Recipe:
     """
-    How the values of one sample are packed.
+    Packing of the values of one sample.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ class RtdeConnection:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """What the robot had to say, the last of it."""
+        """Return what the robot had to say, the last of it."""
         return tuple(self._channel.texts)
 
     def receive(self) -> tuple[float, dict[str, Value]]:
@@ -285,7 +285,7 @@ def connect(options: RtdeOptions, stopped: Callable[[], bool] = never) -> RtdeCo
     Raises
     ------
     RtdeLostError
-        If nobody answers, not in time, or the connection breaks.
+        If there is no answer in time, or the connection breaks.
     RtdeRefusedError
         If the robot speaks another version of the protocol, lacks a required field or all of
         them, or what answers is no robot.
@@ -391,7 +391,7 @@ def check_missing(
     RtdeRefusedError
         If a required field is missing, or all are.
     RtdeLostError
-        If a required field is in use by somebody else, who may leave.
+        If a required field is in use by another client, which may leave.
 
     """
     lacking = [key for key in (TIMESTAMP, *options.required) if key in missing]
@@ -410,7 +410,7 @@ def check_missing(
 
 
 def _start(channel: PacketChannel) -> None:
-    """Let the samples begin."""
+    """Start the stream of samples."""
     channel.send(_START)
     if not channel.receive(_START, range(1, 2))[0]:
         raise RtdeLostError(f'{channel.name} did not start to send: is the robot still booting?')

@@ -5,7 +5,7 @@
 Samples of a robot's RTDE interface for as long as they are wanted, whatever happens to it.
 
 Each sample is handed on as it comes and kept nowhere, so that none can come twice or from before
-a connection broke. Who refuses, and who is not there, is asked again after growing pauses.
+a connection broke. A robot that refuses or does not answer is asked again after growing pauses.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ CLOCK_DRIFT = 1e-3
 LONG_INTERVAL = 1.5
 # A connection that held so long was a good one: pauses begin anew with the shortest [s].
 GOOD_SECONDS = 10.0
-# Stamps that are kept until somebody asks for them.
+# Stamps that are kept until they are requested.
 _MOST_STAMPS = 5000
 
 
 @dataclass(frozen=True)
 class StreamOptions:
     """
-    How long to wait, and what is too late.
+    Time limits of the stream.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Pauses:
 
 class Delay:
     """
-    How much later a sample comes than the quickest ones, by the robot's clock and ours.
+    Delay of a sample against the quickest ones, by the robot's clock and ours.
 
     The clocks have an unknown offset, which the quickest sample tells; it may drift.
     """
@@ -131,7 +131,7 @@ class Delay:
 @dataclass(frozen=True)
 class Arrivals:
     """
-    What the robot's stamps tell of some time.
+    Statistics of the robot's stamps over some time.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ def judge_arrivals(stamps: NDArray[np.float64]) -> Arrivals:
 @dataclass(frozen=True)
 class StreamStatus:
     """
-    How it stands with the samples.
+    Status of the stream.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class StreamStatus:
     connections : int
         How many the robot has accepted since the start.
     attempts : int
-        How often somebody tried to connect since the start.
+        Number of attempts to connect since the start.
     pause : float
         Between the last attempt and the next one [s]; 0 while there is a connection.
     newest : float
@@ -236,7 +236,7 @@ class RtdeStream:
     Parameters
     ----------
     options : RtdeOptions
-        What is asked for, and of whom.
+        Fields to request, and the address of the robot.
     stream : StreamOptions
         How long to wait, and what is too late.
     on_start : callable
@@ -260,11 +260,11 @@ class RtdeStream:
         self._stamps: deque[float] = deque(maxlen=_MOST_STAMPS)
         self._delays: deque[float] = deque(maxlen=_MOST_STAMPS)
         self._last_stamp = math.nan
-        # Replaced as a whole, so that who looks at it sees one moment.
+        # Replaced as a whole, so that a reader sees one moment.
         self.status = StreamStatus()
 
     def stop(self) -> None:
-        """Let `run` end, which takes as long as one look at the socket."""
+        """Make `run` end, which takes at most one wait for the socket."""
         self._stop.set()
 
     def run(self) -> None:

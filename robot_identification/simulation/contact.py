@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Contact of a simulated arm: what somebody exerts on a link, or on joints, for some time.
+Contact of a simulated arm: a force on a link, or torques on joints, for some time.
 
 The torque of a force is ``J^T F`` by MuJoCo's Jacobian of the point that is touched, so that the
 arm is really pushed: position-controlled drives have to hold against it.
@@ -115,7 +115,7 @@ def _check_times(what: str, start: float, duration: float) -> None:
 
 class Contacts:
     """
-    What touches an arm now and later.
+    Present and future contacts of an arm.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class Contacts:
 
     def add(self, touch: Contact | JointPush) -> None:
         """
-        Let somebody touch the arm.
+        Add a contact.
 
         Raises
         ------

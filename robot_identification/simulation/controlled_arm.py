@@ -102,7 +102,7 @@ class ControlledArm(MujocoRobot):
 @dataclass(frozen=True)
 class PositionLoop:
     """
-    How stiffly a controller holds a motion.
+    Stiffness of a position controller.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class PositionLoop:
 @dataclass(frozen=True, eq=False)
 class ControlState:
     """
-    What a controller knows at one instant.
+    Measurements of a controller at one instant.
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class ControlState:
 @dataclass(frozen=True, eq=False)
 class Reference:
     """
-    What is wanted at one instant.
+    Reference of a controller at one instant.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class Reference:
 
 
 class Addition(Protocol):
-    """What is added to a controller's torque, such as `prediction.feed_forward.FeedForward`."""
+    """Torque added to a controller's, such as `prediction.feed_forward.FeedForward`."""
 
     def step(
         self, stamp: float, q: FloatArray, dq: FloatArray, dq_wanted: FloatArray,
@@ -255,7 +255,7 @@ class ComputedTorque:
 @dataclass(frozen=True, eq=False)
 class Tracking:
     """
-    How a motion was tracked.
+    Tracking of a motion.
 
     Attributes
     ----------
@@ -296,7 +296,7 @@ def track(
     delay: int = 1,
 ) -> Tracking:
     """
-    Let a controller track a motion with a simulated arm.
+    Track a motion with a simulated arm under a controller.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ class TrajectoryController:
 
     @property
     def active(self) -> bool:
-        """Whether a trajectory is being executed."""
+        """Return whether a trajectory is being executed."""
         return self._knots is not None
 
     def follow(self, knots: TrajectoryPoints, now: float) -> None:

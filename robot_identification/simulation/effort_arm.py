@@ -161,7 +161,7 @@ class EffortArm(ControlledArm):
         return commanded
 
     def _stop_at_ends(self) -> None:
-        """Let joints rest at the ends of their ranges, as at hard stops that take all speed."""
+        """Stop joints at the ends of their ranges, as at hard stops without rebound."""
         data = self._data
         beyond = np.clip(data.qpos, self._lower, self._upper) - data.qpos
         if np.any(beyond):

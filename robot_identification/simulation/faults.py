@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a stream of joint states suffers between a robot and its listeners."""
+"""Faults of a stream of joint states between a robot and its subscribers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPOILT_FIELDS = 3
 @dataclass(frozen=True)
 class StreamFaults:
     """
-    What happens to joint states on their way; by default nothing.
+    Faults of the joint states; none by default.
 
     Attributes
     ----------

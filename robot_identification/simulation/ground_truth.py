@@ -39,7 +39,7 @@ UNKNOWN_EFFORT = 50.0
 @dataclass(frozen=True, eq=False)
 class GroundTruth:
     """
-    What a simulated robot really is.
+    True parameters of a simulated robot.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ SERVO_DAMPING = 1.0
 @dataclass(frozen=True)
 class Sensors:
     """
-    What measurement adds to the truth.
+    Sensor noise and resolution.
 
     Attributes
     ----------
@@ -212,7 +212,7 @@ class MujocoRobot:
                 )
 
     def _mount_rotors(self, truth: GroundTruth, stiffness: FloatArray, q: FloatArray) -> _Rotors:
-        """Let the links sag until the springs hold them, with the rotors at `q`."""
+        """Move the links to the static equilibrium of the springs, with the rotors at `q`."""
         for _ in range(20):
             self._data.qpos[:] = q - self._data.qfrc_bias / stiffness
             self._mujoco.mj_forward(self._model, self._data)
@@ -227,7 +227,7 @@ class MujocoRobot:
 
     @property
     def warms_up(self) -> bool:
-        """Whether the temperatures of the joints change."""
+        """Return whether the temperatures of the joints change."""
         return self._truth.thermal is not None
 
     @property
@@ -237,7 +237,7 @@ class MujocoRobot:
 
     def touch(self, contact: Contact | JointPush) -> None:
         """
-        Let somebody push the arm, in a span of simulated time.
+        Push the arm, in a span of simulated time.
 
         Parameters
         ----------
@@ -258,7 +258,7 @@ class MujocoRobot:
 
     @property
     def is_elastic(self) -> bool:
-        """Whether the joints are elastic."""
+        """Return whether the joints are elastic."""
         return self._rotors is not None
 
     @property

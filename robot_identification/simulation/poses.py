@@ -31,7 +31,7 @@ PEAK_SPEED = 1.875
 @dataclass(frozen=True)
 class PoseOptions:
     """
-    How poses are visited.
+    Options of the visit of poses.
 
     Attributes
     ----------

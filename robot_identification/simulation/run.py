@@ -114,7 +114,7 @@ def record_motion(
     robot: RobotModel, simulator: MujocoRobot, reference: Motion, stamps: FloatArray, period: float
 ) -> SimulatedRun:
     """
-    Let an arm follow a motion, and record it.
+    Follow a motion with a simulated arm, and record it.
 
     Parameters
     ----------

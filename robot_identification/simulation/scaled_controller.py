@@ -35,7 +35,7 @@ STANDSTILL = 1e-9
 @dataclass(frozen=True)
 class RobotCondition:
     """
-    What a person, the robot's safety or another program does to the motion.
+    Influence of speed slider, safety and other programs on the motion.
 
     Attributes
     ----------
@@ -67,12 +67,12 @@ class RobotCondition:
 
     @property
     def pace(self) -> float:
-        """How fast trajectory time is to advance, 0 to 1."""
+        """Return how fast trajectory time is to advance, 0 to 1."""
         return self.speed_scaling / 100.0 if self.safety_mode in MOVING_SAFETY_MODES else 0.0
 
     @property
     def takes_commands(self) -> bool:
-        """Whether the controller is active."""
+        """Return whether the controller is active."""
         return self.program_running and self.controller_active
 
 
@@ -143,7 +143,7 @@ class ScaledController:
 
     @property
     def executing(self) -> bool:
-        """Whether a trajectory, or a stop, is under way."""
+        """Return whether a trajectory, or a stop, is under way."""
         return self._inner.active
 
     @property
@@ -153,7 +153,7 @@ class ScaledController:
 
     @property
     def speed_scaling(self) -> float:
-        """What the driver publishes as its speed scaling [percent]."""
+        """Return what the driver publishes as its speed scaling [percent]."""
         return 100.0 * min(self._condition.pace, self._pace)
 
     def is_silent(self, now: float) -> bool:
@@ -208,7 +208,7 @@ class ScaledController:
 
     def _rebase(self, now: float) -> None:
         """
-        Let trajectory time be time: what comes next is timed from the arm's own velocity.
+        Restart trajectory time: what comes next is timed from the arm's own velocity.
 
         A sender plans from what it measures, and a stop must not wait for the speed slider. An
         arm at rest keeps its pace.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How joints warm up: ``C dT/dt = friction power + copper loss - (T - ambient) / R``.
+Warm-up of joints: ``C dT/dt = friction power + copper loss - (T - ambient) / R``.
 
 Solved exactly over steps of constant heat. The constants can be chosen so that a typical motion
 warms an arm as Raviola et al. 2021 measured it on a UR3 and a UR5: from 24 to about 38 deg C in

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the errors of a bag are made of: direction, speed, frequency, noise, memory."""
+"""Components of the errors of a bag: direction, speed, frequency, noise, memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LONGEST_MEMORY = 5.0
 @dataclass(frozen=True, eq=False)
 class ErrorDetails:
     """
-    What the errors of a bag are made of, in the unit of its effort where none is named.
+    Components of the errors of a bag, in the unit of its effort unless another is named.
 
     All arrays have shape (n,); NaN where there are no samples, or the effort is constant.
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether a recording is one that a model was identified from: by its content, not by its name."""
+"""Detection of recordings that a model was identified from: by content, not by name."""
 
 from __future__ import annotations
 

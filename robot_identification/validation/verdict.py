@@ -106,7 +106,7 @@ class Bandwidth:
 @dataclass(frozen=True)
 class Verdict:
     """
-    What a user needs to know first.
+    Verdict on a model.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class _JointError:
 
     @property
     def is_noise(self) -> bool:
-        """Whether a joint that is badly predicted could hardly be predicted better."""
+        """Return whether a joint that is badly predicted could hardly be predicted better."""
         details = self.bag.details
         if details is None or not self.value > JOINT_NRMSE:
             return False

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How far residuals are from white noise.
+Whiteness of residuals.
 
 A model that explains all that motion can explain leaves noise behind that neighbouring samples
 do not share. Statistics that count every sample as new evidence are wrong by as much as they do.

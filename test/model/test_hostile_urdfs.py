@@ -168,7 +168,7 @@ CASES = (
          "joint 'one' is of type 'revolut'"),
     Case('Hundreds of joints', chain(400), '400 moving joints, more than the 64'),
     Case('Thousands of links', chain(1, MAXIMUM_LINKS), '1002 links, more than the 1000'),
-    Case('Mimic of nobody', with_mimic('<mimic joint="nobody"/>'),
+    Case('Mimic of a missing joint', with_mimic('<mimic joint="nobody"/>'),
          "joint 'two' mimics the joint 'nobody'"),
     Case('Mimic of itself', with_mimic('<mimic joint="two"/>'), "joint 'two' mimics 'two'"),
     Case('Ring of mimics', with_mimic('<mimic joint="one"/>', '<mimic joint="two"/>'),

@@ -725,7 +725,7 @@ def test_a_recording_ends_when_the_runner_is_gone(recorder):
     # Without a runner there is nothing to be bound to.
     recorder.bag = recorder.bag.with_name('next')
     recorder.configure(output=str(recorder.bag), topic_timeout=0.2)
-    assert 'nobody publishes /experiment_runner/state' in recorder.refusal()
+    assert '/experiment_runner/state has no publisher' in recorder.refusal()
     assert not recorder.bag.exists()
 
 

@@ -273,7 +273,7 @@ def test_does_not_arm_for_a_motion_too_near_to_a_stop(arm, trajectory, tmp_path)
 
 
 OTHERS = {
-    'commands': (JointTrajectory, f'/{CONTROLLER}/joint_trajectory', 'nobody else may command'),
+    'commands': (JointTrajectory, f'/{CONTROLLER}/joint_trajectory', 'no other node may command'),
     'joint states': (JointState, '/joint_states', 'one arm is wanted'),
 }
 

@@ -6,7 +6,8 @@
 from dataclasses import replace
 import math
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -281,7 +282,7 @@ def test_the_pre_test_grows_only_when_asked():
     left.run(lambda bench: bench.test.phase is Phase.RAMPING)
     left.test.raise_torque(0.3)
     left.run()
-    assert 'nobody raised the torque for 30 s' in left.test.reason
+    assert 'the torque was not raised for 30 s' in left.test.reason
     assert left.torques[-1] == 0.0
     with pytest.raises(UsageError, match='not positive'):
         left.test.raise_torque(math.nan)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What may be wrong with a recording or a description, as named tests of hypotheses.
+Errors of a recording or a description, as named tests of hypotheses.
 
 Each test is a function of the same evidence and returns the doubts that it would raise; the best
 supported ones are named.
@@ -51,7 +51,7 @@ DOUBTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
 @dataclass(frozen=True)
 class Findings:
     """
-    What tests of training data found.
+    Findings of the tests of training data.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ def examine_data(
     relative_scale: bool = False,
 ) -> Findings:
     """
-    Test what may be wrong with training data.
+    Test training data for errors of the recording and the description.
 
     Parameters
     ----------

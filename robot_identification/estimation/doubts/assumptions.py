@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the data cannot tell: errors that would change their likelihood by too little."""
+"""Assumptions that the data cannot test: errors that change their likelihood by too little."""
 
 from __future__ import annotations
 

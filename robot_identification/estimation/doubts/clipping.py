@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the effort stops at a largest value that the motion goes beyond."""
+"""Test of effort that stops at a largest value which the motion exceeds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the effort was recorded later than the position: of one joint, or of all."""
+"""Test of effort that is later than the position: of one joint, or of all."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the zero of an encoder is not where the URDF has it."""
+"""Test of an encoder whose zero is not that of the URDF."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all tests of a doubt look at: one thinned problem, and its fit as it was recorded."""
+"""Data of all tests: one thinned problem, and its fit as it was recorded."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the effort was run through a low-pass before it was recorded."""
+"""Test of effort that went through a low-pass before it was recorded."""
 
 from __future__ import annotations
 

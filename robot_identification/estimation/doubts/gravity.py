@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether gravity has another direction in the base frame, or another size, than was stated."""
+"""Test of gravity with another direction in the base frame, or another magnitude, than stated."""
 
 from __future__ import annotations
 

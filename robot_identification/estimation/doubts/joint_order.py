@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether signals of two joints were exchanged: their names, their positions or their efforts."""
+"""Test of exchanged signals of two joints: their names, their positions or their efforts."""
 
 from __future__ import annotations
 

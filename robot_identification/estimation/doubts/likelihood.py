@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How well a hypothesis explains the torques and agrees with the URDF: one posterior for all.
+Posterior of a hypothesis, from the torques and from the URDF.
 
 Friction, rotors and offsets act on one joint alone. They are projected off its rows, and the rows
 are reduced by orthogonal transformations, so that a hypothesis costs one small least-squares
@@ -35,7 +35,7 @@ GUESS = 0.01
 @dataclass(frozen=True, eq=False)
 class Prior:
     """
-    What the URDF says of the bodies' parameters: ``matrix @ theta - side`` is white.
+    Prior of the bodies' parameters from the URDF: ``matrix @ theta - side`` is white.
 
     Without rows, nothing is said of them.
     """

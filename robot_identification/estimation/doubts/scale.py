@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether efforts are a multiple of what they should be, or have the other sign."""
+"""Test of efforts that are a multiple of the expected ones, or have the other sign."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the model leaves something behind that is no noise, and that matters."""
+"""Test of a residual that is not noise, and large enough to matter."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether the stamps run at another speed than the velocities say."""
+"""Test of stamps that run at another speed than the velocities."""
 
 from __future__ import annotations
 

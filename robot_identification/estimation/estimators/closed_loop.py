@@ -170,7 +170,7 @@ def _follow(
 
 @dataclass(frozen=True, eq=False)
 class _Instant:
-    """What the servo knows of the reference at one time, and the friction there."""
+    """Reference of the servo at one time, and the friction there."""
 
     q: FloatArray
     dq: FloatArray

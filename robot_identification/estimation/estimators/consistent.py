@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Least squares over bodies that can exist: the full set of standard parameters."""
+"""Least squares over physically consistent bodies: the full set of standard parameters."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ MEANINGLESS = 1.0e-9
 @dataclass(frozen=True)
 class ConsistentLeastSquares(Estimator):
     r"""
-    Minimise :math:`\lVert \tau - W \theta \rVert^2` over bodies that can exist [1]_ [2]_.
+    Minimise :math:`\lVert \tau - W \theta \rVert^2` over physically consistent bodies [1]_ [2]_.
 
     Every link's pseudo-inertia is positive definite, no rotor inertia is negative, nor is a
     friction coefficient but those of a law that may be. An entropic pull to the URDF's bodies
@@ -91,7 +91,7 @@ class ConsistentLeastSquares(Estimator):
         check_count(self.reweightings, 0, 'reweightings of consistent')
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
-        """Estimate bodies that can exist; see `Estimator.estimate`."""
+        """Estimate physically consistent bodies; see `Estimator.estimate`."""
         robot = need_observations(problem, 'consistent').robot
         weights = renew_weights(
             problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
@@ -129,7 +129,7 @@ class LogCholeskyLeastSquares(Estimator):
         self._consistent()
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
-        """Estimate bodies that can exist; see `Estimator.estimate`."""
+        """Estimate physically consistent bodies; see `Estimator.estimate`."""
         return self._consistent().estimate(problem)
 
     def _consistent(self) -> ConsistentLeastSquares:
@@ -141,7 +141,7 @@ class LogCholeskyLeastSquares(Estimator):
 @dataclass(frozen=True)
 class ConsistentAfter(Estimator):
     """
-    Another estimator, and then bodies that can exist for the problem that it solved last.
+    Another estimator, and then physically consistent bodies for the problem that it solved last.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class ConsistentAfter(Estimator):
 @dataclass(frozen=True, eq=False)
 class ConsistentFit:
     """
-    Standard parameters of bodies that can exist, and what they cost.
+    Standard parameters of physically consistent bodies, and what they cost.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ def fit_after(
     estimate: Estimate, reference: FloatArray, pull: float | None = None
 ) -> ConsistentFit:
     """
-    Fit bodies that can exist to the problem that an estimator solved last.
+    Fit physically consistent bodies to the problem that an estimator solved last.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def fit_consistently(
     beside: Sequence[PriorTerm] = (),
 ) -> ConsistentFit:
     """
-    Fit bodies that can exist to a weighted problem.
+    Fit physically consistent bodies to a weighted problem.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ def solve_consistent(squares: ConsistentProblem, pull: float, solver: str = 'aut
 
 def usable_reference(inertial: FloatArray, n: int) -> tuple[FloatArray, tuple[str, ...]]:
     """
-    Return bodies that can exist near those of a URDF, and which of them were changed.
+    Return physically consistent bodies near those of a URDF, and which of them were changed.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Least squares over bodies that can exist, with a pull to reference bodies.
+Least squares over physically consistent bodies, with a pull to reference bodies.
 
 Weighted squared residuals plus a divergence are minimised,
 ``|R x - z|^2 + pull * sum(-log det(P / P0) + trace(P / P0) - 4)`` over the pseudo-inertias P of
@@ -114,7 +114,7 @@ class ConsistentProblem:
     @cached_property
     def link_maps(self) -> tuple[FloatArray, ...]:
         """
-        How inertial parameters follow from the body in units of its reference, (10, 10) each.
+        Return maps from the body to inertial parameters in units of its reference, (10, 10) each.
 
         That is the upper triangle of ``U^-1 P U^-T``, the identity for the reference itself.
         """
@@ -172,7 +172,7 @@ class ConsistentProblem:
         return total
 
     def is_possible(self, x: FloatArray) -> bool:
-        """Return whether all bodies can exist and nothing is negative that cannot be."""
+        """Return whether all bodies are consistent and no friction or rotor is negative."""
         return bool(
             np.isfinite(self.divergence(x))
             and np.all(x[10 * self.links:][self.not_negative] >= 0.0)

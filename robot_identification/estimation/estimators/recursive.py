@@ -44,7 +44,7 @@ LEAST_EXCITATION = 0.125
 @dataclass(frozen=True, eq=False)
 class RecursiveState:
     """
-    What rows seen so far say of k unknowns, as a triangular factor [1]_.
+    Triangular factor of the rows so far in k unknowns [1]_.
 
     An update makes a new state, so that a live estimate may try one and drop it. The cost of an
     update does not depend on how many rows came before.
@@ -133,7 +133,7 @@ class RecursiveState:
 
     @property
     def is_determined(self) -> bool:
-        """Whether the rows so far determine every unknown."""
+        """Return whether the rows so far determine every unknown."""
         return _is_regular(self.triangle[:-1, :-1])
 
     @property

@@ -32,7 +32,7 @@ SCALE_TOLERANCE = 1.0e-6
 
 
 class Loss(Protocol):
-    """What a residual costs, by its size in standard deviations."""
+    """Loss of a residual, by its size in standard deviations."""
 
     def weight(self, u: FloatArray) -> FloatArray:
         """Return the weights of squared residuals of size `u`."""

@@ -63,7 +63,7 @@ class SizeMedian:
 
     LARGEST_SAMPLE = 200_000
     CLASSES_PER_DOUBLING = 512
-    # Two to this power is the least and the greatest size that is told apart.
+    # Two to this power is the least and the greatest size that is distinguished.
     LEAST, GREATEST = -60, 40
 
     def __init__(self) -> None:

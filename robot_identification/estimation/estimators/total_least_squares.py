@@ -214,7 +214,7 @@ class TotalLeastSquares(Estimator):
 
 
 class _Solution(NamedTuple):
-    """What maps the right-hand side to the unknowns, and misfit over weakest combination."""
+    """Map from the right-hand side to the unknowns, and misfit over weakest combination."""
 
     gain: FloatArray
     ratio: float

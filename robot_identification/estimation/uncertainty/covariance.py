@@ -55,7 +55,7 @@ ROUNDING = 1.0e-20
 @dataclass(frozen=True, eq=False)
 class Covariance:
     """
-    How far the base parameters of an estimate may be wrong.
+    Covariance of the base parameters of an estimate.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Covariance:
 @dataclass(frozen=True, eq=False)
 class ResidualSums:
     """
-    What is kept of residuals that are zero at samples left out.
+    Sums of residuals, which are zero at samples left out.
 
     Attributes
     ----------

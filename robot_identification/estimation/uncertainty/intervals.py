@@ -31,7 +31,7 @@ MOST_KNOWN = 1.0e3
 @dataclass(frozen=True)
 class JointTest:
     """
-    Whether several parameters together agree with a guess.
+    Test of several parameters together against a guess.
 
     Attributes
     ----------

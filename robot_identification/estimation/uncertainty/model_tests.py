@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What parameters know of each other, and whether a model needs them.
+Tests of correlated parameters, and of nested models.
 
 References
 ----------
@@ -40,7 +40,7 @@ class Pair:
 @dataclass(frozen=True)
 class NestedTest:
     """
-    Whether some parameters of a model are needed.
+    Test of whether some parameters of a model are needed.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How the scores of an estimate scatter over windows of time.
+Scatter of the scores of an estimate over windows of time.
 
 The score of some rows is ``W' (tau - W theta)``: what they would have the estimate change. Sums of
 scores over windows that are longer than the memory of the noise are as good as independent, and

@@ -49,7 +49,7 @@ PIECES = ('joint', 'coefficient')
 @dataclass(frozen=True)
 class Fitness:
     """
-    What starts are compared by: a weighted sum of criterion and broken limits.
+    Merit of a start: a weighted sum of criterion and violated limits.
 
     Attributes
     ----------
@@ -256,7 +256,7 @@ class Memetic(Optimizer):
 
     @property
     def fitness(self) -> Fitness:
-        """What starts are compared by."""
+        """Return what starts are compared by."""
         return Fitness(self.objective_weight, self.violation_weight)
 
     def propose(

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What every optimizer does, and the problem it is given.
+Interface of every optimizer, and the problem it is given.
 
-An optimizer works in rounds. It proposes jobs that do not depend on each other, and is told their
+An optimizer works in rounds. It proposes jobs that do not depend on each other, and receives their
 results in the order of the proposal; see `search` for what follows from that.
 """
 
@@ -40,7 +40,7 @@ class ExcitationProblem(Protocol):
 
     @property
     def extremes(self) -> tuple[int, int]:
-        """How many of the largest and smallest singular values the criterion is about."""
+        """Return how many of the largest and smallest singular values the criterion is about."""
         ...
 
     def draw(self, rng: np.random.Generator) -> FloatArray:
@@ -123,7 +123,7 @@ class Budget:
 @dataclass(frozen=True)
 class Progress:
     """
-    What a long search tells.
+    Progress of a long search.
 
     Attributes
     ----------

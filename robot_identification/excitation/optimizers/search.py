@@ -97,7 +97,7 @@ def better(first: Candidate | None, second: Candidate) -> Candidate:
 
 
 class _Pace:
-    """How fast a search goes, for the time it has left."""
+    """Rate of a search, for the time that is left."""
 
     def __init__(self, budget: Budget, evaluations: int) -> None:
         self._budget, self._first = budget, evaluations

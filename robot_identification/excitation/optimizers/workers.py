@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, TimeoutError as FutureTimeoutError
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from concurrent.futures.process import BrokenProcessPool
 import multiprocessing
 import signal
@@ -21,7 +22,7 @@ _problem: ExcitationProblem | None = None
 
 class Workers:
     """
-    What does the jobs of a search; a context manager, after which all processes are gone.
+    Worker processes of a search; a context manager, after which all processes are gone.
 
     Results come in the order of the jobs, whoever is first, so that they do not depend on the
     number of processes.

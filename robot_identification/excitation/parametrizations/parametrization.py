@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every trajectory form does."""
+"""Interface of every trajectory parametrization."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Parametrization(ABC):
 
     @property
     def is_ordered(self) -> bool:
-        """Whether coefficients of a joint have to follow each other in some order."""
+        """Return whether coefficients of a joint have to follow each other in some order."""
         return False
 
     def arrange(self, coefficients: FloatArray, direction: FloatArray) -> FloatArray:

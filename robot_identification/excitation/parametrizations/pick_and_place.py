@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What arms do all day: pick something here and place it there."""
+"""Pick-and-place motions: from one pose to another and back."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class StaticPosesParametrization(Parametrization):
 
     @property
     def is_ordered(self) -> bool:
-        """Whether poses of a joint ascend or descend; see `Parametrization.is_ordered`."""
+        """Return whether poses of a joint ascend or descend; see `Parametrization.is_ordered`."""
         return self.monotone
 
     def arrange(self, coefficients: FloatArray, direction: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every friction law does."""
+"""Interface of every friction law."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What repeated break-away tests say: median, quartiles, whiskers, outliers, and how sure that is.
+Statistics of repeated break-away tests: median, quartiles, whiskers, outliers, uncertainty.
 
 Also the file that keeps them, joint by joint.
 """
@@ -33,7 +33,7 @@ ROUNDING = 1.0e-9
 CONFIDENCE = 0.95
 REPLICATES = 2000
 FEWEST_VALUES = 2
-# Directions that differ by this share are told apart in a note.
+# Directions that differ by this share are distinguished in a note.
 DIFFERENT_SHARE = 0.1
 # What a joint's inertia does not explain of a correction is told from this share of the torque on.
 UNEXPLAINED_SHARE = 0.05

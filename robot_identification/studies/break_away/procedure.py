@@ -37,7 +37,7 @@ SAMPLES_OF_A_PARABOLA = 8
 
 
 class Phase(Enum):
-    """What the test does."""
+    """Phase of the test."""
 
     RETURNING = 'returning'
     SETTLING = 'settling'
@@ -49,7 +49,7 @@ class Phase(Enum):
 @dataclass(frozen=True)
 class BreakAwaySettings:
     """
-    How a joint is tested.
+    Settings of a break-away test.
 
     Attributes
     ----------
@@ -283,12 +283,12 @@ class BreakAwayTest:
 
     @property
     def phase(self) -> Phase:
-        """What the test does now."""
+        """Return what the test does now."""
         return self._phase
 
     @property
     def has_ended(self) -> bool:
-        """Whether the torque is zero for good."""
+        """Return whether the torque is zero for good."""
         return self._phase in (Phase.DONE, Phase.ABORTED)
 
     @property
@@ -317,7 +317,7 @@ class BreakAwayTest:
 
     def raise_torque(self, step: float) -> bool:
         """
-        Let the torque of a manual ramp grow by `step` N m from where it is, at the settings' rate.
+        Raise the torque of a manual ramp by `step` N m, at the settings' rate.
 
         Steps asked for while it still grows do not add up.
 
@@ -487,7 +487,7 @@ class BreakAwayTest:
             level = min(level, self._target)
             if self._time - self._raised_at > settings.patience:
                 self.abort(
-                    f'nobody raised the torque for {settings.patience:g} s: it is not left on a '
+                    f'the torque was not raised for {settings.patience:g} s: it is not left on a '
                     'joint unattended'
                 )
                 return 0.0

@@ -45,7 +45,7 @@ Report = Callable[[int, int, str], None]
 @dataclass(frozen=True, eq=False)
 class CampaignOutcome:
     """
-    What a campaign has found.
+    Results of a campaign.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def run_campaign(
         sizes, note = compare_sizes(campaign, ordered, folder)
         return CampaignOutcome(
             campaign, ordered, kept, judge_health(campaign, ordered), sizes,
-            tuple(text for text in (note, _describe_strangers(campaign, folder)) if text),
+            tuple(text for text in (note, _describe_foreign_files(campaign, folder)) if text),
         )
 
 
@@ -205,7 +205,7 @@ def _own_folder(campaign: Campaign, folder: Path) -> Iterator[None]:
     Raises
     ------
     UsageError
-        If it is another campaign's, not empty, or somebody is at work in it.
+        If it is another campaign's, not empty, or in use by another process.
 
     """
     identity = folder / IDENTITY_FILE
@@ -245,7 +245,7 @@ def _describe(state: Mapping[str, Any]) -> str:
     return f'{state["name"]}: failed (exit code {state["exit_code"]}): {state["error"]}'
 
 
-def _describe_strangers(campaign: Campaign, folder: Path) -> str:
+def _describe_foreign_files(campaign: Campaign, folder: Path) -> str:
     """Return which runs are in the folder and no longer in the file, in words."""
     known = {run.name for run in campaign.runs}
     others = sorted(

@@ -39,7 +39,7 @@ WILDCARDS = frozenset('*?[')
 @dataclass(frozen=True)
 class RunOptions:
     """
-    How a run is identified; what is None is as `identify` has it by default.
+    Identification options of a run; None means the default of `identify`.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class RunOptions:
 @dataclass(frozen=True)
 class CarriedPayload:
     """
-    What an arm carries in all of its runs; it is written down with them, and not estimated.
+    Payload of an arm in all of its runs; it is documented with them, and not estimated.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ class Run:
 @dataclass(frozen=True)
 class Campaign:
     """
-    What is identified, and how its friction is judged.
+    Arms and bags to identify, and the options of their friction trend.
 
     Attributes
     ----------

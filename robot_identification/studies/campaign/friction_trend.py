@@ -170,7 +170,7 @@ class FrictionHistory:
 @dataclass(frozen=True, eq=False)
 class FrictionTrend:
     """
-    How a figure depends on temperature and date.
+    Dependence of a quantity on temperature and date.
 
     Attributes
     ----------

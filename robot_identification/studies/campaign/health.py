@@ -93,7 +93,7 @@ def compare_sizes(
     try:
         found = compare_joints_of_size(models, drives, ratios)
     except DataError as error:
-        # Of one arm nobody expects it.
+        # Of one arm it is not expected.
         return (), f'joints of one size are not compared: {error}' if len(models) > 1 else ''
     return tuple(size for size in found if len(size.joints) > 1), ''
 

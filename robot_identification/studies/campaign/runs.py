@@ -41,14 +41,14 @@ MODEL_FILE = 'identified_model.yaml'
 DONE, FAILED = 'done', 'failed'
 # Stamps before that are not of a clock that anybody has set.
 FIRST_DATE = datetime(2000, 1, 1, tzinfo=timezone.utc)
-# Exit code of a run that ended in a way that nobody foresaw.
+# Exit code of a run that ended by an unexpected error.
 UNEXPECTED = 1
 
 
 @dataclass(frozen=True)
 class RunJob:
     """
-    What a process needs to do a run; plain data, so that it can be sent.
+    Job of a run; plain data, so that it can be sent to another process.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class RunJob:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Return what messages call it."""
         return self.run.name
 
 
@@ -158,7 +158,7 @@ def do_run(job: RunJob) -> str:
         _identify(job, folder)
     except IdentificationError as error:
         write_failure(job, str(error), error.exit_code)
-    # One run that stumbles over what nobody foresaw must not end the others.
+    # An unexpected error of one run must not end the others.
     except Exception as error:
         write_failure(job, f'unexpected {type(error).__name__}: {error}', UNEXPECTED)
     return job.name

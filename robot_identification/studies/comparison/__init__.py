@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What differs between models of one arm beyond its uncertainty."""
+"""Differences between models of one arm beyond their uncertainty."""
 
 from robot_identification.lazy import lazy_names
 

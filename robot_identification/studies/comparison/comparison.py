@@ -93,7 +93,7 @@ class ParameterDifference:
 @dataclass(frozen=True)
 class GroupDifference:
     """
-    Whether a group of parameters moved.
+    Test of whether a group of parameters changed.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class GroupDifference:
 
     @property
     def moved(self) -> bool:
-        """Whether the group differs by more than chance."""
+        """Return whether the group differs by more than chance."""
         return self.p_corrected < LEVEL
 
     @property
@@ -150,7 +150,7 @@ class GroupDifference:
 @dataclass(frozen=True, eq=False)
 class ModelComparison:
     """
-    What differs between two models of one arm.
+    Differences between two models of one arm.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class ModelComparison:
 
     @property
     def differ(self) -> bool:
-        """Whether any group moved."""
+        """Return whether any group moved."""
         return any(group.moved for group in self.groups)
 
 

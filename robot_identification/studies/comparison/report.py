@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `compare` found: results.txt, comparison.json and report.html."""
+"""Results of `compare`: results.txt, comparison.json and report.html."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ComparedPair:
 @dataclass(frozen=True, eq=False)
 class CompareResult:
     """
-    What `compare` found.
+    Results of `compare`.
 
     Attributes
     ----------

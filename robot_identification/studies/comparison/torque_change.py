@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a difference between two models of an arm is worth in joint torque.
+Joint torque that is equivalent to a difference between two models of an arm.
 
 Raviola et al. 2021 state the change between a cold and a warm arm in this way: mean and largest
 along one motion, and as a share of what joints of that size can give.

@@ -58,7 +58,7 @@ MOST_STEPS, STEP = 50, 1.0e-6
 @dataclass(frozen=True)
 class GainOptions:
     """
-    How drive gains are estimated.
+    Options of the estimate of drive gains.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Readings:
 @dataclass(frozen=True)
 class GainPoint:
     """
-    What one joint needs at one pose.
+    Torque and current of one joint at one pose.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class GainPoint:
 
     @property
     def both(self) -> bool:
-        """Whether static friction cancels."""
+        """Return whether static friction cancels."""
         return math.isfinite(self.holding)
 
 
@@ -182,7 +182,7 @@ class DriveGain:
 
     @property
     def is_seen(self) -> bool:
-        """Whether there is a gain."""
+        """Return whether there is a gain."""
         return not self.reason
 
 

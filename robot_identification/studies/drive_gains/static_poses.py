@@ -31,7 +31,7 @@ SAME_POSE = 0.01
 @dataclass(frozen=True)
 class StaticPoseOptions:
     """
-    What counts as a dwell.
+    Criteria of a static pose.
 
     Attributes
     ----------

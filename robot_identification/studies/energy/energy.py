@@ -226,7 +226,7 @@ def with_possible_bodies(model: IdentifiedModel) -> tuple[IdentifiedModel, tuple
     """
     Return the model whose energies are taken, and what a reader should know of that.
 
-    Parameters that predict torque best need not be those of bodies that can exist, and kinetic
+    Parameters that predict torque best need not be physically consistent, and kinetic
     energy is then negative in some states. So it is taken from the physically consistent
     parameters where the model has them; the covariance stays.
     """
@@ -352,8 +352,8 @@ def energy_notes(model: IdentifiedModel, energy: MotionEnergy) -> tuple[str, ...
     if np.any(energy.kinetic.upper < 0.0):
         notes.append(
             'kinetic energy is negative by more than its interval somewhere: the parameters are '
-            'not those of bodies that can exist, so take no energy from this model; identify with '
-            'more motion'
+            'not physically consistent, so take no energy from this model; identify with more '
+            'motion'
         )
     return tuple(notes)
 

@@ -68,7 +68,7 @@ class CurvePoints:
     temperature : ndarray, shape (m,)
         [deg C]; NaN where not recorded.
     has_directions : bool
-        Whether the directions are told apart.
+        Whether the directions are distinguished.
     common_error : float
         Standard error of an offset that all points have in common, as that of gravity [N m].
     pairs : int
@@ -222,7 +222,7 @@ def choose_curve(points: CurvePoints) -> FrictionCurve:
     Return the curve that predicts speeds left out best, or a simpler one that does as well.
 
     Load and temperature are terms of every curve where the points differ enough in them, and so
-    is an offset where directions are told apart.
+    is an offset where directions are distinguished.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class MapRun:
     dataset : Dataset
         Its samples.
     payload : float
-        Mass that the flange carries [kg]; NaN where nobody says it.
+        Mass that the flange carries [kg]; NaN where it is not stated.
 
     """
 
@@ -102,7 +102,7 @@ class FrictionPoint:
     temperature : float
         [deg C]; NaN where not recorded.
     payload : float
-        [kg]; NaN where nobody says it.
+        [kg]; NaN where it is not stated.
     bins : int
         Positions behind it.
     gravity : str

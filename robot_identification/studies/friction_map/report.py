@@ -285,7 +285,7 @@ def friction_picture(
             )
             if curve is not None:
                 _draw_curve(axes, own, curve, sign, colour)
-    # How directions are told apart, in the colour of none of the bags.
+    # How directions are distinguished, in the colour of none of the bags.
     for words, fill, style in (('forwards', '#404040', '-'), ('backwards', 'none', '--')):
         axes.plot([], [], f'o{style}', color='#404040', markerfacecolor=fill, markersize=3.5,
                   linewidth=1.0, label=words)

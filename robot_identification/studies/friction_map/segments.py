@@ -41,7 +41,7 @@ HUBER_THRESHOLD = 1.345
 @dataclass(frozen=True)
 class StrokeOptions:
     """
-    What counts as a stroke, and as a pair.
+    Criteria of a constant-velocity segment, and of a pair of them.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class BinnedWay:
 
     @property
     def is_pair(self) -> bool:
-        """Whether both ways are there."""
+        """Return whether both ways are there."""
         return len(self.strokes) == 2
 
 

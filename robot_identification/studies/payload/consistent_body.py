@@ -35,7 +35,7 @@ _UNITS = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
 @dataclass(frozen=True, eq=False)
 class ConsistentBody:
     """
-    What was found.
+    Result of the constrained estimate of one body.
 
     Attributes
     ----------

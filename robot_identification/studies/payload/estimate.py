@@ -62,7 +62,7 @@ BODY_LENGTH = 0.1
 @dataclass(frozen=True)
 class PayloadOptions:
     """
-    How a payload is estimated.
+    Options of the payload estimate.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class PayloadErrors:
 @dataclass(frozen=True, eq=False)
 class PayloadEstimate:
     """
-    What a loaded run says of its payload.
+    Payload from a loaded run.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class PayloadEstimate:
 
     @property
     def is_significant(self) -> bool:
-        """Whether it is different from no payload."""
+        """Return whether it is different from no payload."""
         return self.test.p_value < SIGNIFICANCE
 
 

@@ -109,7 +109,7 @@ def set_payload_values(found: PayloadEstimate) -> dict[str, Any] | None:
     payload = found.payload
     if payload is None or found.relative_scale or payload.frame not in TOOL_FRAMES:
         return None
-    # A controller believes what it is told: numbers that the data hardly show are not told.
+    # A controller takes every number as exact: poorly identified ones are left out.
     if not found.is_significant or any(
         name.startswith(('mass', 'center')) for name in found.weak
     ):
@@ -211,7 +211,7 @@ def call_text(found: PayloadEstimate) -> str:
 
 
 def controller_lines(found: PayloadEstimate) -> list[str]:
-    """Return what a Universal Robot is told, ready to be pasted; nothing where it is not known."""
+    """Return the lines to paste into a Universal Robot program; none where it is not known."""
     values = set_payload_values(found)
     if values is None:
         return []

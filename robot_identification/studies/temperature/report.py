@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What `temperature` found: results.txt, temperature.json and report.html."""
+"""Results of `temperature`: results.txt, temperature.json and report.html."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def temperature_json(study: TemperatureStudy) -> str:
 
 
 def temperature_meaning(study: TemperatureStudy) -> Meaning:
-    """Return what a study means for somebody who uses the models."""
+    """Return the meaning of a study for a user of the models."""
     lowest = min(float(joint.temperature.min()) for joint in study.joints)
     highest = max(float(joint.temperature.max()) for joint in study.joints)
     moving = [joint.joint for joint in study.joints if joint.coulomb_moves]

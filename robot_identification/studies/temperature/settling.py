@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Whether an arm that repeats one motion has settled: its temperatures, or else its friction.
+Test of whether an arm that repeats a motion has settled: by temperatures, or by friction.
 
 Joint temperatures decide where they were recorded. Elsewhere viscous friction does, which falls as
 grease warms up (Raviola et al. 2021, section 6). It comes from a plain fit to each run by itself,
@@ -64,7 +64,7 @@ class SettlingOptions:
 @dataclass(frozen=True, eq=False)
 class RunFigures:
     """
-    What one run of the motion shows.
+    Figures of one run of the motion.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class RunFigures:
 @dataclass(frozen=True)
 class Settling:
     """
-    What the runs so far say.
+    State of settling after the runs so far.
 
     Attributes
     ----------

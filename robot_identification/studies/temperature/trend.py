@@ -78,7 +78,7 @@ class JointTemperature:
 
     @property
     def coulomb_moves(self) -> bool:
-        """Whether Coulomb friction changes with temperature by more than chance."""
+        """Return whether Coulomb friction changes with temperature by more than chance."""
         return self.coulomb_p < LEVEL
 
     @property

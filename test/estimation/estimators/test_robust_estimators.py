@@ -86,7 +86,7 @@ def test_medians_of_nothing_and_of_zeros():
     median.add(np.zeros(5))
     assert median.value == 0.0
     median.add(np.full(20, 1e30))
-    assert median.value > 1e11, 'the greatest size that is told apart'
+    assert median.value > 1e11, 'the greatest size that is distinguished'
 
 
 def test_scale_of_normal_noise_is_its_deviation():
