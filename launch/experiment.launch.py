@@ -108,55 +108,14 @@ def coordinator(condition, simulation_token):
 def generate_launch_description():
     """Return all nodes and their arguments."""
     use_sim = LaunchConfiguration('use_sim')
-    output = LaunchConfiguration('output')
     # Drawn anew at every start: the runner moves the robot that was started with it, no other.
     token = f'token-{secrets.token_hex(16)}'
     coordinate = LaunchConfiguration('launch_coordinator')
     simulating = coordinator(AndSubstitution(coordinate, use_sim), token)
     return LaunchDescription([
         *declare(ARGUMENTS),
-        include(
-            'simulated_robot.launch.py',
-            IfCondition(use_sim),
-            simulation_token=token,
-            **passed_on(
-                (*ARM, 'namespace', 'real_time_factor', 'warm_up', 'allowed_read_roots')
-            ),
-        ),
-        include(
-            'trajectory_generator.launch.py',
-            output=PathJoinSubstitution([output, 'trajectory.yaml']),
-            use_robot_description=use_sim,
-            **passed_on((*MODEL, 'experiment')),
-        ),
-        include(
-            'experiment_runner.launch.py',
-            IfCondition(use_sim),
-            simulation_token=token,
-            dry_run='false',
-            ladder='false',
-            **passed_on(RUNNER),
-        ),
-        include(
-            'experiment_runner.launch.py',
-            UnlessCondition(use_sim),
-            **passed_on((*RUNNER, 'dry_run', 'ladder')),
-        ),
-        include(
-            'bag_recorder.launch.py',
-            robot=LaunchConfiguration('ur_type'),
-            output=PathJoinSubstitution([output, 'bag']),
-            **passed_on((*EVERY, 'effort_unit', 'serial', 'allowed_write_roots')),
-        ),
-        include(
-            'identifier.launch.py',
-            output=PathJoinSubstitution([output, 'result']),
-            **passed_on((*MODEL, 'effort_unit', 'drive_gains')),
-        ),
-        include(
-            'torque_predictor.launch.py',
-            **passed_on((*EVERY, *ROOTS, 'tf_prefix', 'model_file')),
-        ),
+        *motion_nodes(use_sim, token),
+        *data_nodes(),
         *nodes_of_rviz(),
         simulating,
         coordinator(AndSubstitution(coordinate, NotSubstitution(use_sim)), ''),
@@ -173,3 +132,58 @@ def generate_launch_description():
             condition=IfCondition(use_sim),
         ),
     ])
+
+
+def motion_nodes(use_sim, token):
+    """Return the simulated robot, if any, the trajectory generator and the runner."""
+    return [
+        include(
+            'simulated_robot.launch.py',
+            IfCondition(use_sim),
+            simulation_token=token,
+            **passed_on(
+                (*ARM, 'namespace', 'real_time_factor', 'warm_up', 'allowed_read_roots')
+            ),
+        ),
+        include(
+            'trajectory_generator.launch.py',
+            output=PathJoinSubstitution([LaunchConfiguration('output'), 'trajectory.yaml']),
+            use_robot_description=use_sim,
+            **passed_on((*MODEL, 'experiment')),
+        ),
+        include(
+            'experiment_runner.launch.py',
+            IfCondition(use_sim),
+            simulation_token=token,
+            dry_run='false',
+            ladder='false',
+            **passed_on(RUNNER),
+        ),
+        include(
+            'experiment_runner.launch.py',
+            UnlessCondition(use_sim),
+            **passed_on((*RUNNER, 'dry_run', 'ladder')),
+        ),
+    ]
+
+
+def data_nodes():
+    """Return the recorder, the identifier and the predictor."""
+    output = LaunchConfiguration('output')
+    return [
+        include(
+            'bag_recorder.launch.py',
+            robot=LaunchConfiguration('ur_type'),
+            output=PathJoinSubstitution([output, 'bag']),
+            **passed_on((*EVERY, 'effort_unit', 'serial', 'allowed_write_roots')),
+        ),
+        include(
+            'identifier.launch.py',
+            output=PathJoinSubstitution([output, 'result']),
+            **passed_on((*MODEL, 'effort_unit', 'drive_gains')),
+        ),
+        include(
+            'torque_predictor.launch.py',
+            **passed_on((*EVERY, *ROOTS, 'tf_prefix', 'model_file')),
+        ),
+    ]

@@ -218,8 +218,9 @@ def _rotors(found: Findings) -> tuple[Claim, ...]:
         Claim(
             'the mass matrix of constrained least squares is positive definite', 'not proved',
             f'not in {found.inertia["CLS"]} of 1000 poses', 'not comparable',
-            'a bound on four rotor inertias leaves those of the links free; with bodies that can '
-            f'exist, from the same recording, {found.inertia["physically consistent"]} poses fail',
+            'a bound on four rotor inertias leaves those of the links free; with physically '
+            'consistent bodies, from the same recording, '
+            f'{found.inertia["physically consistent"]} poses fail',
         ),
     )
 

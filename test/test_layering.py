@@ -19,10 +19,10 @@ import pytest
 PACKAGE = 'robot_identification'
 ROOT = Path(__file__).resolve().parents[1]
 ORDER = (
-    'lazy', 'ament_license', 'texts', 'errors', 'files', 'allowed_paths', 'arrays', 'parallel',
-    'model', 'simulation', 'excitation', 'execution', 'rtde', 'recording', 'processing',
-    'validation', 'estimation', 'prediction', 'export', 'report', 'pipeline', 'studies',
-    'monitoring', 'cli', 'nodes',
+    'lazy', 'ament_license', 'texts', 'errors', 'options', 'files', 'allowed_paths', 'arrays',
+    'parallel', 'model', 'simulation', 'excitation', 'execution', 'rtde', 'recording',
+    'processing', 'validation', 'estimation', 'prediction', 'export', 'report', 'pipeline',
+    'studies', 'monitoring', 'cli', 'nodes',
 )
 ROS_ROOM = 'nodes'
 # The front door is made of the rooms below these.

@@ -1,5 +1,4 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .options import parse_joint_names as parse_joint_names
 from .signals import CLOSED_TERMINAL as CLOSED_TERMINAL, ending_signals as ending_signals

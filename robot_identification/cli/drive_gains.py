@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_robot_options, parse_joint_names, robot_from_options,
+    add_json_option, add_output_option, add_robot_options, robot_from_options,
 )
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import UsageError
 from robot_identification.files import check_writable
 from robot_identification.model import EFFORT_UNITS, Payload, RobotModel, tool_frame
+from robot_identification.recording import parse_joint_names
 from robot_identification.studies.drive_gains import (
     CURRENTS, drive_gains_content, drive_gains_text, FEWEST_SHARED_POSES, find_drive_gains,
     GAIN_FILES, GainOptions, GainRequest, save_drive_gains, StaticPoseOptions, USES,
@@ -43,7 +44,26 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--joint-names', metavar='BAG=MODEL,..', help='what the bag calls the joints'
     )
-    group = parser.add_argument_group('scale')
+    _add_scale_options(parser.add_argument_group('scale'))
+    defaults = GainOptions()
+    parser.add_argument(
+        '--smallest-current', type=float, default=defaults.smallest_current, metavar='A',
+        help='poses at which a joint has less are left out for it (default: %(default)s)',
+    )
+    parser.add_argument(
+        '--intercept', action='store_true', help='allow the current an offset at rest'
+    )
+    parser.add_argument(
+        '--shortest-dwell', type=float, default=defaults.dwells.shortest, metavar='S',
+        help='minimum rest to count as a static pose (default: %(default)s); its last half is '
+        'averaged',
+    )
+    add_output_option(parser, 'folder for drive_gains.json, results.txt and the report')
+    add_json_option(parser)
+
+
+def _add_scale_options(group: Any) -> None:
+    """Add the options that say where the scale comes from."""
     group.add_argument(
         '--torque-from', default='target', metavar='SOURCE',
         help="at rest: target (default), the controller's target torques; urdf, the gravity of "
@@ -75,20 +95,6 @@ def add_parser(subparsers: Any) -> None:
         help='of a payload: its effect at poses that both runs have, or in motion; by default '
         f'poses where there are {FEWEST_SHARED_POSES}',
     )
-    defaults = GainOptions()
-    parser.add_argument(
-        '--smallest-current', type=float, default=defaults.smallest_current, metavar='A',
-        help='poses at which a joint has less are left out for it (default: %(default)s)',
-    )
-    parser.add_argument(
-        '--intercept', action='store_true', help='allow the current an offset at rest'
-    )
-    parser.add_argument(
-        '--shortest-dwell', type=float, default=defaults.dwells.shortest, metavar='S',
-        help='shorter rests are no poses (default: %(default)s); the last half is averaged',
-    )
-    add_output_option(parser, 'folder for drive_gains.json, results.txt and the report')
-    add_json_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ from robot_identification.cli.excite_text import (
     evaluation_json, tracking_json,
 )
 from robot_identification.cli.options import (
-    add_json_option, add_robot_options, add_window_options, parse_joint_names, seed,
+    add_json_option, add_robot_options, add_window_options, seed,
 )
 from robot_identification.cli.output import (
     end_progress_line, print_json, progress_line, say, show, warn,
@@ -39,6 +39,7 @@ from robot_identification.files import check_writable, read_text, write_files
 from robot_identification.model import describe_placeholders, KinematicFilter, Motion, RobotModel
 from robot_identification.parallel import available_processors
 from robot_identification.processing import check_robot_name, Dataset, process, track
+from robot_identification.recording import parse_joint_names
 from robot_identification.report import render_trajectory_report, trajectory_png
 
 DEFAULT_RATE = 125.0

@@ -15,8 +15,7 @@ import numpy as np
 from robot_identification import load_experiment, load_model, read_recording
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_robot_options, add_window_options, parse_joint_names,
-    robot_from_options,
+    add_json_option, add_output_option, add_robot_options, add_window_options, robot_from_options,
 )
 from robot_identification.cli.output import print_json, say, show, warn
 from robot_identification.errors import UsageError
@@ -25,6 +24,7 @@ from robot_identification.excitation import dump_trajectory, find_experiment
 from robot_identification.files import check_writable, write_results
 from robot_identification.model import EFFORT_UNITS, IdentifiedModel, KinematicFilter, RobotModel
 from robot_identification.processing import check_robot_name, Dataset, find_idle, process
+from robot_identification.recording import parse_joint_names
 from robot_identification.studies.friction_map import (
     certified_strokes, friction_map_content, FRICTION_MAP_FILES, friction_map_text, map_friction,
     MapRun, payload_mass, save_friction_map, StrokeOptions, StrokePlan,

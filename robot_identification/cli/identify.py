@@ -9,17 +9,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from robot_identification import identify, IdentifyOptions
+from robot_identification import identify
 from robot_identification.cli.command import add_command
 from robot_identification.cli.options import (
-    add_json_option, add_output_option, add_robot_options, add_tables_option, add_window_options,
-    parse_joint_names, robot_from_options,
+    add_json_option, add_output_option, add_robot_options, add_tables_option, robot_from_options,
 )
 from robot_identification.cli.output import print_json, show, warn
 from robot_identification.errors import NotIdentifiableError
-from robot_identification.estimation import ESTIMATORS, load_recipe, PROFILES, Recipe
+from robot_identification.estimation import IdentifyArguments
 from robot_identification.files import check_writable
-from robot_identification.model import EFFORT_UNITS, KinematicFilter
+from robot_identification.options import add_arguments, from_values
 from robot_identification.parallel import LOCAL, open_scheduler
 from robot_identification.report import (
     RESULT_FILES, results_text, save_identification, TABLE_FILES,
@@ -35,44 +34,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument('bags', nargs='+', type=Path, metavar='BAG', help='rosbag2 folder or file')
     add_robot_options(parser)
-    parser.add_argument('--topic', help='joint-state topic (default: /joint_states)')
-    parser.add_argument(
-        '--effort-unit', choices=EFFORT_UNITS,
-        help="unit of the recorded effort; by default what the bag or the robot's YAML say",
-    )
-    parser.add_argument(
-        '--relative-scale', action='store_true',
-        help='accept currents without drive gains; torques are then per unknown gain',
-    )
-    parser.add_argument(
-        '--joint-names', metavar='BAG=MODEL,..', help='what the bag calls the joints'
-    )
-    parser.add_argument(
-        '--estimator', choices=list(ESTIMATORS),
-        help='by default dictionary, or wls where plain friction laws are named',
-    )
-    parser.add_argument(
-        '--profile', choices=list(PROFILES),
-        help="a paper's method from end to end, instead of estimator and friction",
-    )
-    parser.add_argument(
-        '--friction', metavar='LAWS',
-        help='comma list of friction laws, none, select: plain laws chosen for each joint, or '
-        'auto (default): terms chosen from the data',
-    )
-    parser.add_argument(
-        '--cutoff', type=float, metavar='HZ',
-        help='of the zero-phase filter of the kinematics; by default chosen from the data',
-    )
-    parser.add_argument(
-        '--compensate-delay', action='store_true',
-        help='take kinematics earlier by the delay of the effort that is found (up to 20 ms; it '
-        'is reported in any case)',
-    )
-    parser.add_argument(
-        '--config', type=Path, metavar='FILE',
-        help='recipe: candidates and constants of every choice (docs/formats/recipe.md)',
-    )
+    add_arguments(parser, IdentifyArguments)
     parser.add_argument(
         '--scheduler', metavar='WHO',
         help=f'where bags are read for the common fit: {LOCAL} (processes on this '
@@ -83,7 +45,6 @@ def add_parser(subparsers: Any) -> None:
         '--processes', type=int, metavar='N',
         help=f'of --scheduler {LOCAL}; by default one for each processor',
     )
-    add_window_options(parser)
     add_output_option(parser, 'folder for model, report and results')
     add_tables_option(parser)
     add_json_option(parser)
@@ -93,24 +54,7 @@ def run(args: argparse.Namespace) -> int:
     """Identify and write the results."""
     for name in (*RESULT_FILES, *(TABLE_FILES if args.tables else ())):
         check_writable(args.output / name, args.force)
-    recipe = Recipe() if args.config is None else load_recipe(args.config)
-    options = IdentifyOptions(
-        recipe=recipe,
-        kinematic_filter=(
-            None if args.cutoff is None
-            else KinematicFilter(order=recipe.order, cutoff=args.cutoff)
-        ),
-        profile=args.profile,
-        estimator=args.estimator,
-        friction=args.friction,
-        effort_unit=args.effort_unit,
-        relative_scale=args.relative_scale,
-        topic=args.topic,
-        compensate_delay=args.compensate_delay,
-        joint_names=parse_joint_names(args.joint_names),
-        start=args.start,
-        stop=args.stop,
-    )
+    options = from_values(IdentifyArguments, lambda key: getattr(args, key)).identify_options()
     robot = robot_from_options(args)
     with open_scheduler(args.scheduler, args.processes) as scheduler:
         found = identify(

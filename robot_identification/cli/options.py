@@ -126,24 +126,3 @@ def seed(text: str) -> int:
     if len(text) > 19 or int(text) > LARGEST_INTEGER:
         raise argparse.ArgumentTypeError(f'a seed is at most {LARGEST_INTEGER}, not {text!r:.40}')
     return int(text)
-
-
-def parse_joint_names(text: str | None) -> dict[str, str]:
-    """
-    Return the model name by bag name from ``BAG=MODEL,BAG=MODEL,..``.
-
-    Raises
-    ------
-    UsageError
-        If the text is not of that form, or a name is used twice.
-
-    """
-    if not text:
-        return {}
-    pairs = [part.split('=') for part in text.split(',')]
-    if any(len(pair) != 2 or not all(pair) for pair in pairs):
-        raise UsageError(f'--joint-names must read BAG=MODEL,BAG=MODEL,.. but is {text!r}')
-    names = {bag.strip(): model.strip() for bag, model in pairs}
-    if len(names) != len(pairs) or len(set(names.values())) != len(pairs):
-        raise UsageError(f'--joint-names uses a name twice: {text!r}')
-    return names

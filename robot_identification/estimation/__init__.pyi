@@ -1,6 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
+from .arguments import IdentifyArguments as IdentifyArguments
 from .estimators import ESTIMATORS as ESTIMATORS
 from .estimators.consistent_problem import (
     from_upper_triangle as from_upper_triangle, PSEUDO_INERTIA_MAP as PSEUDO_INERTIA_MAP,
@@ -37,7 +38,7 @@ from .profiles import PROFILES as PROFILES
 from .recipe import load_recipe as load_recipe, Recipe as Recipe
 from .selection import choose as choose, ignore_progress as ignore_progress, Report as Report
 from .separable import (
-    eliminate_bodies as eliminate_bodies, EXPONENT_RANGES as EXPONENT_RANGES,
+    eliminate_bodies as eliminate_bodies,
     fit_shapes as fit_shapes, LARGEST_LOG_ERROR as LARGEST_LOG_ERROR,
     LARGEST_SHARE_OF_RANGE as LARGEST_SHARE_OF_RANGE, law_columns as law_columns,
     SeparableFit as SeparableFit, ShapeConstant as ShapeConstant,

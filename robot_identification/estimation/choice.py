@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from robot_identification.errors import DataError
@@ -167,8 +168,7 @@ def choose_prior_weight(
 
     """
     recipe, method = options.recipe, options.method
-    estimator, laws = method.estimator, method.laws[0]
-    assert isinstance(estimator, SparseNonnegativeRegression)
+    estimator, laws = cast(SparseNonnegativeRegression, method.estimator), method.laws[0]
     notes = []
     weights: tuple[float, ...] = (0.0,)
     contradictions = find_contradictions(robot, datasets) if with_prior else ()

@@ -241,7 +241,7 @@ def estimate_under_load(
 
     """
     estimate = estimator.estimate(problem)
-    if isinstance(estimator, SparseNonnegativeRegression) or not np.any(_loads(problem)):
+    if estimator.chooses_terms or not np.any(_loads(problem)):
         return problem, estimate
     change = np.inf
     for _ in range(MOST_LOAD_PASSES):

@@ -32,7 +32,7 @@ from robot_identification.estimation.observations import (
     QRAccumulator, Result, RowTreatment, TrainingData, Weighing,
 )
 from robot_identification.files import file_sha256
-from robot_identification.model import BaseReduction, FrictionOffset, KinematicFilter, RobotModel
+from robot_identification.model import BaseReduction, KinematicFilter, RobotModel
 from robot_identification.parallel import Scheduler, worker_name
 from robot_identification.processing import check_robot_name, Dataset, process
 from robot_identification.recording import read_recording
@@ -496,8 +496,9 @@ class BagObservations(Observations):
             treatment=method.treatment,
         )
         self.data = tuple(at_hand)
-        self.offset_by_recording = method.is_dictionary and len(bags.sources) > 1 and any(
-            isinstance(term.law, FrictionOffset) for term in reduction.parameters.friction
+        self.offset_by_recording = (
+            method.estimator.chooses_terms and len(bags.sources) > 1
+            and any(term.law.is_offset for term in reduction.parameters.friction)
         )
         self._layouts = make_layouts(
             self.robot, reduction, self.recordings,

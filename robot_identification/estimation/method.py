@@ -83,6 +83,10 @@ class IdentifyOptions:
     stop: float | None = None
 
     def __post_init__(self) -> None:
+        self._check_names()
+        self._check_friction()
+
+    def _check_names(self) -> None:
         if self.profile is not None:
             find_profile(self.profile)
             if self.estimator is not None or self.friction is not None:
@@ -100,6 +104,8 @@ class IdentifyOptions:
             )
         if self.start is not None and self.stop is not None and not self.start < self.stop:
             raise UsageError(f'--start {self.start:g} must be before --stop {self.stop:g}')
+
+    def _check_friction(self) -> None:
         if self.estimator not in (None, DICTIONARY_ESTIMATOR) and self.friction == AUTOMATIC:
             raise UsageError(
                 f'--friction {AUTOMATIC} chooses terms by the estimator {DICTIONARY_ESTIMATOR}, '
@@ -237,11 +243,6 @@ class Method:
             return SELECT
         return ','.join(law.name for law in self.laws[0]) or 'none'
 
-    @property
-    def is_dictionary(self) -> bool:
-        """Return whether terms are chosen by a dictionary fit."""
-        return isinstance(self.estimator, SparseNonnegativeRegression)
-
     def observe(
         self,
         robot: RobotModel,
@@ -254,7 +255,7 @@ class Method:
         """Return the rows of some samples, treated as the method has it."""
         return observe(
             robot, friction, datasets, rows,
-            offset_by_recording=self.is_dictionary,
+            offset_by_recording=self.estimator.chooses_terms,
             time_blocks=time_blocks,
             reflected_inertia=self.reflected_inertia,
             effort_filter=self.effort_filter,

@@ -23,9 +23,8 @@ from robot_identification.estimation.problem import (
     combine_factors, IdentificationProblem, triangle_of, TriangularFactor,
 )
 from robot_identification.model import (
-    BaseReduction, block_slices, friction_motion, FrictionOffset, inertial_regressor,
-    initial_friction_states, JointMotion, Motion, rigid_torque, RobotModel, run_friction,
-    StandardParameters,
+    BaseReduction, block_slices, friction_motion, inertial_regressor, initial_friction_states,
+    JointMotion, Motion, rigid_torque, RobotModel, run_friction, StandardParameters,
 )
 from robot_identification.processing import (
     Dataset, decimation_step, fast_enough, parallel_decimate,
@@ -221,7 +220,7 @@ class Observations:
         self.reduction = reduction
         self.data = tuple(data)
         self.offset_by_recording = offset_by_recording and len(data) > 1 and any(
-            isinstance(term.law, FrictionOffset) for term in reduction.parameters.friction
+            term.law.is_offset for term in reduction.parameters.friction
         )
         self.time_blocks = time_blocks
         self.treatment = treatment
@@ -706,7 +705,7 @@ def make_layouts(
             unknowns += [unknown_of[c] for c in own]
             is_loaded += [loaded[c] for c in own]
             # Also where the mean is not known: of a joint that stands.
-            if isinstance(term.law, FrictionOffset):
+            if term.law.is_offset:
                 offsets = [
                     reduction.rank + (recording - 1) * n + joint
                     for recording in range(1, recordings)

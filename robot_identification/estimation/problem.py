@@ -389,10 +389,13 @@ class Estimator(ABC):
     ----------
     needs_rows : bool
         Whether it looks at samples of all recordings, which are then kept by one process.
+    chooses_terms : bool
+        Whether it chooses friction terms, and takes the load from its own passes.
 
     """
 
     needs_rows: ClassVar[bool] = False
+    chooses_terms: ClassVar[bool] = False
 
     @abstractmethod
     def estimate(self, problem: IdentificationProblem) -> Estimate:

@@ -80,7 +80,7 @@ def choose(
         datasets = survey.filtered(kinematic_filter)
         tried.append(
             choose_prior_weight(robot, datasets, options, kinematic_filter, idle, with_prior)
-            if method.is_dictionary
+            if method.estimator.chooses_terms
             else choose_by(robot, datasets, options, kinematic_filter, idle)
         )
     return _best(tried, survey, options)

@@ -37,14 +37,6 @@ from robot_identification.estimation.uncertainty.scatter import choose_lag, movi
 from robot_identification.model import FrictionLaw, JointMotion
 import scipy
 
-# Constants that are searched as they are, between these; all others are velocities, positive, and
-# searched by their logarithm. At either end the law turns into another one.
-EXPONENT_RANGES = {
-    ('stribeck', 'exponent'): (0.5, 2.0),
-    ('strain_wave', 'exponent'): (0.5, 2.0),
-    ('power_viscous', 'exponent'): (0.05, 0.95),
-    ('strain_wave', 'viscous_exponent'): (0.05, 1.0),
-}
 # No measured velocity is better than this [rad/s].
 SLOWEST = 1.0e-3
 # A joint that is slower than this has no room for a search [rad/s].
@@ -204,8 +196,7 @@ def search_range(law: FrictionLaw, name: str, fastest: float) -> tuple[float, fl
         Of the joint [rad/s].
 
     """
-    given = EXPONENT_RANGES.get((law.name, name))
-    return given or (SLOWEST, max(fastest, FASTEST_AT_LEAST))
+    return law.ranges.get(name) or (SLOWEST, max(fastest, FASTEST_AT_LEAST))
 
 
 def fit_shapes(
@@ -407,7 +398,7 @@ class _Search:
         )
 
     def _is_log(self, place: _Place) -> bool:
-        return (self._laws[place[0]].name, place[1]) not in EXPONENT_RANGES
+        return place[1] not in self._laws[place[0]].ranges
 
     def _at_bound(self, places: Sequence[_Place], x: FloatArray) -> BoolArray:
         low, high = np.array([self.limits(place) for place in places]).reshape(-1, 2).T

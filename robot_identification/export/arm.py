@@ -18,9 +18,6 @@ from robot_identification.model import (
     smallest_eigenvalues,
 )
 
-# Laws whose coefficient Coulomb or viscous friction takes as it is; of any other law it takes the
-# nearest of both.
-PLAIN_LAWS = {'viscous': 'viscous', 'coulomb': 'coulomb', 'coulomb_sign': 'coulomb'}
 # Where the model does not say up to which speed its friction is known [rad/s].
 UNKNOWN_SPEED = 1.0
 # Reflected inertia [kg m^2] that is zero but for rounding.
@@ -101,24 +98,23 @@ def plain_friction(model: IdentifiedModel, theta: FloatArray, joint: int) -> tup
         Not negative [N m s/rad].
 
     """
-    found = {'coulomb': 0.0, 'viscous': 0.0}
+    found = np.zeros(2)
     for term, columns in zip(
         model.parameters.friction, model.parameters.friction_slices, strict=True
     ):
         if term.joint != joint:
             continue
-        if term.law.name in PLAIN_LAWS:
-            found[PLAIN_LAWS[term.law.name]] += float(theta[columns][0])
+        if term.law.plain is not None:
+            found += np.array(term.law.plain) * theta[columns][0]
             continue
-        coulomb, viscous = nearest_plain_friction(
+        found += nearest_plain_friction(
             term.law,
             theta[columns],
             sliding_speeds(_covered(model, 'speeds', joint) or UNKNOWN_SPEED),
             _covered(model, 'loads', joint),
         )
-        found['coulomb'] += coulomb
-        found['viscous'] += viscous
-    return max(found['coulomb'], 0.0), max(found['viscous'], 0.0)
+    coulomb, viscous = np.maximum(found, 0.0).tolist()
+    return coulomb, viscous
 
 
 def _covered(model: IdentifiedModel, what: str, joint: int) -> float:

@@ -9,7 +9,7 @@ Format: docs/formats/model.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,44 +50,15 @@ _KEYS = {
 def dump_model(model: IdentifiedModel) -> str:
     """Return the text of the model file."""
     robot, names = model.robot, model.reduction.names
-    friction_columns = _friction_columns(model.reduction)
-    errors = model.standard_errors
-    base = [
-        {
-            'name': names[row],
-            'value': model.theta_base[row],
-            'standard_error': errors[row],
-            'unit': model.reduction.units[row],
-            'combination': _combination(model.reduction, row),
-        }
-        for row in range(model.reduction.rank)
-        if model.reduction.independent[row] not in friction_columns
-    ]
     content = {
         'schema_version': SCHEMA_VERSION,
-        'robot': {
-            'name': robot.name,
-            'joints': list(robot.joint_names),
-            'gravity': robot.gravity,
-            'limits': {
-                'lower': robot.limits.lower,
-                'upper': robot.limits.upper,
-                'velocity': robot.limits.velocity,
-                'acceleration': robot.limits.acceleration,
-                'effort': robot.limits.effort,
-            },
-            'sampling_rate': robot.sampling_rate,
-            'encoders': {'sign': robot.encoders.sign, 'zero': robot.encoders.zero},
-            'locked': dict(robot.locked),
-            'urdf_sha256': robot.urdf_sha256,
-            'urdf': robot.urdf.text,
-        },
+        'robot': _robot_content(robot),
         'effort': {
             'unit': model.effort_unit,
             'drive_gains': robot.drives.drive_gain,
             'relative_scale': model.relative_scale,
         },
-        'base_parameters': base,
+        'base_parameters': _base_content(model),
         'friction': {
             joint: [
                 _friction_entry(model, index)
@@ -128,6 +99,43 @@ def dump_model(model: IdentifiedModel) -> str:
         'quality': model.quality,
     }
     return dump_yaml(to_plain(content))
+
+
+def _robot_content(robot: RobotModel) -> dict[str, Any]:
+    limits = robot.limits
+    return {
+        'name': robot.name,
+        'joints': list(robot.joint_names),
+        'gravity': robot.gravity,
+        'limits': {
+            'lower': limits.lower,
+            'upper': limits.upper,
+            'velocity': limits.velocity,
+            'acceleration': limits.acceleration,
+            'effort': limits.effort,
+        },
+        'sampling_rate': robot.sampling_rate,
+        'encoders': {'sign': robot.encoders.sign, 'zero': robot.encoders.zero},
+        'locked': dict(robot.locked),
+        'urdf_sha256': robot.urdf_sha256,
+        'urdf': robot.urdf.text,
+    }
+
+
+def _base_content(model: IdentifiedModel) -> list[dict[str, Any]]:
+    reduction, errors = model.reduction, model.standard_errors
+    friction_columns = _friction_columns(reduction)
+    return [
+        {
+            'name': reduction.names[row],
+            'value': model.theta_base[row],
+            'standard_error': errors[row],
+            'unit': reduction.units[row],
+            'combination': _combination(reduction, row),
+        }
+        for row in range(reduction.rank)
+        if reduction.independent[row] not in friction_columns
+    ]
 
 
 def _friction_columns(reduction: BaseReduction) -> set[int]:
@@ -296,21 +304,9 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
         _true_or_false(content['reflected_inertia'], 'reflected_inertia'),
     )
     names = list(content['covariance']['names'])
-    independent = np.array([parameters.names.index(name) for name in names])
-    K = np.zeros((len(names), parameters.size))
-    K[np.arange(len(names)), independent] = 1.0
-    theta = np.full(len(names), np.nan)
-    for entry in content['base_parameters']:
-        row = names.index(entry['name'])
-        theta[row] = entry['value']
-        for name, value in entry['combination'].items():
-            K[row, parameters.names.index(name)] = value
-    for (_, coefficients), columns in zip(friction, parameters.friction_slices, strict=True):
-        for column, value in zip(range(columns.start, columns.stop), coefficients, strict=True):
-            if value is not None:
-                theta[names.index(parameters.names[column])] = value
-    _finite(theta, (len(names),), 'base parameters and friction coefficients')
-    _finite(K, K.shape, 'combinations of the base parameters')
+    reduction, theta = _reduction_from_content(
+        content['base_parameters'], names, parameters, [values for _, values in friction]
+    )
     covariance = _covariance(content['covariance']['matrix'], names)
     consistent = content['standard_parameters']['values']
     kinematics = content['kinematics']
@@ -321,7 +317,7 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
     return IdentifiedModel(
         robot=robot,
         effort_unit=content['effort']['unit'],
-        reduction=BaseReduction(parameters, K, independent, gap=np.inf),
+        reduction=reduction,
         theta_base=theta,
         covariance=covariance,
         theta_consistent=(
@@ -358,6 +354,31 @@ def _model_from_content(content: Mapping[str, Any]) -> IdentifiedModel:
             else _finite(content['temperature'], (robot.n,), 'temperatures')
         ),
     )
+
+
+def _reduction_from_content(
+    base: Sequence[Mapping[str, Any]],
+    names: list[str],
+    parameters: StandardParameters,
+    coefficients: Sequence[Sequence[float | None]],
+) -> tuple[BaseReduction, FloatArray]:
+    """Return the reduction and the base parameters (b,), coefficients by friction term."""
+    independent = np.array([parameters.names.index(name) for name in names])
+    K = np.zeros((len(names), parameters.size))
+    K[np.arange(len(names)), independent] = 1.0
+    theta = np.full(len(names), np.nan)
+    for entry in base:
+        row = names.index(entry['name'])
+        theta[row] = entry['value']
+        for name, value in entry['combination'].items():
+            K[row, parameters.names.index(name)] = value
+    for values, columns in zip(coefficients, parameters.friction_slices, strict=True):
+        for column, value in zip(range(columns.start, columns.stop), values, strict=True):
+            if value is not None:
+                theta[names.index(parameters.names[column])] = value
+    _finite(theta, (len(names),), 'base parameters and friction coefficients')
+    _finite(K, K.shape, 'combinations of the base parameters')
+    return BaseReduction(parameters, K, independent, gap=np.inf), theta
 
 
 def _robot_from_content(content: Mapping[str, Any]) -> RobotModel:

@@ -56,6 +56,14 @@ def check_resources(root: Element, source: str, folder: Path | None) -> None:
             )
 
 
+def _host_and_path(path: str) -> tuple[str, str]:
+    """Return host and path of a file: address, without its scheme; the host may be empty."""
+    if not path.startswith('//'):
+        return '', path
+    host, _, path = path[2:].partition('/')
+    return host, f'/{path}'
+
+
 def _fault_of_address(address: str, folder: Path | None) -> str | None:
     """Return why a mesh's address is refused, in words; None if it is not."""
     decoded = unquote(address)
@@ -68,21 +76,20 @@ def _fault_of_address(address: str, folder: Path | None) -> str | None:
     kind = None if scheme is None else scheme[1].lower()
     if kind in _PACKAGE_SCHEMES:
         return None
+    host = ''
     if kind == 'file':
-        if path.startswith('//'):
-            host, _, path = path[2:].partition('/')
-            path = f'/{path}'
-            if host not in ('', 'localhost'):
-                return f'which lies on another machine, {host!r:.80}'
+        host, path = _host_and_path(path)
     elif kind is not None:
         return f'and {kind}: leads elsewhere'
     elif decoded.startswith(('\\\\', '//')):
         return 'which lies on another machine'
     elif not path.startswith(('/', '~')):
         return None
-    if _PACKAGE_FILE.search(path):
-        return None
+    if host not in ('', 'localhost'):
+        return f'which lies on another machine, {host!r:.80}'
     own = () if folder is None else (folder.absolute(), folder.resolve())
-    if any(PurePosixPath(path).is_relative_to(place) for place in own):
+    if _PACKAGE_FILE.search(path) or any(
+        PurePosixPath(path).is_relative_to(place) for place in own
+    ):
         return None
     return "which lies in no package's share/<package>/ and not beside the description"

@@ -279,12 +279,7 @@ def run_node(
             executor.spin_once(timeout_sec=0.1)
             instance.update()
             clock.update()
-        close = getattr(node, 'close', lambda: True)
-        while not close():
-            executor.spin_once(timeout_sec=0.05)
-        executor.remove_node(node)
-        # What the threads have already taken ends before its handles are destroyed.
-        executor.spin_once(timeout_sec=0.1)
+        _close(node, executor)
         if instance.refusal:
             instance.say_last_word()
             raise UsageError(instance.refusal)
@@ -302,6 +297,16 @@ def run_node(
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+def _close(node: Node, executor: Executor) -> None:
+    """Make a node end what it does, and take it out of the executor."""
+    close = getattr(node, 'close', lambda: True)
+    while not close():
+        executor.spin_once(timeout_sec=0.05)
+    executor.remove_node(node)
+    # What the threads have already taken ends before its handles are destroyed.
+    executor.spin_once(timeout_sec=0.1)
 
 
 def _close_in_need(node: Node, executor: Executor) -> None:

@@ -18,13 +18,9 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.arrays import folder as large_temporary_files
-from robot_identification.cli import parse_joint_names
 from robot_identification.errors import DataError, IdentificationError, UsageError
-from robot_identification.estimation import (
-    AUTOMATIC, ESTIMATORS, IdentifyOptions, load_recipe, PROFILES, Recipe, SELECT,
-)
+from robot_identification.estimation import IdentifyArguments, IdentifyOptions
 from robot_identification.files import check_writable
-from robot_identification.model import EFFORT_UNITS, KinematicFilter, parse_friction
 from robot_identification.nodes.common import (
     declare, declare_robot, LATCHED, run_node, SERVICE_QOS,
 )
@@ -35,6 +31,7 @@ from robot_identification.nodes.identification_job import (
 from robot_identification.nodes.raw_listener import RawListener
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, read_path, read_paths, write_path
+from robot_identification.options import from_values, options_of
 from robot_identification.report import RESULT_FILES, TABLE_FILES
 from std_msgs.msg import Float32, String
 from std_srvs.srv import Trigger
@@ -43,7 +40,6 @@ LISTENING_PERIOD = 0.05
 STATE_PERIOD = 1.0
 # In which a bag of what was heard is closed [s].
 CLOSING_TIMEOUT = 30.0
-LATEST = 1e6
 
 
 class Identifier(Node):
@@ -291,54 +287,27 @@ class Identifier(Node):
 
 
 def _declare_options(node: Node) -> None:
-    """Declare what the command line's `identify` offers, by the same words, and listening."""
+    """Declare the parameters of the identification and of listening."""
     declare(node, 'joints', [''], "joints that move, kinematic order; ['']: all of the robot")
+    _declare_identification(node)
+    _declare_listening(node)
+
+
+def _declare_identification(node: Node) -> None:
+    """Declare what the command line's `identify` offers, by the same words."""
     declare(node, 'identify.bags', [''], "bags to identify from; ['']: what was heard")
     declare(node, 'identify.output', '', 'folder for model, report and results')
     declare(node, 'identify.force', False, 'overwrite results that are there already')
     declare(node, 'identify.tables', False, 'write the tables of a paper, too')
-    declare(node, 'identify.topic', '', 'of the joint states in the bags; empty: /joint_states')
-    declare(
-        node, 'identify.effort_unit', '', 'A or Nm; empty: what the bag or robot says',
-        choices=('', *EFFORT_UNITS),
-    )
-    declare(
-        node, 'identify.relative_scale', False,
-        'accept currents without drive gains; torques are then per unknown gain',
-    )
-    declare(
-        node, 'identify.joint_names', '', 'BAG=MODEL,..: what the bag calls the joints',
-        check=parse_joint_names,
-    )
-    declare(
-        node, 'identify.estimator', '', 'name of the estimator; empty: by the friction',
-        choices=('', *ESTIMATORS),
-    )
-    declare(
-        node, 'identify.profile', '',
-        "a paper's method from end to end, instead of estimator and friction",
-        choices=('', *PROFILES),
-    )
-    declare(
-        node, 'identify.friction', AUTOMATIC,
-        'comma list of friction laws, none, select, or auto: terms chosen from the data',
-        check=_check_friction,
-    )
-    declare(
-        node, 'identify.cutoff', 0.0,
-        'of the zero-phase filter of the kinematics [Hz]; 0: chosen from the data', minimum=0.0,
-        maximum=1000.0,
-    )
-    declare(
-        node, 'identify.compensate_delay', False,
-        'take kinematics earlier by the delay of the effort that is found',
-    )
-    declare(node, 'identify.config', '', 'recipe: candidates and constants of every choice')
-    for name, what in (('start', '0: from the first'), ('stop', '0: to the last')):
+    for one in options_of(IdentifyArguments):
         declare(
-            node, f'identify.{name}', 0.0, f'seconds after the first joint state; {what}',
-            minimum=0.0, maximum=LATEST,
+            node, f'identify.{one.key}', one.parameter_default, one.parameter_description,
+            choices=('', *one.choices) if one.choices else (), check=one.check,
+            minimum=one.minimum, maximum=one.maximum,
         )
+
+
+def _declare_listening(node: Node) -> None:
     declare(
         node, 'listen.topics', ['joint_states'],
         'topics to hear, first that of the joint states; NAME=PACKAGE/msg/TYPE where the type of '
@@ -360,37 +329,13 @@ def _declare_options(node: Node) -> None:
     declare(node, 'listen.at_start', False, 'listen as soon as the node is up')
 
 
-def _check_friction(text: str) -> None:
-    """Check that a text names friction laws, or a way of choosing them."""
-    if text not in ('', AUTOMATIC, SELECT):
-        parse_friction(text)
-
-
 def _options(node: Node) -> IdentifyOptions:
-    def value(name: str):
+    def value(key: str):
         # What is empty, zero or false is not given, as on the command line.
-        return node.get_parameter(f'identify.{name}').value or None
+        given = node.get_parameter(f'identify.{key}').value or None
+        return str(read_path(node, 'identify.config')) if given and key == 'config' else given
 
-    recipe = load_recipe(read_path(node, 'identify.config')) if value('config') else Recipe()
-    cutoff, profile = value('cutoff'), value('profile')
-    friction = value('friction')
-    return IdentifyOptions(
-        recipe=recipe,
-        kinematic_filter=(
-            None if cutoff is None else KinematicFilter(order=recipe.order, cutoff=cutoff)
-        ),
-        profile=profile,
-        estimator=value('estimator'),
-        # The default says what is done without a profile, and without an estimator.
-        friction=None if friction == AUTOMATIC else friction,
-        effort_unit=value('effort_unit'),
-        relative_scale=bool(value('relative_scale')),
-        topic=value('topic'),
-        joint_names=parse_joint_names(value('joint_names')),
-        compensate_delay=bool(value('compensate_delay')),
-        start=value('start'),
-        stop=value('stop'),
-    )
+    return from_values(IdentifyArguments, value).identify_options()
 
 
 def main() -> None:

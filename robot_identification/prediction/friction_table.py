@@ -14,13 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DataError
-from robot_identification.model import FrictionLaw, IdentifiedModel, JointMotion
+from robot_identification.model import IdentifiedModel, steady_torque
 
 SPEEDS = 400
 # Slower than any motion that matters, and where a joint's velocity limit is unknown [rad/s].
 SLOWEST, FASTEST = 1.0e-4, 10.0
-# Further than any stop is wide [rad].
-FAR = 1.0e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +132,10 @@ def tabulate_friction(
         model.parameters.friction, model.parameters.friction_slices, strict=True
     ):
         joint = term.joint
-        warmth = float(term.law.constants().get('reference', np.nan))
-        if temperature is not None and np.isfinite(temperature[joint]):
-            warmth = float(temperature[joint])
+        at = term.law.temperature_at(None if temperature is None else temperature[joint])
         for side, sign in enumerate((1.0, -1.0)):
             free, loaded = (
-                _steady_torque(term.law, theta[columns], sign * speeds[joint], sign, load, warmth)
+                steady_torque(term.law, theta[columns], speeds[joint], sign, load, at)
                 for load in (0.0, 1.0)
             )
             torque[side, 0, joint] += free
@@ -147,7 +143,7 @@ def tabulate_friction(
         if not np.all(np.isfinite(torque[:, :, joint])):
             raise DataError(
                 f'{robot.joint_names[joint]}: friction law {term.law.name} gives no number (joint '
-                f'at {warmth:g} deg C): give the temperature of the joint if the law needs one, '
+                f'at {at:g} deg C): give the temperature of the joint if the law needs one, '
                 'or identify the arm anew'
             )
     forth, back = torque
@@ -156,17 +152,3 @@ def tabulate_friction(
     return FrictionTable(
         speeds, np.maximum(resistance[0], 0.0), np.maximum(resistance[1], 0.0), *bias
     )
-
-
-def _steady_torque(
-    law: FrictionLaw, coefficients: FloatArray, dq: FloatArray, sign: float, load: float,
-    warmth: float,
-) -> FloatArray:
-    """Return the torque of a law at velocities of one sign, each after a long way, shape (m,)."""
-    # The first sample only says where the way begins.
-    velocity = np.append(dq[:1], dq)
-    N = velocity.size
-    motion = JointMotion(
-        sign * FAR * np.arange(float(N)), velocity, np.full(N, load), np.full(N, warmth)
-    )
-    return law.evaluate(motion, coefficients, law.initial_state())[0][1:]

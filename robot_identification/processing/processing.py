@@ -110,21 +110,11 @@ def process(
     )
     _count_short_parts(samples, kinematics, recording, found)
     _check_kinematics(recording, table, kinematics, robot, found)
-    excluded = np.zeros(len(table.stamps), dtype=bool)
-    for exclusion in find_exclusions(recording.channels, table.stamps):
-        if keep_slowed and exclusion.is_slowed:
-            continue
-        rows = exclusion.rows & kinematics.usable & table.in_window & ~excluded
-        excluded |= rows
-        if rows.any():
-            found.excluded[exclusion.reason] = int(np.count_nonzero(rows))
-            found.notes.append(exclusion.note)
-    scored = kinematics.usable & table.in_window & ~excluded
-    fitted = scored & ~duplicate & _between(kinematics.moving)
+    scored = kinematics.usable & table.in_window
+    scored &= ~_excluded_rows(recording, table, scored, keep_slowed, found)
     _check_remaining(recording, scored, found)
-    resting = int(np.count_nonzero(scored & ~duplicate & ~fitted))
-    if resting:
-        found.excluded['at rest before or after all motion (scored, not fitted)'] = resting
+    fitted = scored & ~duplicate & _between(kinematics.moving)
+    found.exclude(scored & ~duplicate & ~fitted, 'at rest before or after all motion')
     noise: Mapping[str, FloatArray] = {}
     if is_series:
         periodic = follow_period(
@@ -139,15 +129,13 @@ def process(
             clock_was_set=bool(table.branch[-1]),
         )
         found.notes += rotors.notes
-    without = int(np.count_nonzero(fitted & ~rotors.known))
-    if without:
-        found.excluded['without a rotor position (scored, not fitted)'] = without
-        fitted &= rotors.known
-    found_delay = None
-    if robot is not None:
-        found_delay = find_delay(robot, samples, table.effort, fitted, delay)
-        if found_delay is not None and found_delay.is_significant:
-            found.notes.append(found_delay.describe(delay))
+    found.exclude(fitted & ~rotors.known, 'without a rotor position')
+    fitted &= rotors.known
+    found_delay = None if robot is None else find_delay(
+        robot, samples, table.effort, fitted, delay
+    )
+    if found_delay is not None and found_delay.is_significant:
+        found.notes.append(found_delay.describe(delay))
     temperature, note = joint_temperatures(recording.channels, table.stamps, table.q.shape[1])
     found.notes += [note] if note else []
     dataset = Dataset(
@@ -185,6 +173,11 @@ class _Findings:
     notes: list[str]
     excluded: dict[str, int] = field(default_factory=dict)
 
+    def exclude(self, rows: BoolArray, reason: str) -> None:
+        """Count rows (N,) that are scored and not fitted."""
+        if rows.any():
+            self.excluded[f'{reason} (scored, not fitted)'] = int(np.count_nonzero(rows))
+
 
 @dataclass(frozen=True, eq=False)
 class _Table:
@@ -212,6 +205,22 @@ class _Table:
             release(self.effort)
             release(effort)
         return effort
+
+
+def _excluded_rows(
+    recording: Recording, table: _Table, usable: BoolArray, keep_slowed: bool, found: _Findings
+) -> BoolArray:
+    """Return the rows (N,) in which the robot's state rules out a comparison with the model."""
+    excluded = np.zeros(len(table.stamps), dtype=bool)
+    for exclusion in find_exclusions(recording.channels, table.stamps):
+        if keep_slowed and exclusion.is_slowed:
+            continue
+        rows = exclusion.rows & usable & ~excluded
+        excluded |= rows
+        if rows.any():
+            found.excluded[exclusion.reason] = int(np.count_nonzero(rows))
+            found.notes.append(exclusion.note)
+    return excluded
 
 
 def _read_table(

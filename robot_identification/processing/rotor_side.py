@@ -17,7 +17,7 @@ from robot_identification.processing.smoothing import (
     DIFFERENCE_REACH, interpolate, Kinematics, MINIMUM_SEGMENT_SAMPLES, Samples, smooth_kinematics,
 )
 from robot_identification.processing.time_repair import GAP_PERIODS, sampling_period
-from robot_identification.recording import Recording, ROTOR_CHANNEL
+from robot_identification.recording import Channel, Recording, ROTOR_CHANNEL
 
 # A rotor of which less is readable has no encoder.
 SMALLEST_SHARE = 0.9
@@ -103,16 +103,10 @@ def follow_rotors(
         return give_up(f'there are {channel.values.shape[1]} for the {n} joints')
     if clock_was_set:
         return give_up('the clock was set back, and which are from before cannot be known')
-    times = np.asarray(channel.stamps)
-    values = channel.values
-    read = np.isfinite(values)
-    has_rotor = read.mean(axis=0) >= SMALLEST_SHARE if len(values) else np.zeros(n, dtype=bool)
-    rows = np.flatnonzero(np.isfinite(times) & read[:, has_rotor].all(axis=1))
-    times, first = np.unique(times[rows], return_index=True)
-    rows = rows[first]
+    times, rows, has_rotor = _usable_messages(channel)
     if not has_rotor.any() or len(times) < MINIMUM_SEGMENT_SAMPLES:
         return give_up(f'{len(times)} messages hold any')
-    theta, segments = _interpolate(samples, times, values, rows)
+    theta, segments = _interpolate(samples, times, channel.values, rows)
     known = np.zeros(len(samples.stamps), dtype=bool)
     for segment in segments:
         known[segment] = True
@@ -132,17 +126,45 @@ def follow_rotors(
     moving = int(np.count_nonzero(fitted))
     if covered < SMALLEST_COVERAGE * max(moving, 1):
         return give_up(f'they cover {covered} of {moving} samples in motion')
-    if is_series:
-        try:
-            follow_period(of_rotors, effort, rotors, fitted & known, kinematic_filter, delay)
-        except DataError as error:
-            return give_up(str(error))
+    why = is_series and _follow_series(
+        of_rotors, effort, rotors, fitted & known, kinematic_filter, delay
+    )
+    if why:
+        return give_up(why)
     missing = [recording.joint_names[joint] for joint in np.flatnonzero(~has_rotor)]
     notes.append(
         'rotor positions are used: friction and rotor inertia see the rotors'
         + (f', but for {", ".join(missing)}' if missing else '')
     )
     return RotorSide(_fill_in(rotors, links, known, has_rotor), known, tuple(notes))
+
+
+def _follow_series(
+    samples: Samples,
+    effort: FloatArray,
+    rotors: Kinematics,
+    rows: BoolArray,
+    kinematic_filter: KinematicFilter,
+    delay: float,
+) -> str:
+    """Replace the kinematics of rotors by a Fourier series; return why not, or an empty text."""
+    try:
+        follow_period(samples, effort, rotors, rows, kinematic_filter, delay)
+    except DataError as error:
+        return str(error)
+    return ''
+
+
+def _usable_messages(channel: Channel) -> tuple[FloatArray, IntegerArray, BoolArray]:
+    """Return stamps (M,) of usable messages, their rows (M,), and the joints (n,) they hold."""
+    read = np.isfinite(channel.values)
+    has_rotor = (
+        read.mean(axis=0) >= SMALLEST_SHARE if len(read) else np.zeros(read.shape[1], dtype=bool)
+    )
+    times = np.asarray(channel.stamps)
+    rows = np.flatnonzero(np.isfinite(times) & read[:, has_rotor].all(axis=1))
+    times, first = np.unique(times[rows], return_index=True)
+    return times, rows[first], has_rotor
 
 
 def _interpolate(

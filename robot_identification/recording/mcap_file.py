@@ -88,6 +88,18 @@ class _Region:
             raise Damage(f'it ends at byte {position + len(data)}{self.place}')
         return data
 
+    def from_here(self, buffer: bytes, base: int, position: int) -> tuple[bytes, int]:
+        """Return a buffer that goes on, and where it begins: itself, where no more follows."""
+        if base + len(buffer) < self.stop:
+            return self.load(position), position
+        return buffer, base
+
+    def last_start(self, rest: bytes, position: int) -> tuple[int, int, int, int, int, int]:
+        """Return the start of a last record, which may be shorter than that of a message."""
+        if self.stop - position < _RECORD.size:
+            raise Damage(f'it ends at byte {self.stop}{self.place}, inside a record')
+        return _MESSAGE_START.unpack(rest[:_BEGINNING].ljust(_BEGINNING, b'\0'))
+
 
 class _File:
     """An open file; what the disk cannot give is damage."""
@@ -328,6 +340,33 @@ def _three_part(kind: str) -> str:
     return kind if not package or package.endswith('/msg') else f'{package}/msg/{name}'
 
 
+def _implausible(length: int, log_time: int, place: str) -> Damage:
+    """Return what is wrong with a message, by its length in bytes or its log time [ns]."""
+    if length > LARGEST_MESSAGE:
+        return Damage(f'a message of {length} bytes at byte {place}')
+    return Damage(
+        f'the log time {log_time} ns, more than {_LATEST}, of the message at byte {place}'
+    )
+
+
+def _chunk_head(
+    region: _Region, position: int, length: int, where: str
+) -> tuple[int, int, int, int, str]:
+    """Return where a chunk's records start, their packed and unpacked size, CRC, compression."""
+    head = region.load(position, min(256, region.stop - position))
+    try:
+        _, _, size, checksum, name_size = _CHUNK_START.unpack_from(head, _RECORD.size)
+        content = _Content(head[_RECORD.size + _CHUNK_START.size:])
+        compression = content.take(name_size).decode('latin-1')
+        packed_size = content.number(8)
+    except (struct.error, Damage):
+        raise Damage(f'the beginning{where} is damaged or cut off') from None
+    start = position + len(head) - content.left
+    if start + packed_size != position + _RECORD.size + length:
+        raise Damage(f'the lengths{where} contradict each other')
+    return start, packed_size, size, checksum, compression
+
+
 class _Walk:
     """
     One walk through the records of a file.
@@ -370,13 +409,9 @@ class _Walk:
         while position < stop:
             at = position - base
             if at + _BEGINNING > len(buffer):
-                if base + len(buffer) < stop:
-                    buffer, base, at = region.load(position), position, 0
-                # At the end of a file a record may be shorter than a message's beginning.
-                beginning = buffer[at:at + _BEGINNING].ljust(_BEGINNING, b'\0')
-                if stop - position < _RECORD.size:
-                    raise Damage(f'it ends at byte {stop}{region.place}, inside a record')
-                kind, length, channel, _, log_time, _ = _MESSAGE_START.unpack(beginning)
+                buffer, base = region.from_here(buffer, base, position)
+                at = position - base
+                kind, length, channel, _, log_time, _ = region.last_start(buffer[at:], position)
             else:
                 kind, length, channel, _, log_time, _ = _MESSAGE_START.unpack_from(buffer, at)
             end = position + _RECORD.size + length
@@ -384,31 +419,28 @@ class _Walk:
                 counts[channel] += 1
                 collector = collectors[channel]
                 if collector is not None:
-                    if length > LARGEST_MESSAGE:
-                        raise Damage(
-                            f'a message of {length} bytes at byte {position}{region.place}'
-                        )
-                    if log_time > _LATEST:
-                        raise Damage(
-                            f'the log time {log_time} ns, more than {_LATEST}, of the message at '
-                            f'byte {position}{region.place}'
-                        )
+                    if length > LARGEST_MESSAGE or log_time > _LATEST:
+                        raise _implausible(length, log_time, f'{position}{region.place}')
                     if end - base > len(buffer):
                         buffer, base, at = region.load(position, end - position), position, 0
                     if collector.add(log_time, buffer[at + _BEGINNING:end - base]):
                         yield collector.take()
+            elif kind in (_DATA_END, _FOOTER) and not in_chunk:
+                return
             elif kind == _CHUNK and not in_chunk:
                 yield from self._chunk(region, position, length)
                 self._behind_chunk = True
-            elif kind in (_DATA_END, _FOOTER) and not in_chunk:
-                return
             else:
                 self._other(region, position, kind, length, in_chunk)
                 self._behind_chunk &= kind == _MESSAGE_INDEX
             position = end
+        self._check_end(stop, in_chunk)
+
+    @staticmethod
+    def _check_end(position: int, in_chunk: bool) -> None:
         if not in_chunk:
             raise Damage(
-                f'it ends at byte {stop} without the record that ends a bag: its recorder was '
+                f'it ends at byte {position} without the record that ends a bag: its recorder was '
                 'killed, or the disk was full; how much is missing is not known'
             )
 
@@ -450,17 +482,9 @@ class _Walk:
     def _chunk(self, region: _Region, position: int, length: int) -> Iterator[RawBlock]:
         """Yield full blocks from a chunk, of which the end may be missing."""
         where = f' of the chunk at byte {position}'
-        head = region.load(position, min(256, region.stop - position))
-        try:
-            _, _, size, checksum, name_size = _CHUNK_START.unpack_from(head, _RECORD.size)
-            content = _Content(head[_RECORD.size + _CHUNK_START.size:])
-            compression = content.take(name_size).decode('latin-1')
-            packed_size = content.number(8)
-        except (struct.error, Damage):
-            raise Damage(f'the beginning{where} is damaged or cut off') from None
-        start = position + len(head) - content.left
-        if start + packed_size != position + _RECORD.size + length:
-            raise Damage(f'the lengths{where} contradict each other')
+        start, packed_size, size, checksum, compression = _chunk_head(
+            region, position, length, where
+        )
         whole = start + packed_size <= region.stop
         present = min(packed_size, region.stop - start)
         checked = whole and checksum and size <= LARGEST_CHUNK

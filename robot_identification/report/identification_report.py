@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
+from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -81,11 +82,6 @@ def render_identification_report(
         )
     ]
     unseen_bags = unseen_validation.bags if unseen_validation else ()
-    training = list(zip(datasets, predictions, strict=True))
-    drawn, drawn_unseen = (
-        drawn_bags(model.robot.n, len(pairs)) for pairs in (training, unseen)
-    )
-    resolution = choose_resolution(model.robot.n * (drawn + drawn_unseen) + drawn)
     fitted = [
         Scored(bag.dataset, bag.predicted, bag.rows, errors)
         for bag, errors in zip(scored, fits, strict=True)
@@ -134,13 +130,30 @@ def render_identification_report(
         training_bags=training_bags(model),
         recorder_notes=recorder_notes(model),
         data=[recording_quality(dataset, model.provenance) for dataset in datasets],
-        intervals=[(d.source, interval_picture(d, resolution)) for d in datasets[:drawn]],
-        training_pictures=[effort_pictures(d, p, resolution) for d, p in training[:drawn]],
-        training_left_out=len(training) - drawn,
-        unseen_pictures=[effort_pictures(d, p, resolution) for d, p in unseen[:drawn_unseen]],
-        unseen_left_out=len(unseen) - drawn_unseen,
         singular_values=singular_value_picture(identification.estimate.singular_values),
+        **_effort_section(
+            model.robot.n, list(zip(datasets, predictions, strict=True)), unseen
+        ),
     )
+
+
+def _effort_section(
+    n: int,
+    training: Sequence[tuple[Dataset, FloatArray]],
+    unseen: Sequence[tuple[Dataset, FloatArray]],
+) -> dict[str, Any]:
+    """Return pictures of recorded and predicted effort of n joints, as many as a page can hold."""
+    drawn, drawn_unseen = (drawn_bags(n, len(pairs)) for pairs in (training, unseen))
+    resolution = choose_resolution(n * (drawn + drawn_unseen) + drawn)
+    return {
+        'intervals': [(d.source, interval_picture(d, resolution)) for d, _ in training[:drawn]],
+        'training_pictures': [effort_pictures(d, p, resolution) for d, p in training[:drawn]],
+        'training_left_out': len(training) - drawn,
+        'unseen_pictures': [
+            effort_pictures(d, p, resolution) for d, p in unseen[:drawn_unseen]
+        ],
+        'unseen_left_out': len(unseen) - drawn_unseen,
+    }
 
 
 def _mean(bags: Sequence[BagErrors]) -> float:

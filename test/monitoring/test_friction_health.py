@@ -203,7 +203,7 @@ def test_without_temperatures_warming_is_no_wear(model, truth, reference):
         health, model, truth, moving(2, 80.0), temperature=(COLD, COLD + 15.0), measured=False
     )
     assert states(found) == ['healthy'] * 6
-    assert 'up to 35 % are no change, as nobody knows the temperature' in found[0].reason
+    assert 'up to 35 % are no change, as the temperature is unknown' in found[0].reason
     found = drive(
         health, model, worn(truth, 0, 1.6), moving(3, 80.0), start=80.0,
         temperature=(COLD, COLD), measured=False,

@@ -346,7 +346,7 @@ def test_optional_topics_are_recorded_when_they_come(recorder):
     """One that is published later is taken in, with its latched value; one that never is, not."""
     node = recorder.graph.node
     recorder.configure(optional_topics=['late', 'never'])
-    assert recorder.start().endswith('publishes it: /late, /never')
+    assert recorder.start().endswith('has a publisher: /late, /never')
     late = node.create_publisher(String, '/late', LATCHED)
     late.publish(String(data='said before anybody listened'))
     wait_until(late.get_subscription_count, 'the recorder to listen to /late')
@@ -720,7 +720,7 @@ def test_a_recording_ends_when_the_runner_is_gone(recorder):
     recorder.wait_for(messages=20)
     runner.leave()
     state = recorder.wait_for(state='IDLE')
-    assert 'the runner is gone' in state['reason']
+    assert 'the runner has ended' in state['reason']
     assert len(read_by_rosbags(recorder.bag)) == 20
     # Without a runner there is nothing to be bound to.
     recorder.bag = recorder.bag.with_name('next')

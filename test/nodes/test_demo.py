@@ -50,11 +50,11 @@ def processes_naming(text):
 class Demo:
     """A demo in its own process; whatever it leaves running is killed at the end."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, factor):
         self.output = folder / 'output'
         with (folder / 'stdout').open('w') as out, (folder / 'stderr').open('w') as err:
             self.process = subprocess.Popen(
-                [sys.executable, '-c', SHORT_DEMO, 'demo', '--real-time-factor', '2', '--json',
+                [sys.executable, '-c', SHORT_DEMO, 'demo', '--real-time-factor', factor, '--json',
                  '--output', str(self.output)],
                 cwd=folder, stdout=out, stderr=err, start_new_session=True,
             )
@@ -84,9 +84,10 @@ class Demo:
 
 
 @pytest.fixture
-def demo(tmp_path):
-    """Return a running demo."""
-    running = Demo(tmp_path)
+def demo(tmp_path, request):
+    """Return a running demo; whose arm is stopped in motion, it runs in real time."""
+    # Twice as fast, a pause of the machine is twice as long, and a stop is not proved so soon.
+    running = Demo(tmp_path, '1' if request.node.name == 'test_ctrl_c_in_motion' else '2')
     yield running
     for process in [running.process.pid, *running.nodes()]:
         try:

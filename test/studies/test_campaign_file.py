@@ -11,7 +11,7 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.files import dump_yaml
 from robot_identification.model.registry import share_directory
 from robot_identification.studies.campaign.campaign_file import (
-    Arm, CarriedPayload, load_campaign, Run, RunOptions,
+    Arm, CarriedPayload, IdentifyArguments, load_campaign, Run,
 )
 from test_formats_docs import documented, page
 
@@ -57,7 +57,8 @@ def test_the_page_on_the_format_has_every_key(tmp_path):
     """Keys of the page are those that are read; its example is accepted."""
     of_files = {'schema_version', 'name', 'description', 'speeds', 'false_alarm_rate'}
     nested = {
-        'options': RunOptions, 'arms[]': Arm, 'arms[].payload': CarriedPayload, 'runs[]': Run,
+        'options': IdentifyArguments, 'arms[]': Arm, 'arms[].payload': CarriedPayload,
+        'runs[]': Run,
     }
     known = of_files | {'arms', 'runs', 'options', 'runs[].separate'} | {
         f'{place}.{entry.name}' for place, kind in nested.items() for entry in fields(kind)

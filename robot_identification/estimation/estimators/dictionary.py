@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
@@ -62,6 +63,8 @@ class SparseNonnegativeRegression(Estimator):
         On its squares.
 
     """
+
+    chooses_terms: ClassVar[bool] = True
 
     passes: int = 4
     huber: float = 1.345

@@ -36,9 +36,7 @@ from robot_identification.estimation.problem import (
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
 )
-from robot_identification.model import (
-    FrictionOffset, Motion, observation_matrix, StandardParameters,
-)
+from robot_identification.model import Motion, observation_matrix, StandardParameters
 from robot_identification.processing import FourierSeries
 import scipy
 
@@ -404,7 +402,7 @@ def _offset_columns(observations: Observations, bag: int) -> FloatArray:
     if not observations.nuisance:
         return columns
     for term in observations.reduction.parameters.friction:
-        if isinstance(term.law, FrictionOffset):
+        if term.law.is_offset:
             own = columns[term.joint, term.joint::n]
             own[:] = -1.0 if bag == 0 else 0.0
             if bag:

@@ -22,7 +22,7 @@ from robot_identification.estimation.problem import (
     Estimate, Estimator, IdentificationProblem, triangle_of,
 )
 from robot_identification.estimation.solving import renew_weights, rows_per_joint, solve_unknowns
-from robot_identification.model import FrictionOffset, StandardParameters
+from robot_identification.model import StandardParameters
 import scipy
 
 # Below it, the last component of the singular vector is near zero: the columns would explain the
@@ -292,5 +292,5 @@ def _offsets(parameters: StandardParameters) -> BoolArray:
     """Return which standard columns are constant, and so without noise, shape (p,)."""
     mask = np.zeros(parameters.size, dtype=bool)
     for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
-        mask[columns] = isinstance(term.law, FrictionOffset)
+        mask[columns] = term.law.is_offset
     return mask

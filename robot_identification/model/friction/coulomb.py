@@ -32,6 +32,7 @@ class CoulombFriction(FrictionLaw):
     width: float = 0.01
 
     name = 'coulomb'
+    plain = (1.0, 0.0)
     symbols = ('fc',)
     units = ('N m',)
     shape = ('width',)

@@ -30,6 +30,7 @@ class CoulombSignFriction(FrictionLaw):
     zero_velocity: float = 1.0e-6
 
     name = 'coulomb_sign'
+    plain = (1.0, 0.0)
     symbols = ('fcs',)
     units = ('N m',)
     excludes = ('coulomb',)

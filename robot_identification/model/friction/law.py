@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -117,6 +119,14 @@ class FrictionLaw(ABC):
     excludes : tuple of str
         Laws that must not stand beside this one: with the default shape constants, columns of
         both are linearly dependent in steady sliding. One of the two laws says so for both.
+    plain : tuple of float, optional
+        Coulomb and viscous friction in steady sliding per unit of the only coefficient, of a law
+        that is one of both, or neither; None of others, which depend on speed, load or memory.
+    is_offset : bool
+        Whether the torque is constant: it gives back in one direction what it takes in the other.
+    ranges : mapping of str to (float, float)
+        Fields in `shape` that are searched as they are, between these values; at either end the
+        law turns into another one. All others are velocities, searched by their logarithm.
 
     """
 
@@ -127,6 +137,9 @@ class FrictionLaw(ABC):
     is_structural: ClassVar[bool] = True
     signed: ClassVar[tuple[str, ...]] = ()
     excludes: ClassVar[tuple[str, ...]] = ()
+    plain: ClassVar[tuple[float, float] | None] = None
+    is_offset: ClassVar[bool] = False
+    ranges: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
 
     # Of most laws these are constants of the class.
     @property
@@ -246,6 +259,12 @@ class FrictionLaw(ABC):
     def alternatives(self) -> tuple[FrictionLaw, ...]:
         """Return the law with every shape constant worth trying, itself if there is no choice."""
         return (self,)
+
+    def temperature_at(self, measured: float | None) -> float:
+        """Return a measured temperature [deg C], or without one that which the law refers to."""
+        if measured is not None and np.isfinite(measured):
+            return float(measured)
+        return float(self.constants().get('reference', np.nan))
 
     def constants(self) -> dict[str, Any]:
         """Return the shape constants by name."""

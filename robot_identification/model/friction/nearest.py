@@ -45,8 +45,7 @@ def sliding_torque(
     Parameters
     ----------
     law : FrictionLaw
-        Any law. What it remembers is that of a long way in one direction; temperatures are those
-        it refers to.
+        Any law, at the temperature that it refers to.
     coefficients : ndarray, shape (k,)
         In the order of its symbols.
     speeds : ndarray, shape (m,)
@@ -60,19 +59,83 @@ def sliding_torque(
         Torque against the motion [N m]; a bias is no friction.
 
     """
-    warmth = float(law.constants().get('reference', np.nan))
-    found = []
-    for sign in (1.0, -1.0):
-        # The first sample only says where the way begins.
-        dq: FloatArray = sign * np.append(speeds[0], speeds)
-        motion = JointMotion(
-            sign * FAR * np.arange(float(dq.size)), dq, np.full(dq.size, load),
-            np.full(dq.size, warmth),
-        )
-        torque, _ = law.evaluate(motion, coefficients, law.initial_state())
-        found.append(sign * torque[1:])
-    mean: FloatArray = 0.5 * (found[0] + found[1])
+    temperature = law.temperature_at(None)
+    forth, back = (
+        sign * steady_torque(law, coefficients, speeds, sign, load, temperature)
+        for sign in (1.0, -1.0)
+    )
+    mean: FloatArray = 0.5 * (forth + back)
     return mean
+
+
+def sliding_columns(
+    law: FrictionLaw, speeds: FloatArray, load: float, temperature: float
+) -> FloatArray:
+    """
+    Return the columns of a law in steady sliding, the mean of both directions.
+
+    Parameters
+    ----------
+    law, load
+        As in `sliding_torque`.
+    speeds : ndarray, shape (m,)
+        Positive, ascending [rad/s].
+    temperature : float
+        Of the joint [deg C].
+
+    Returns
+    -------
+    ndarray, shape (m, k)
+        In the order of the law's symbols.
+
+    """
+    forth, back = (
+        sign * law.columns(
+            _steady_motion(speeds, sign, load, temperature), law.initial_state()
+        )[0][1:]
+        for sign in (1.0, -1.0)
+    )
+    mean: FloatArray = 0.5 * (forth + back)
+    return mean
+
+
+def steady_torque(
+    law: FrictionLaw, coefficients: FloatArray, speeds: FloatArray, sign: float, load: float,
+    temperature: float,
+) -> FloatArray:
+    """
+    Return the torque of a law in steady sliding in one direction.
+
+    Parameters
+    ----------
+    law, coefficients, load
+        As in `sliding_torque`.
+    speeds : ndarray, shape (m,)
+        Not negative [rad/s].
+    sign : {1.0, -1.0}
+        Direction.
+    temperature : float
+        Of the joint [deg C].
+
+    Returns
+    -------
+    ndarray, shape (m,)
+        With the sign of the motor's torque [N m].
+
+    """
+    motion = _steady_motion(speeds, sign, load, temperature)
+    return law.evaluate(motion, coefficients, law.initial_state())[0][1:]
+
+
+def _steady_motion(
+    speeds: FloatArray, sign: float, load: float, temperature: float
+) -> JointMotion:
+    """Return speeds in one direction, each after a long way; the first only begins the way."""
+    dq: FloatArray = sign * np.append(speeds[0], speeds)
+    return JointMotion(
+        sign * FAR * np.arange(float(dq.size)), dq, np.full(dq.size, load),
+        np.full(dq.size, temperature),
+    )
 
 
 def nearest_plain_friction(

@@ -17,6 +17,8 @@ class FrictionOffset(FrictionLaw):
     """A torque that is there whatever the motion: current bias, or unequal Coulomb friction."""
 
     name = 'offset'
+    plain = (0.0, 0.0)
+    is_offset = True
     symbols = ('f0',)
     units = ('N m',)
     signed = ('f0',)

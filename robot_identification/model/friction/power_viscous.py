@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.curves import (
@@ -34,6 +35,7 @@ class PowerViscousFriction(FrictionLaw):
     exponent: float = 0.5
 
     name = 'power_viscous'
+    ranges = MappingProxyType({'exponent': (0.05, 0.95)})
     symbols = ('fpw',)
     units = ('N m',)
     shape = ('exponent',)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -59,6 +60,7 @@ class StrainWaveFriction(FrictionLaw):
     reference: float = 25.0
 
     name = 'strain_wave'
+    ranges = MappingProxyType({'exponent': (0.5, 2.0), 'viscous_exponent': (0.05, 1.0)})
     symbols = ('fcw', 'fclw', 'fsw', 'fslw', 'fsTw', 'fvw', 'fvTw')
     units = ('N m', '1', 'N m', '1', 'N m/K', 'N m', 'N m/K')
     signed = ('fsTw', 'fvTw')

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -48,6 +49,7 @@ class StribeckFriction(FrictionLaw):
     width: float = 0.01
 
     name = 'stribeck'
+    ranges = MappingProxyType({'exponent': (0.5, 2.0)})
     symbols = ('fk', 'fs')
     units = ('N m', 'N m')
     shape = ('velocity', 'exponent', 'width')

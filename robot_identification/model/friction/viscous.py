@@ -17,6 +17,7 @@ class ViscousFriction(FrictionLaw):
     """Friction torque proportional to velocity, ``fv * dq``."""
 
     name = 'viscous'
+    plain = (0.0, 1.0)
     symbols = ('fv',)
     units = ('N m s/rad',)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timezone
 import difflib
 import math
@@ -21,9 +21,9 @@ import re
 from typing import Any
 
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
-from robot_identification.estimation import IdentifyOptions, load_recipe, Recipe
+from robot_identification.estimation import IdentifyArguments
 from robot_identification.files import check_schema_version, read_yaml, TextLimits
-from robot_identification.model import gravity_of_mounting, KinematicFilter, load_robot, RobotModel
+from robot_identification.model import gravity_of_mounting, load_robot, RobotModel
 
 SCHEMA_VERSION = 1
 LIMITS = TextLimits(2_000_000, 100_000)
@@ -34,102 +34,6 @@ NAME = re.compile(r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}')
 USUAL_SPEEDS = (0.1, 0.5)
 USUAL_RATE = 0.01
 WILDCARDS = frozenset('*?[')
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """
-    Identification options of a run; None means the default of `identify`.
-
-    Attributes
-    ----------
-    profile, estimator, friction, effort_unit, topic : str, optional
-        As the options of `identify` of these names.
-    cutoff : float, optional
-        Of the kinematic filter [Hz].
-    start, stop : float, optional
-        Window in seconds after the first joint state.
-    relative_scale, compensate_delay : bool, optional
-        As the options of `identify`.
-    joint_names : mapping of str to str, optional
-        Model name by bag name.
-    recipe : str, optional
-        Path of a recipe file.
-
-    """
-
-    profile: str | None = None
-    estimator: str | None = None
-    friction: str | None = None
-    effort_unit: str | None = None
-    topic: str | None = None
-    cutoff: float | None = None
-    start: float | None = None
-    stop: float | None = None
-    relative_scale: bool | None = None
-    compensate_delay: bool | None = None
-    joint_names: Mapping[str, str] | None = None
-    recipe: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ('profile', 'estimator', 'friction', 'effort_unit', 'topic', 'recipe'):
-            _check_kind(getattr(self, name), str, name, 'a text')
-        for name in ('relative_scale', 'compensate_delay'):
-            _check_kind(getattr(self, name), bool, name, 'true or false')
-        for name in ('cutoff', 'start', 'stop'):
-            value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, _number(value, name))
-        if self.joint_names is not None:
-            if not isinstance(self.joint_names, Mapping):
-                raise DescriptionError('joint_names must map names: in the bag to in the model')
-            object.__setattr__(
-                self, 'joint_names', {str(a): str(b) for a, b in self.joint_names.items()}
-            )
-
-    def over(self, other: RunOptions) -> RunOptions:
-        """Return these options, and where they say nothing those of another."""
-        return RunOptions(**{
-            entry.name: getattr(
-                other if getattr(self, entry.name) is None else self, entry.name
-            )
-            for entry in fields(self)
-        })
-
-    def load_recipe(self) -> Recipe:
-        """Return the recipe that the run is identified with."""
-        return Recipe() if self.recipe is None else load_recipe(Path(self.recipe))
-
-    def identify_options(self) -> IdentifyOptions:
-        """
-        Return the options of `pipeline.identify`.
-
-        Raises
-        ------
-        IdentificationError
-            If the recipe cannot be read, or options do not fit together.
-
-        """
-        recipe = self.load_recipe()
-        return IdentifyOptions(
-            recipe=recipe,
-            kinematic_filter=(
-                None if self.cutoff is None
-                else KinematicFilter(order=recipe.order, cutoff=self.cutoff)
-            ),
-            profile=self.profile, estimator=self.estimator, friction=self.friction,
-            effort_unit=self.effort_unit, topic=self.topic, start=self.start, stop=self.stop,
-            relative_scale=bool(self.relative_scale),
-            compensate_delay=bool(self.compensate_delay),
-            joint_names=dict(self.joint_names or {}),
-        )
-
-    def as_plain(self) -> dict[str, Any]:
-        """Return what is given, as plain values; of a recipe its content."""
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        if self.recipe is not None:
-            given['recipe'] = repr(self.load_recipe())
-        return given
 
 
 @dataclass(frozen=True)
@@ -184,7 +88,7 @@ class Arm:
         In the root frame [m/s^2], in the place of `mounting`.
     payload : CarriedPayload, optional
         What it carries.
-    options : RunOptions
+    options : IdentifyArguments
         Of all its runs.
 
     """
@@ -198,7 +102,7 @@ class Arm:
     mounting: tuple[float, ...] | None = None
     gravity: tuple[float, ...] | None = None
     payload: CarriedPayload | None = None
-    options: RunOptions = field(default_factory=RunOptions)
+    options: IdentifyArguments = field(default_factory=IdentifyArguments)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -253,7 +157,7 @@ class Run:
         When it was recorded, ISO 8601 with a time zone; by default from the first bag.
     temperature : tuple of float, optional
         Of all joints, or of each [deg C], where the bags have none.
-    options : RunOptions
+    options : IdentifyArguments
         With those of arm and campaign in it.
 
     """
@@ -263,7 +167,7 @@ class Run:
     bags: tuple[str, ...]
     date: str | None = None
     temperature: tuple[float, ...] | None = None
-    options: RunOptions = field(default_factory=RunOptions)
+    options: IdentifyArguments = field(default_factory=IdentifyArguments)
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -399,7 +303,9 @@ def _said_of(place: str) -> Iterator[None]:
         raise DescriptionError(f'{place}: {error}') from error
 
 
-def _read_arm(entry: Mapping[str, Any], place: str, folder: Path, default: RunOptions) -> Arm:
+def _read_arm(
+    entry: Mapping[str, Any], place: str, folder: Path, default: IdentifyArguments
+) -> Arm:
     named = {each.name for each in fields(Arm)}
     check_known_keys(entry, place, {'name'}, named)
     with _said_of(place):
@@ -464,15 +370,15 @@ def _matches(folder: Path, pattern: str) -> list[str]:
     )
 
 
-def _options(content: Any, folder: Path) -> RunOptions:
+def _options(content: Any, folder: Path) -> IdentifyArguments:
     if content is None:
-        return RunOptions()
-    known = {entry.name for entry in fields(RunOptions)}
+        return IdentifyArguments()
+    known = {entry.name for entry in fields(IdentifyArguments)}
     check_known_keys(_mapping(content, 'options'), 'options', set(), known)
     given = dict(content)
     if isinstance(given.get('recipe'), str):
         given['recipe'] = str(folder / given['recipe'])
-    return RunOptions(**given)
+    return IdentifyArguments(**given)
 
 
 def _entries(content: Any, source: str, what: str) -> list[Mapping[str, Any]]:

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model import FAR, FrictionLaw, IdentifiedModel, JointMotion
+from robot_identification.model import FrictionLaw, IdentifiedModel, sliding_columns
 from robot_identification.studies.comparison import common_range, holm, sliding_friction
 import scipy
 
@@ -113,22 +113,13 @@ def _columns_at(
     law: FrictionLaw, speeds: FloatArray, load: float, model: IdentifiedModel, joint: int
 ) -> FloatArray:
     """Return what coefficients multiply at each speed, the mean of both directions, (m, k)."""
-    warmth = float(law.constants().get('reference', np.nan))
-    if model.temperature is not None and np.isfinite(model.temperature[joint]):
-        warmth = float(model.temperature[joint])
+    temperature = law.temperature_at(
+        None if model.temperature is None else model.temperature[joint]
+    )
     order = np.argsort(speeds)
-    both = []
-    for sign in (1.0, -1.0):
-        # The first sample only says where the way begins.
-        dq: FloatArray = sign * np.append(speeds[order][0], speeds[order])
-        motion = JointMotion(
-            sign * FAR * np.arange(float(dq.size)), dq, np.full(dq.size, load),
-            np.full(dq.size, warmth),
-        )
-        columns, _ = law.columns(motion, law.initial_state())
-        both.append(sign * columns[1:])
-    mean = np.empty_like(both[0])
-    mean[order] = 0.5 * (both[0] + both[1])
+    columns = sliding_columns(law, speeds[order], load, temperature)
+    mean = np.empty_like(columns)
+    mean[order] = columns
     return mean
 
 

@@ -323,7 +323,7 @@ def _find_date(run: Run, robot: RobotModel) -> tuple[str | None, str]:
         return run.date, 'campaign file'
     recording = read_recording(
         Path(run.bags[0]), robot.joint_names, topic=run.options.topic,
-        names=dict(run.options.joint_names or {}), encoders=robot.encoders,
+        names=run.options.names_in_bag, encoders=robot.encoders,
     )
     found = datetime.fromtimestamp(recording.start * 1e-9, tz=timezone.utc)
     if found < FIRST_DATE:

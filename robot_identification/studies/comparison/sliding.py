@@ -13,15 +13,11 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError
 from robot_identification.estimation import MOST_FREEDOM
 from robot_identification.model import (
-    FAR, FrictionLaw, IdentifiedModel, JointMotion, sliding_speeds,
+    FrictionLaw, IdentifiedModel, sliding_columns, sliding_speeds,
 )
 
 # Up to this speed friction is compared where neither file nor limits say one [rad/s].
 USUAL_SPEED = 1.0
-# Coulomb and viscous share of laws that are one or the other by themselves.
-_PLAIN = {
-    'coulomb': (1.0, 0.0), 'coulomb_sign': (1.0, 0.0), 'viscous': (0.0, 1.0), 'offset': (0.0, 0.0),
-}
 # A smaller share of a law is rounding.
 ROUNDING = 1.0e-9
 
@@ -164,7 +160,9 @@ def sliding_map(
         joint = term.joint
         shares = _plain_shares(
             term.law, sliding_speeds(float(where.speeds[joint])), float(where.loads[joint]),
-            _temperature(model, joint, term.law),
+            term.law.temperature_at(
+                None if model.temperature is None else model.temperature[joint]
+            ),
         )
         for k, column in enumerate(range(columns.start, columns.stop)):
             if column in row_of:
@@ -216,28 +214,13 @@ def motor_friction(friction: SlidingFriction, gear_ratio: FloatArray) -> Sliding
     )
 
 
-def _temperature(model: IdentifiedModel, joint: int, law: FrictionLaw) -> float:
-    if model.temperature is not None and np.isfinite(model.temperature[joint]):
-        return float(model.temperature[joint])
-    return float(law.constants().get('reference', np.nan))
-
-
 def _plain_shares(
     law: FrictionLaw, speeds: FloatArray, load: float, temperature: float
 ) -> FloatArray:
     """Return the Coulomb and viscous share of each coefficient of a law, shape (2, k)."""
-    if law.name in _PLAIN:
-        return np.array(_PLAIN[law.name])[:, None]
-    odd = []
-    for sign in (1.0, -1.0):
-        # The first sample only says where the way begins.
-        dq: FloatArray = sign * np.append(speeds[0], speeds)
-        motion = JointMotion(
-            sign * FAR * np.arange(float(dq.size)), dq, np.full(dq.size, load),
-            np.full(dq.size, temperature),
-        )
-        columns, _ = law.columns(motion, law.initial_state())
-        odd.append(sign * columns[1:])
+    if law.plain is not None:
+        return np.array(law.plain)[:, None]
     basis = np.column_stack([np.ones_like(speeds), speeds])
-    shares = np.linalg.lstsq(basis, 0.5 * (odd[0] + odd[1]), rcond=None)[0]
+    columns = sliding_columns(law, speeds, load, temperature)
+    shares = np.linalg.lstsq(basis, columns, rcond=None)[0]
     return np.asarray(shares, dtype=float)

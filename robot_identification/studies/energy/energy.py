@@ -43,8 +43,6 @@ from robot_identification.studies.comparison import (
 import scipy
 
 CONFIDENCE = 0.95
-# Laws that give back in one direction what they take in the other.
-NO_LOSS = ('offset',)
 ABOVE, UNDECIDED, BELOW = 'above', 'undecided', 'below'
 # Of what the joints do: all, what friction takes, what offsets take.
 ALL, LOSS, BIAS = range(3)
@@ -397,7 +395,7 @@ def _blocks(
     parts = np.zeros((3, parameters.size))
     parts[ALL] = 1.0
     for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
-        parts[BIAS if term.law.name in NO_LOSS else LOSS, columns] = 1.0
+        parts[BIAS if term.law.is_offset else LOSS, columns] = 1.0
     rotors = parameters.reflected_inertia_slice if parameters.reflected_inertia else slice(0, 0)
     for rows in block_slices(len(motion)):
         part = motion.part(rows)

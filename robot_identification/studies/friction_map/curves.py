@@ -19,12 +19,12 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
 from robot_identification.estimation import (
-    eliminate_bodies, EXPONENT_RANGES, fit_shapes, LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE,
-    law_columns, SeparableFit, ShapeConstant, SMALLEST_SINGULAR, standard_errors,
+    eliminate_bodies, fit_shapes, LARGEST_LOG_ERROR, LARGEST_SHARE_OF_RANGE, law_columns,
+    SeparableFit, ShapeConstant, SMALLEST_SINGULAR, standard_errors,
 )
 from robot_identification.model import (
-    CoulombFriction, FrictionLaw, FrictionOffset, JointMotion, LoadFriction, PowerViscousFriction,
-    StribeckFriction, TemperatureViscousFriction, ViscousFriction,
+    CoulombFriction, FRICTION_LAWS, FrictionLaw, FrictionOffset, JointMotion, LoadFriction,
+    PowerViscousFriction, StribeckFriction, TemperatureViscousFriction, ViscousFriction,
 )
 from robot_identification.studies.temperature import LEAST_SPREAD
 
@@ -345,7 +345,7 @@ def _is_told(constant: ShapeConstant, fastest: float) -> bool:
     """Return whether a constant is known to a factor, and is at no end of its range."""
     if constant.at_bound or not np.isfinite(constant.standard_error):
         return False
-    given = EXPONENT_RANGES.get((constant.law, constant.name))
+    given = FRICTION_LAWS[constant.law].ranges.get(constant.name)
     if given is None:
         return constant.standard_error < LARGEST_LOG_ERROR * constant.value < fastest
     return constant.standard_error < LARGEST_SHARE_OF_RANGE * (given[1] - given[0])
@@ -441,7 +441,7 @@ def _coefficient_errors(points: CurvePoints, fit: SeparableFit) -> FloatArray:
     errors = np.full(len(fit.coefficients), np.nan)
     errors[used] = both[: len(used)] * np.sqrt(len(points) / (len(points) - points.pairs))
     # What all points are off by together is not in what they scatter by.
-    offset = np.array([law.name == 'offset' for law in fit.laws for _ in law.symbols])
+    offset = np.array([law.is_offset for law in fit.laws for _ in law.symbols])
     errors[offset] = np.hypot(errors[offset], points.common_error)
     return errors
 

@@ -1,0 +1,151 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Identification options as users give them: on the command line, as parameters, in YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from robot_identification.errors import DescriptionError
+from robot_identification.estimation.estimators import ESTIMATORS
+from robot_identification.estimation.method import AUTOMATIC, IdentifyOptions, SELECT
+from robot_identification.estimation.profiles import PROFILES
+from robot_identification.estimation.recipe import load_recipe, Recipe
+from robot_identification.model import EFFORT_UNITS, KinematicFilter, parse_friction
+from robot_identification.options import check_kinds, option
+from robot_identification.recording import parse_joint_names
+
+# A window that begins or ends later is a mistake [s].
+LATEST = 1.0e6
+
+
+def check_friction(text: str) -> None:
+    """
+    Check that a text names friction laws, or a way of choosing them.
+
+    Raises
+    ------
+    UsageError
+        If a law is unknown.
+
+    """
+    if text not in ('', AUTOMATIC, SELECT):
+        parse_friction(text)
+
+
+@dataclass(frozen=True)
+class IdentifyArguments:
+    """
+    Identification options as texts and numbers; None means that an option is not given.
+
+    The fields say in their declaration what each is.
+    """
+
+    topic: str | None = option(
+        str, 'joint-state topic of the bags', otherwise='/joint_states',
+    )
+    effort_unit: str | None = option(
+        str, 'unit of the recorded effort', otherwise='that of the bag or the robot YAML',
+        choices=EFFORT_UNITS,
+    )
+    relative_scale: bool | None = option(
+        bool, 'accept currents without drive gains; torques are then per unknown gain',
+    )
+    joint_names: Mapping[str, str] | str | None = option(
+        str, 'names of the joints in the bag, BAG=MODEL,..', otherwise='those of the model',
+        metavar='BAG=MODEL,..', check=parse_joint_names,
+    )
+    estimator: str | None = option(
+        str, 'estimator', otherwise='dictionary, or wls where plain friction laws are named',
+        choices=tuple(ESTIMATORS),
+    )
+    profile: str | None = option(
+        str, "a paper's method from end to end, instead of estimator and friction",
+        choices=tuple(PROFILES),
+    )
+    friction: str | None = option(
+        str, 'comma list of friction laws, none, select: plain laws chosen for each joint, or '
+        'auto: terms chosen from the data', otherwise='auto', metavar='LAWS',
+        check=check_friction,
+    )
+    cutoff: float | None = option(
+        float, 'cut-off frequency of the zero-phase low-pass of the kinematics [Hz]',
+        otherwise='chosen from the data', minimum=0.0, maximum=1000.0, metavar='HZ',
+    )
+    compensate_delay: bool | None = option(
+        bool, 'take kinematics earlier by the delay of the effort that is found (up to 20 ms; it '
+        'is reported in any case)',
+    )
+    recipe: str | None = option(
+        str, 'recipe: candidates and constants of every choice (docs/formats/recipe.md)',
+        metavar='FILE', key='config',
+    )
+    start: float | None = option(
+        float, 'start of the window after the first joint state [s]',
+        otherwise='the first joint state', minimum=0.0, maximum=LATEST, metavar='S',
+    )
+    stop: float | None = option(
+        float, 'end of the window after the first joint state [s]',
+        otherwise='the last joint state', minimum=0.0, maximum=LATEST, metavar='S',
+    )
+
+    def __post_init__(self) -> None:
+        names = self.joint_names
+        if isinstance(names, str):
+            names = parse_joint_names(names)
+        elif names is not None and not isinstance(names, Mapping):
+            raise DescriptionError('joint_names must map names: in the bag to in the model')
+        if names is not None:
+            names = {str(a): str(b) for a, b in names.items()}
+        object.__setattr__(self, 'joint_names', names)
+        check_kinds(self)
+
+    @property
+    def names_in_bag(self) -> dict[str, str]:
+        """Return the model's name of each joint by its name in the bag, where they differ."""
+        return dict(self.joint_names) if isinstance(self.joint_names, Mapping) else {}
+
+    def over(self, other: IdentifyArguments) -> IdentifyArguments:
+        """Return these options, and those of another where they are not given."""
+        return IdentifyArguments(**{
+            entry.name: getattr(
+                other if getattr(self, entry.name) is None else self, entry.name
+            )
+            for entry in fields(self)
+        })
+
+    def load_recipe(self) -> Recipe:
+        """Return the recipe."""
+        return Recipe() if self.recipe is None else load_recipe(Path(self.recipe))
+
+    def identify_options(self) -> IdentifyOptions:
+        """
+        Return the options of `pipeline.identify`.
+
+        Raises
+        ------
+        IdentificationError
+            If the recipe cannot be read, or options do not fit together.
+
+        """
+        given = {
+            name: value for entry in fields(self)
+            if (value := getattr(self, name := entry.name)) is not None
+        }
+        given['recipe'] = recipe = self.load_recipe()
+        if 'cutoff' in given:
+            given['kinematic_filter'] = KinematicFilter(
+                order=recipe.order, cutoff=given.pop('cutoff')
+            )
+        return IdentifyOptions(**given)
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return the given options as plain values; of a recipe its content."""
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        if self.recipe is not None:
+            given['recipe'] = repr(self.load_recipe())
+        return given
