@@ -27,7 +27,7 @@ from robot_identification.nodes.launch_files import (
 
 ARGUMENTS = arguments(
     'use_sim', *ARM, 'namespace', 'experiment', 'output', 'trajectory_file', 'program',
-    'maximum_runs', 'maximum_minutes', 'launch_coordinator', 'dry_run', 'ladder', 'periods',
+    'maximum_runs', 'maximum_minutes', 'launch_coordinator', 'dry_run', 'commissioning', 'periods',
     'speed', 'controller', 'interface', 'watch_safety', 'serial', 'payload', 'effort_unit',
     'drive_gains', 'model_file', 'real_time_factor', 'warm_up', 'launch_rviz', 'use_sim_time',
     *ROOTS,
@@ -156,13 +156,13 @@ def motion_nodes(use_sim, token):
             IfCondition(use_sim),
             simulation_token=token,
             dry_run='false',
-            ladder='false',
+            commissioning='false',
             **passed_on(RUNNER),
         ),
         include(
             'experiment_runner.launch.py',
             UnlessCondition(use_sim),
-            **passed_on((*RUNNER, 'dry_run', 'ladder')),
+            **passed_on((*RUNNER, 'dry_run', 'commissioning')),
         ),
     ]
 

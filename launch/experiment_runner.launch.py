@@ -9,7 +9,7 @@ from robot_identification.nodes.launch_files import Argument, arguments, ARM, de
 ARGUMENTS = arguments(
     'namespace', *ARM,
     Argument('trajectory_file', '', 'Certified trajectory to execute.'),
-    'dry_run', 'ladder', 'periods', 'speed',
+    'dry_run', 'commissioning', 'periods', 'speed',
     Argument('knot_rate', '50.0', 'Points sent per second of the motion [Hz].', float),
     'controller', 'interface',
     Argument('approach_speed', '0.3', 'Peak joint speed of the approach to the start [rad/s].',

@@ -401,9 +401,10 @@ def _load_bag(args: argparse.Namespace, robot: RobotModel) -> tuple[Dataset, tup
     )
     note = check_robot_name(recording, robot.name)
     # A motion is judged by itself: mock hardware publishes no effort, or zero.
-    if not np.any(np.nan_to_num(recording.effort)):
-        recording = replace(recording, effort=np.ones_like(recording.q))
-    dataset = process(recording, KinematicFilter(), 'Nm', start=args.start, stop=args.stop)
+    dataset = process(
+        recording, KinematicFilter(), 'Nm', start=args.start, stop=args.stop,
+        with_effort=bool(np.any(np.nan_to_num(recording.effort))),
+    )
     if not dataset.fitted.any():
         raise DataError(f'{args.evaluate}: no joint moves: record a motion, or widen the window')
     return dataset, tuple(text for text in (note, *dataset.notes) if text)

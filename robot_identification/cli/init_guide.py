@@ -276,9 +276,10 @@ def _before(study: Study) -> list[str]:
         'and no tool. The runner refuses joints that are further apart than a calibration moves '
         'them; `robot-identification urdf --calibration` puts the calibration into ours '
         '(docs/tutorial_ur5e.md).', '',
-        'Every motion climbs a ladder: a dry run, a slow run of one period, then full speed. Each '
-        'needs a person who looks at the trajectory and arms. The commands below say what to '
-        'call, wait for it, and record. For the ladder, before each:', '',
+        'Every motion is commissioned in stages: a dry run, a slow run of one period, then full '
+        'speed. Each needs an operator who looks at the trajectory and arms the runner. The '
+        'commands below say what to call, wait for it, and record. For commissioning, before '
+        'each:', '',
         *_console([
             'ros2 param set /experiment_runner dry_run true    # then the command, and arm',
             f'ros2 param set /experiment_runner speed {SLOW_SPEED:g}; ros2 param set '
@@ -296,8 +297,8 @@ def _before(study: Study) -> list[str]:
         ]), '',
         'A dry run and a slow run are made with `program:=record` and an `output` of their own: a '
         'slow run is recorded, too. The commands below are at full speed: type the third line of '
-        'the ladder before each.', '',
-        'What the arm carries is part of what a ladder is about: another payload climbs again.',
+        'commissioning before each.', '',
+        'What the arm carries is part of the record: another payload is commissioned again.',
     ]
 
 

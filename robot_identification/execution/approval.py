@@ -17,7 +17,7 @@ from robot_identification.execution.checks import (
     certified_limits, check_executable, check_nothing_unchecked, plan_approach, trajectory_knots,
 )
 from robot_identification.execution.commissioning import (
-    check_rung, CommissioningKey, note_rung, rung_of, slow_speed,
+    check_stage, CommissioningKey, note_stage, slow_speed, stage_of,
 )
 from robot_identification.execution.controller_constraints import (
     compare_constraints, ControllerConstraints,
@@ -57,7 +57,7 @@ class ExecutionOptions:
     scaling_timeout: float
     effort_unit: str
     watch_effort: bool
-    ladder: bool
+    commissioning: bool
     slow_speed: float
     serial: str
     payload: tuple[float, ...]
@@ -91,9 +91,9 @@ class Approval:
     key: CommissioningKey
     tool_speed: float
 
-    def rung(self, options: ExecutionOptions) -> str:
+    def stage(self, options: ExecutionOptions) -> str:
         """Return which stage of the commissioning an execution is."""
-        return rung_of(
+        return stage_of(
             dry_run=options.dry_run, speed=options.speed, slow=self.slow_speed(options)
         )
 
@@ -103,9 +103,9 @@ class Approval:
 
     def note(self, options: ExecutionOptions, worst_tracking_error: float) -> None:
         """Record the stage of the commissioning; the error is in rad."""
-        if options.ladder:
-            note_rung(
-                self.file, self.key, self.rung(options), speed=options.speed,
+        if options.commissioning:
+            note_stage(
+                self.file, self.key, self.stage(options), speed=options.speed,
                 periods=options.periods or self.trajectory.periods,
                 worst_tracking_error=worst_tracking_error,
             )
@@ -159,7 +159,7 @@ def approve(
     if not (options.serial or options.simulated):
         raise UnsafeMotionError(
             'serial is empty: set the serial number on the plate of the arm, as every arm '
-            'climbs a ladder of its own'
+            'is commissioned on its own'
         )
     key = CommissioningKey(
         trajectory.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(live), options.serial,
@@ -171,10 +171,12 @@ def approve(
     if not options.simulated:
         check_nothing_unchecked(robot, trajectory)
         check_lab_margins(carrying, trajectory)
-        if not options.ladder:
-            raise UnsafeMotionError('ladder is false, and only a simulated robot may go without')
-    if options.ladder:
-        check_rung(file, key, approval.rung(options), approval.slow_speed(options))
+        if not options.commissioning:
+            raise UnsafeMotionError(
+                'commissioning is false, and only a simulated robot may go without'
+            )
+    if options.commissioning:
+        check_stage(file, key, approval.stage(options), approval.slow_speed(options))
     return approval
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The ladder of a first execution: a dry run, a slow run, and only then full speed.
+Stages of a first execution: a dry run, a slow run, and only then full speed.
 
-Each rung is noted in a file beside the trajectory, for this file, this arm and this serial number
+Each stage is noted in a file beside the trajectory, for this file, this arm and this serial number
 only. It is a record, not a signature: who can write the folder can write the record.
 """
 
@@ -20,8 +20,10 @@ from robot_identification.files import (
     check_keys, check_schema_version, dump_yaml, read_yaml, write_atomically,
 )
 
-SCHEMA_VERSION = 1
-DRY_RUN, SLOW, FULL = RUNGS = ('dry run', 'slow', 'full')
+SCHEMA_VERSION = 2
+# Records that called a stage a rung.
+FIRST_VERSION = 1
+DRY_RUN, SLOW, FULL = STAGES = ('dry run', 'slow', 'full')
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ class CommissioningKey:
     payload: tuple[float, ...] = (0.0,)
 
 
-def rung_of(*, dry_run: bool, speed: float, slow: float) -> str:
+def stage_of(*, dry_run: bool, speed: float, slow: float) -> str:
     """
-    Return the rung that an execution is.
+    Return the stage that an execution is.
 
     Parameters
     ----------
@@ -89,13 +91,13 @@ def slow_speed(tool_speed: float, share: float = SLOW_SPEED) -> float:
 
 
 def record_path(trajectory_file: Path) -> Path:
-    """Return where the rungs of a trajectory file are noted."""
+    """Return where the stages of a trajectory file are noted."""
     return trajectory_file.with_name(f'{trajectory_file.name}.runs')
 
 
-def completed_rungs(trajectory_file: Path, key: CommissioningKey) -> set[str]:
+def completed_stages(trajectory_file: Path, key: CommissioningKey) -> set[str]:
     """
-    Return the rungs on record.
+    Return the stages on record.
 
     Raises
     ------
@@ -104,22 +106,22 @@ def completed_rungs(trajectory_file: Path, key: CommissioningKey) -> set[str]:
 
     """
     return {
-        run['rung'] for run in _read(record_path(trajectory_file))
-        if all(run[key] == value for key, value in _content(key).items())
+        run['stage'] for run in _read(record_path(trajectory_file))
+        if all(run[name] == value for name, value in _content(key).items())
     }
 
 
-def check_rung(trajectory_file: Path, key: CommissioningKey, rung: str, slow: float) -> None:
+def check_stage(trajectory_file: Path, key: CommissioningKey, stage: str, slow: float) -> None:
     """
-    Refuse an execution whose lower rungs are not on record.
+    Refuse an execution whose lower stages are not on record.
 
     Parameters
     ----------
     trajectory_file : Path
         The file that is executed.
     key : CommissioningKey
-        What the rung is about.
-    rung : str
+        What the stage is about.
+    stage : str
         What is asked for.
     slow : float
         Share of the planned speed that counts as slow, for the message.
@@ -130,33 +132,33 @@ def check_rung(trajectory_file: Path, key: CommissioningKey, rung: str, slow: fl
         With what is to be done first.
 
     """
-    completed = completed_rungs(trajectory_file, key)
-    needed = [one for one in RUNGS[: RUNGS.index(rung)] if one not in completed]
+    completed = completed_stages(trajectory_file, key)
+    needed = [one for one in STAGES[: STAGES.index(stage)] if one not in completed]
     if needed:
         first = {
             DRY_RUN: 'a dry run (dry_run true)',
             SLOW: f'a slow run (dry_run false, speed at most {slow:.3g})',
         }[needed[0]]
         raise UnsafeMotionError(
-            f'before {_in_words(rung)} this file needs {first} on this arm, noted in '
+            f'before {_in_words(stage)} this file needs {first} on this arm, noted in '
             f'{record_path(trajectory_file)}'
         )
 
 
-def note_rung(
-    trajectory_file: Path, key: CommissioningKey, rung: str, *, speed: float, periods: int,
+def note_stage(
+    trajectory_file: Path, key: CommissioningKey, stage: str, *, speed: float, periods: int,
     worst_tracking_error: float,
 ) -> None:
     """
-    Note that a rung was completed.
+    Note that a stage was completed.
 
     Parameters
     ----------
     trajectory_file : Path
         The file that was executed.
     key : CommissioningKey
-        What the rung is about.
-    rung : str
+        What the stage is about.
+    stage : str
         What was done.
     speed : float
         Share of the planned speed.
@@ -169,7 +171,7 @@ def note_rung(
     path = record_path(trajectory_file)
     runs = [*_read(path), {
         **_content(key),
-        'rung': rung,
+        'stage': stage,
         'speed': speed,
         'periods': periods,
         'worst_tracking_error': round(worst_tracking_error, 6),
@@ -181,22 +183,29 @@ def _content(key: CommissioningKey) -> dict[str, Any]:
     return {**asdict(key), 'payload': list(key.payload)}
 
 
-def _in_words(rung: str) -> str:
-    return {SLOW: 'a slow run', FULL: 'a run at this speed'}.get(rung, rung)
+def _in_words(stage: str) -> str:
+    return {SLOW: 'a slow run', FULL: 'a run at this speed'}.get(stage, stage)
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     content = read_yaml(path)
-    check_schema_version(content, str(path), SCHEMA_VERSION)
+    is_first = content.get('schema_version') == FIRST_VERSION
+    check_schema_version(content, str(path), FIRST_VERSION if is_first else SCHEMA_VERSION)
     check_keys(content, str(path), {'schema_version', 'runs'}, set())
     keys = {
-        *CommissioningKey.__dataclass_fields__, 'rung', 'speed', 'periods', 'worst_tracking_error'
+        *CommissioningKey.__dataclass_fields__, 'stage', 'speed', 'periods', 'worst_tracking_error'
     }
     runs = content['runs']
+    if is_first and isinstance(runs, list):
+        runs = [
+            {'stage' if name == 'rung' else name: value for name, value in run.items()}
+            if isinstance(run, dict) else run
+            for run in runs
+        ]
     if not isinstance(runs, list) or not all(
-        isinstance(run, dict) and set(run) == keys and run['rung'] in RUNGS for run in runs
+        isinstance(run, dict) and set(run) == keys and run['stage'] in STAGES for run in runs
     ):
         raise DescriptionError(
             f'{path} is damaged: remove it, and begin with a dry run again'

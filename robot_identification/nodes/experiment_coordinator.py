@@ -296,7 +296,7 @@ class ExperimentCoordinator(Node):
             self._wait_for_arming(path, sha256, executions)
             return
         self._service_clients.set_parameters(
-            RUNNER, {**wanted, 'arm.sha256': sha256, 'dry_run': False, 'ladder': False}
+            RUNNER, {**wanted, 'arm.sha256': sha256, 'dry_run': False, 'commissioning': False}
         )
         # For a while again: nodes that were just started do not see each other.
         deadline = time.monotonic() + ARM_TIMEOUT

@@ -216,7 +216,7 @@ class ExperimentRunner(Node):
         check_hash(path, trajectory, self._value('arm.sha256'))
         # Before the proofs, which keep this thread from reading joint states for a while.
         self._check_surroundings()
-        if options.ladder:
+        if options.commissioning:
             allowed_to_write(self, 'trajectory_file', record_path(path))
         robot, live = self._find_robot(trajectory)
         self._claim.acquire(self._joints)

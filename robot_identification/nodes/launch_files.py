@@ -77,8 +77,8 @@ SHARED = {argument.name: argument for argument in (
     Argument('maximum_runs', '30', 'Maximum number of runs of a temperature study.', int),
     Argument('maximum_minutes', '60.0', 'Maximum duration of a temperature study [min].', float),
     Argument('dry_run', 'true', 'Check and plan everything, send nothing to a real arm.', bool),
-    Argument('ladder', 'true', 'Require a recorded dry run and slow run before full speed; the '
-             'simulated robot needs none.', bool),
+    Argument('commissioning', 'true', 'Require a recorded dry run and slow run before full '
+             'speed; the simulated robot needs none.', bool),
     Argument('periods', '0', 'Number of periods of the motion; 0: as in the file.', int),
     Argument('speed', '1.0', 'Fraction of the planned speed, 0.02 to 1.', float),
     Argument('controller', '', 'Name of the trajectory controller; empty: the active one.'),
@@ -111,7 +111,8 @@ ARM = ('ur_type', 'mounting', 'tf_prefix')
 # What an experiment beside any driver can be given.
 BESIDE_DRIVER = (
     *ARM, 'experiment', 'output', 'trajectory_file', 'program', 'launch_coordinator', 'dry_run',
-    'ladder', 'periods', 'speed', 'controller', 'interface', 'model_file', 'launch_rviz', *ROOTS,
+    'commissioning', 'periods', 'speed', 'controller', 'interface', 'model_file', 'launch_rviz',
+    *ROOTS,
 )
 
 

@@ -83,7 +83,7 @@ def excitation(coordinator: Coordinator) -> None:
     if not coordinator.simulated:
         raise UsageError(
             'program excitation designs new motions as it goes, and on a real arm each of them '
-            'climbs a ladder first: design with `excite`, then use program record'
+            'is commissioned first: design with `excite`, then use program record'
         )
     output = coordinator.output
     for number, seed in enumerate(coordinator.value('seeds'), start=1):

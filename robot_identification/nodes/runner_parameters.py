@@ -53,14 +53,14 @@ def _declare_safety(node: Node) -> None:
             'an arm whose driver has none', read_only=True)
     declare(node, 'require_recorder', True, 'move only while the recorder records')
     declare(node, 'recorder', 'bag_recorder', "name of the recorder's node", read_only=True)
-    declare(node, 'ladder', True,
+    declare(node, 'commissioning', True,
             'a dry run, then a slow run, then full speed; only the simulated robot may go '
             'without')
     declare(node, 'slow_speed', SLOW_SPEED,
             'share of the planned speed that counts as the slow run; the tool keeps 0.25 m/s '
             'besides', minimum=0.02, maximum=0.5)
     declare(node, 'serial', '',
-            'serial number of the arm, which climbs a ladder of its own; must be stated for a '
+            'serial number of the arm, which is commissioned on its own; must be stated for a '
             'real arm')
     declare(node, 'payload', [NOT_STATED],
             'mass [kg] and centre in the tool frame [m] of what the arm carries, [0.0] for '

@@ -62,6 +62,7 @@ def process(
     delay: float = 0.0,
     keep_slowed: bool = False,
     rotor_side: bool = True,
+    with_effort: bool = True,
 ) -> Dataset:
     """
     Make a dataset of a recording.
@@ -87,6 +88,9 @@ def process(
         Keep what was executed at reduced speed scaling.
     rotor_side : bool
         Use the positions of the rotors where a second encoder recorded them.
+    with_effort : bool
+        Use the effort; if not, it stays as it was recorded, zero or NaN, and no sample is left out
+        for it.
 
     Raises
     ------
@@ -98,10 +102,9 @@ def process(
     if not abs(delay) <= LONGEST_DELAY:
         raise DataError(f'a delay of {delay:g} s is not plausible: at most {LONGEST_DELAY:g} s')
     found = _Findings([*describe_damage(recording), *recording.notes])
-    table = _read_table(recording, start, stop, found)
+    table = _read_table(recording, start, stop, with_effort, found)
     duplicate = find_duplicates(
-        table.stamps, table.branch,
-        (table.q, *(() if table.dq is None else (table.dq,)), table.effort), table.in_window,
+        table.stamps, table.branch, table.signals(with_effort), table.in_window
     )
     samples, gaps = _find_structure(recording, table, duplicate, found)
     is_series = kinematic_filter.kind == 'fourier'
@@ -160,7 +163,7 @@ def process(
         found_delay=found_delay,
         noise=noise,
     )
-    doubts = find_stale_effort(dataset)
+    doubts = find_stale_effort(dataset) if with_effort else ()
     if robot is not None:
         doubts += check_effort(dataset, robot)
     return replace(dataset, notes=(*dataset.notes, *doubts))
@@ -191,6 +194,11 @@ class _Table:
     effort: FloatArray
     in_window: BoolArray
     travel: tuple[FloatArray, FloatArray]
+
+    def signals(self, with_effort: bool) -> tuple[FloatArray, ...]:
+        """Return what a joint state repeats if it is sent twice: kinematics, then the effort."""
+        kinematics = (self.q,) if self.dq is None else (self.q, self.dq)
+        return (*kinematics, self.effort if with_effort else self.effort[:, :0])
 
     def effort_in_window(self) -> FloatArray:
         """Return the effort, NaN before the window; itself where all is in the window."""
@@ -224,7 +232,8 @@ def _excluded_rows(
 
 
 def _read_table(
-    recording: Recording, start: float | None, stop: float | None, found: _Findings
+    recording: Recording, start: float | None, stop: float | None, with_effort: bool,
+    found: _Findings,
 ) -> _Table:
     """Order, cut and check the rows of a recording."""
     if recording.stamps_from == 'log':
@@ -246,10 +255,12 @@ def _read_table(
     if timeline.order is not None:
         order = timeline.order[:count]
     contents = _survey_contents(recording, order, in_window)
-    contents.check_effort(recording)
+    if with_effort:
+        contents.check_effort(recording)
     derived = contents.derived_velocities(recording, found)
     finite = contents.finite_q & np.all(contents.finite_dq | derived, axis=1)
-    finite &= contents.finite_effort | ~in_window
+    if with_effort:
+        finite &= contents.finite_effort | ~in_window
     _check_finite(recording, finite, found)
     if np.count_nonzero(finite & in_window) < MINIMUM_SAMPLES:
         raise DataError(

@@ -124,7 +124,7 @@ def test_minutes_are_those_of_the_files(study):
     assert f'In all {content["minutes"]:.0f} min' in text
 
 
-def test_slow_minutes_are_those_of_the_ladder(study):
+def test_slow_minutes_are_those_of_commissioning(study):
     """One period at 10 %; static poses and strokes at the slow_speed that the guide sets."""
     folder, content = study
     slow = 0.0

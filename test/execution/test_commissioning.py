@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each rung is climbed for one file, one arm and one serial number, and never skipped."""
+"""Each stage is climbed for one file, one arm and one serial number, and never skipped."""
 
 from dataclasses import replace
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import pytest
 from robot_identification.errors import DescriptionError, UnsafeMotionError
 from robot_identification.execution.commissioning import (
-    check_rung, CommissioningKey, completed_rungs, DRY_RUN, FULL, note_rung, record_path, rung_of,
-    RUNGS, SLOW, slow_speed,
+    check_stage, CommissioningKey, completed_stages, DRY_RUN, FULL, note_stage, record_path, SLOW,
+    slow_speed, stage_of, STAGES,
 )
 from robot_identification.files import dump_yaml, read_yaml
 
@@ -28,14 +28,14 @@ OTHERS = {
 
 @pytest.fixture
 def file(tmp_path):
-    """Return where a trajectory is; the ladder only looks beside it."""
+    """Return where a trajectory is; commissioning only looks beside it."""
     return tmp_path / 'trajectory.yaml'
 
 
-def climb(file, *rungs, key=SUBJECT):
-    """Note rungs as done."""
-    for rung in rungs:
-        note_rung(file, key, rung, speed=0.1, periods=2, worst_tracking_error=0.0123456789)
+def climb(file, *stages, key=SUBJECT):
+    """Note stages as done."""
+    for stage in stages:
+        note_stage(file, key, stage, speed=0.1, periods=2, worst_tracking_error=0.0123456789)
 
 
 @given(tool_speed=st.floats(0.0, 100.0))
@@ -44,51 +44,51 @@ def test_slow_is_a_tenth_and_no_faster_than_a_quarter_of_a_metre_a_second(tool_s
     slow = slow_speed(tool_speed)
     assert 0.0 < slow <= 0.1
     assert slow * tool_speed <= 0.25 * (1.0 + 1e-12)
-    assert rung_of(dry_run=False, speed=slow, slow=slow) == SLOW
-    assert rung_of(dry_run=False, speed=1.001 * slow, slow=slow) == FULL
-    assert rung_of(dry_run=True, speed=1.0, slow=slow) == DRY_RUN
+    assert stage_of(dry_run=False, speed=slow, slow=slow) == SLOW
+    assert stage_of(dry_run=False, speed=1.001 * slow, slow=slow) == FULL
+    assert stage_of(dry_run=True, speed=1.0, slow=slow) == DRY_RUN
 
 
-def test_the_rungs_in_their_order(file):
+def test_the_stages_in_their_order(file):
     """What is missing is said, and where it is noted."""
-    check_rung(file, SUBJECT, DRY_RUN, 0.05)
-    for rung, words in (SLOW, 'before a slow run'), (FULL, 'before a run at this speed'):
+    check_stage(file, SUBJECT, DRY_RUN, 0.05)
+    for stage, words in (SLOW, 'before a slow run'), (FULL, 'before a run at this speed'):
         with pytest.raises(UnsafeMotionError, match=rf'{words} .*dry run \(dry_run true\)'):
-            check_rung(file, SUBJECT, rung, 0.05)
+            check_stage(file, SUBJECT, stage, 0.05)
     climb(file, DRY_RUN)
-    check_rung(file, SUBJECT, SLOW, 0.05)
+    check_stage(file, SUBJECT, SLOW, 0.05)
     with pytest.raises(UnsafeMotionError, match=r'slow run .*at most 0\.05.*trajectory\.yaml\.r'):
-        check_rung(file, SUBJECT, FULL, 0.05)
+        check_stage(file, SUBJECT, FULL, 0.05)
     climb(file, SLOW)
-    check_rung(file, SUBJECT, FULL, 0.05)
-    assert completed_rungs(file, SUBJECT) == {DRY_RUN, SLOW}
+    check_stage(file, SUBJECT, FULL, 0.05)
+    assert completed_stages(file, SUBJECT) == {DRY_RUN, SLOW}
 
 
 def test_a_slow_run_without_a_dry_run_is_no_way_up(file):
     """Nor is a full one without either, however it came into the record."""
     climb(file, SLOW, FULL)
-    for rung in (SLOW, FULL):
+    for stage in (SLOW, FULL):
         with pytest.raises(UnsafeMotionError, match='dry run'):
-            check_rung(file, SUBJECT, rung, 0.1)
+            check_stage(file, SUBJECT, stage, 0.1)
 
 
 @pytest.mark.parametrize('change', OTHERS.values(), ids=OTHERS)
 def test_what_is_another_begins_at_the_bottom(file, change):
-    climb(file, *RUNGS)
+    climb(file, *STAGES)
     other = replace(SUBJECT, **change)
-    assert completed_rungs(file, other) == set()
+    assert completed_stages(file, other) == set()
     with pytest.raises(UnsafeMotionError, match='dry run'):
-        check_rung(file, other, SLOW, 0.1)
-    # Climbing with the other leaves this one's rungs as they are.
+        check_stage(file, other, SLOW, 0.1)
+    # Climbing with the other leaves this one's stages as they are.
     climb(file, DRY_RUN, key=other)
-    assert completed_rungs(file, SUBJECT) == set(RUNGS)
-    assert completed_rungs(file, other) == {DRY_RUN}
+    assert completed_stages(file, SUBJECT) == set(STAGES)
+    assert completed_stages(file, other) == {DRY_RUN}
 
 
 def test_another_file_has_a_record_of_its_own(file):
-    climb(file, *RUNGS)
+    climb(file, *STAGES)
     with pytest.raises(UnsafeMotionError, match='dry run'):
-        check_rung(file.with_name('copy.yaml'), SUBJECT, SLOW, 0.1)
+        check_stage(file.with_name('copy.yaml'), SUBJECT, SLOW, 0.1)
 
 
 def test_the_record_can_be_read_by_a_person(file):
@@ -96,12 +96,12 @@ def test_the_record_can_be_read_by_a_person(file):
     climb(file, DRY_RUN, SLOW)
     assert record_path(file) == file.with_name('trajectory.yaml.runs')
     content = read_yaml(record_path(file))
-    assert content['schema_version'] == 1
-    assert [run['rung'] for run in content['runs']] == [DRY_RUN, SLOW]
+    assert content['schema_version'] == 2
+    assert [run['stage'] for run in content['runs']] == [DRY_RUN, SLOW]
     assert content['runs'][1] == {
         'sha256': SUBJECT.sha256, 'robot': 'ur5', 'urdf_sha256': SUBJECT.urdf_sha256,
         'kinematics_sha256': SUBJECT.kinematics_sha256,
-        'serial': '20195501234', 'payload': [0.0], 'rung': SLOW, 'speed': 0.1, 'periods': 2,
+        'serial': '20195501234', 'payload': [0.0], 'stage': SLOW, 'speed': 0.1, 'periods': 2,
         'worst_tracking_error': 0.012346,
     }
     assert [path.name for path in file.parent.iterdir()] == ['trajectory.yaml.runs']
@@ -115,12 +115,12 @@ def edited(file, change):
 
 
 DAMAGE = {
-    'an unknown rung': lambda content: content['runs'][0].update(rung='higher'),
+    'an unknown stage': lambda content: content['runs'][0].update(stage='higher'),
     'a missing entry': lambda content: content['runs'][0].pop('serial'),
     'a further entry': lambda content: content['runs'][0].update(approved_by='me'),
     'no list of runs': lambda content: content.update(runs={'dry run': True}),
     'a run that is a word': lambda content: content['runs'].append('slow'),
-    'another version': lambda content: content.update(schema_version=2),
+    'another version': lambda content: content.update(schema_version=3),
     'no runs': lambda content: content.pop('runs'),
     'a further key': lambda content: content.update(signature='none'),
 }
@@ -133,7 +133,7 @@ def test_a_damaged_record_is_refused_and_not_written_over(file, damage):
     edited(file, damage)
     before = record_path(file).read_bytes()
     for refused in (
-        lambda: check_rung(file, SUBJECT, FULL, 0.1), lambda: climb(file, DRY_RUN)
+        lambda: check_stage(file, SUBJECT, FULL, 0.1), lambda: climb(file, DRY_RUN)
     ):
         with pytest.raises(DescriptionError, match=r'trajectory\.yaml\.runs'):
             refused()
@@ -146,7 +146,7 @@ def test_no_bytes_are_taken_for_a_run(tmp_path_factory, data):
     file = tmp_path_factory.mktemp('record') / 'trajectory.yaml'
     record_path(file).write_bytes(data)
     with pytest.raises(DescriptionError):
-        completed_rungs(file, SUBJECT)
+        completed_stages(file, SUBJECT)
 
 
 def test_a_run_that_is_taken_out_of_the_record_was_never_made(file):
@@ -154,4 +154,19 @@ def test_a_run_that_is_taken_out_of_the_record_was_never_made(file):
     climb(file, DRY_RUN, SLOW)
     edited(file, lambda content: content['runs'].pop(0))
     with pytest.raises(UnsafeMotionError, match='dry run'):
-        check_rung(file, SUBJECT, FULL, 0.1)
+        check_stage(file, SUBJECT, FULL, 0.1)
+
+
+def test_a_record_of_the_first_version_counts(file):
+    """It called a stage a rung; what is added makes it one of this version."""
+    climb(file, DRY_RUN)
+    content = read_yaml(record_path(file))
+    assert content['schema_version'] == 2
+    first = [{**run, 'rung': run['stage']} for run in content['runs']]
+    for run in first:
+        del run['stage']
+    record_path(file).write_text(dump_yaml({'schema_version': 1, 'runs': first}))
+    assert completed_stages(file, SUBJECT) == {DRY_RUN}
+    climb(file, SLOW)
+    assert read_yaml(record_path(file))['schema_version'] == 2
+    assert completed_stages(file, SUBJECT) == {DRY_RUN, SLOW}

@@ -328,7 +328,7 @@ def test_a_calibration_makes_no_other_arm(millimetres, same):
         check_same_arm(robot, moved(robot, millimetres))
 
 
-def test_each_calibration_climbs_a_ladder_of_its_own():
+def test_each_calibration_is_commissioned_on_its_own():
     """A hundredth of a millimetre tells two arms apart; another mount in the world does not."""
     robot = load_robot('ur5e')
     own = kinematics_sha256(robot)

@@ -463,7 +463,7 @@ SUBJECT = commissioning.CommissioningKey(SHA, 'made_up', SHA, SHA, '2015', (0.5,
 
 def record_content():
     """Return the content of a commissioning record."""
-    run = {**asdict(SUBJECT), 'payload': [0.5], 'rung': 'dry run', 'speed': 0.1, 'periods': 1,
+    run = {**asdict(SUBJECT), 'payload': [0.5], 'stage': 'dry run', 'speed': 0.1, 'periods': 1,
            'worst_tracking_error': 0.01}
     return {'schema_version': commissioning.SCHEMA_VERSION, 'runs': [run]}
 
@@ -559,7 +559,7 @@ TARGETS = _targets(
     Target('break_away', lambda: yaml_seed('b.yaml', break_away_file()), mutate_yaml,
            load_break_away),
     Target('commissioning', lambda: yaml_seed('t.yaml.runs', record_content()), mutate_yaml,
-           lambda path: commissioning.completed_rungs(path.with_suffix(''), SUBJECT)),
+           lambda path: commissioning.completed_stages(path.with_suffix(''), SUBJECT)),
     Target('search', lambda: [('s.json', json.dumps(
         {**search_content(), 'sha256': canonical_sha256(search_content())}).encode())],
         mutate_search, lambda path: load_search(path, OWNER)),

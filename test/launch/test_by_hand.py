@@ -6,7 +6,7 @@
 from long_tests import long_test
 import pytest
 from robot_identification.excitation.trajectory import load_trajectory
-from robot_identification.execution.commissioning import CommissioningKey, completed_rungs, RUNGS
+from robot_identification.execution.commissioning import CommissioningKey, completed_stages, STAGES
 from robot_identification.execution.safety import kinematics_sha256
 from robot_identification.model.registry import load_robot
 from ros_helpers import own_graph
@@ -17,8 +17,8 @@ pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not instal
 
 
 @long_test
-def test_a_person_climbs_the_ladder(tmp_path):
-    """Dry, slow, full: the last recording holds the motion, and every rung is noted."""
+def test_a_person_commissions_a_motion(tmp_path):
+    """Dry, slow, full: the last recording holds the motion, and every stage is noted."""
     with own_graph(tmp_path) as graph:
         roots = {'allowed_read_roots': [str(tmp_path)], 'allowed_write_roots': [str(tmp_path)]}
         token = {'simulation_token': 'of this test'}
@@ -27,7 +27,7 @@ def test_a_person_climbs_the_ladder(tmp_path):
         graph.start('trajectory_generator', {**clock, **roots})
         graph.start('bag_recorder', {**clock, **roots})
         graph.start('experiment_runner', {
-            **token, **clock, **roots, 'ladder': True, 'approach_speed': 1.0,
+            **token, **clock, **roots, 'commissioning': True, 'approach_speed': 1.0,
         })
         person = Person(graph, tmp_path, 'ur5', 'A', period=2.0)
         trajectory = person.design(1)
@@ -38,4 +38,4 @@ def test_a_person_climbs_the_ladder(tmp_path):
     key = CommissioningKey(
         designed.sha256, robot.name, robot.urdf_sha256, kinematics_sha256(robot), '',
     )
-    assert completed_rungs(trajectory, key) == set(RUNGS)
+    assert completed_stages(trajectory, key) == set(STAGES)

@@ -152,17 +152,17 @@ def test_every_program_can_be_chosen(path):
 
 
 def test_a_simulated_experiment_is_no_dry_run():
-    """Beside a driver it is one, and the ladder is climbed, unless somebody says otherwise."""
+    """Beside a driver it is one, and stages are required, unless somebody says otherwise."""
     simulated, real = (
         given for included, given in included_in(ROOT / 'launch' / 'experiment.launch.py')
         if included.endswith('/experiment_runner.launch.py')
     )
-    assert simulated['dry_run'] == simulated['ladder'] == 'false'
+    assert simulated['dry_run'] == simulated['commissioning'] == 'false'
     assert 'simulation_token' in simulated and 'simulation_token' not in real
-    assert read_in([real['dry_run'], real['ladder']]) == {'dry_run', 'ladder'}
+    assert read_in([real['dry_run'], real['commissioning']]) == {'dry_run', 'commissioning'}
     for name in TOGETHER - {'replay'}:
         declared = declared_in(ROOT / 'launch' / f'{name}.launch.py')
-        for argument in 'dry_run', 'ladder':
+        for argument in 'dry_run', 'commissioning':
             assert declared[argument]['default_value'] == 'true', name
 
 

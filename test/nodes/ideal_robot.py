@@ -22,7 +22,7 @@ SCALING = '/speed_scaling_state_broadcaster/speed_scaling'
 # What a busy machine that lets a robot or a recorder wait ends a motion with, or never begins it.
 BUSY = 'no joint state', 'the joint states come', 'sign of life'
 # What only a simulated robot may go without.
-FREE = {'dry_run': False, 'ladder': False, 'require_recorder': False}
+FREE = {'dry_run': False, 'commissioning': False, 'require_recorder': False}
 
 
 def is_over(state, reason):

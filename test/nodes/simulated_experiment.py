@@ -34,7 +34,7 @@ class Experiment:
         self.runner = graph.start('experiment_runner', {
             'simulation_token': TOKEN, 'use_sim_time': factor != 1.0, 'approach_speed': 1.0,
             'trajectory_file': str(trajectory_file), 'arm.sha256': trajectory.sha256,
-            'dry_run': False, 'ladder': False, 'require_recorder': False,
+            'dry_run': False, 'commissioning': False, 'require_recorder': False,
         }, variables)
         self._states = graph.hear(String, '/experiment_runner/state', LATCHED)
         self.true_states = graph.hear(JointState, TRUE_STATES)

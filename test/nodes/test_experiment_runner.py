@@ -435,7 +435,7 @@ def test_arming_expires(
              '-p', f'trajectory_file:={trajectory_file}',
              '-p', f'arm.sha256:="{trajectory.sha256}"',
              '-p', f'simulation_token:="{TOKEN}"', '-p', 'dry_run:=false',
-             '-p', 'ladder:=false', '-p', 'require_recorder:=false',
+             '-p', 'commissioning:=false', '-p', 'require_recorder:=false',
              '-p', 'allowed_read_roots:=["/"]'],
             env=graph.environment, stdout=log, stderr=log, start_new_session=True,
         )

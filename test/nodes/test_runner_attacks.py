@@ -111,7 +111,7 @@ def other_runner(experiment, trajectory, trajectory_file, tmp_path):
     file = tmp_path / 'other.yaml'
     file.write_text(dump_yaml({'/**': {'ros__parameters': {
         'simulation_token': TOKEN, 'trajectory_file': str(trajectory_file),
-        'arm.sha256': trajectory.sha256, 'dry_run': False, 'ladder': False,
+        'arm.sha256': trajectory.sha256, 'dry_run': False, 'commissioning': False,
         'require_recorder': False, 'allowed_read_roots': ['/'],
     }}}))
     graph = experiment.graph

@@ -23,7 +23,7 @@ import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from robot_identification.excitation.trajectory import dump_trajectory
 from robot_identification.execution.commissioning import (
-    CommissioningKey, DRY_RUN, FULL, note_rung, record_path, SLOW, slow_speed,
+    CommissioningKey, DRY_RUN, FULL, note_stage, record_path, SLOW, slow_speed,
 )
 from robot_identification.execution.safety import kinematics_sha256, tool_speed
 from robot_identification.execution.stop import DURATIONS
@@ -45,7 +45,7 @@ KEPT = QoSProfile(
 )
 SERIAL = '20195501234'
 USUAL = {
-    'payload': [0.0], 'dry_run': True, 'ladder': True, 'speed': 1.0, 'serial': SERIAL,
+    'payload': [0.0], 'dry_run': True, 'commissioning': True, 'speed': 1.0, 'serial': SERIAL,
 }
 RESTS = 0.01
 
@@ -229,8 +229,8 @@ REFUSED = {
     'payload not stated': ({'payload': [-1.0]}, None, 'state what the arm carries'),
     'payload below zero': ({'payload': [-0.5]}, None, 'state what the arm carries'),
     'no serial': ({'serial': ''}, None, 'serial is empty'),
-    'no ladder': ({'ladder': False}, None, 'only a simulated robot may go without'),
-    'the top of the ladder': ({'dry_run': False}, None, 'needs a dry run'),
+    'no commissioning': ({'commissioning': False}, None, 'only a simulated robot may go without'),
+    'the top of commissioning': ({'dry_run': False}, None, 'needs a dry run'),
     'two controllers': (
         {}, ('list_controllers', {SCALED: 'active'}),
         '2 joint-trajectory controllers are active',
@@ -293,7 +293,7 @@ def test_does_not_arm_beside_others(arm, kind, topic, words):
     arm.runner.connect()
 
 
-# --- the ladder ------------------------------------------------------------------------------
+# --- commissioning ------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope='module')
@@ -304,35 +304,35 @@ def slow(ur5, trajectory):
 
 @pytest.fixture(scope='module')
 def climbed(shared, file, slow):
-    """Climb the ladder: return what was told at each rung, and what was said at its end."""
+    """Climb commissioning: return what was told at each stage, and what was said at its end."""
     found = {}
-    for rung, factor, parameters in (
+    for stage, factor, parameters in (
         (DRY_RUN, 15.0, {}), (SLOW, 15.0, {'dry_run': False, 'speed': slow}),
         (FULL, 10.0, {'dry_run': False}),
     ):
-        if rung == DRY_RUN:
+        if stage == DRY_RUN:
             before = len(shared.told)
             message = shared.begin(factor=factor, **USUAL)
         else:
             message, before = shared.execute('DONE', factor=factor, **{**USUAL, **parameters})
         runs = read_yaml(record_path(file))['runs']
-        found[rung] = message, shared.told[before:], shared.runner.content, runs
+        found[stage] = message, shared.told[before:], shared.runner.content, runs
     return found
 
 
 def test_a_dry_run_tells_what_would_be_done_and_does_nothing(climbed):
-    """The controller it found, the way, the knots; noted as the first rung."""
+    """The controller it found, the way, the knots; noted as the first stage."""
     message, told, _, runs = climbed[DRY_RUN]
     assert 'nothing was sent' in message
     assert f'by action of {CONTROLLER}' in message
     assert not told
-    assert [run['rung'] for run in runs] == [DRY_RUN]
+    assert [run['stage'] for run in runs] == [DRY_RUN]
 
 
-@pytest.mark.parametrize('rung', [SLOW, FULL])
-def test_each_rung_is_climbed_by_goals(climbed, ur5, trajectory, slow, rung):
-    """Approach and motion, once each, in the names of the driver, at the speed of the rung."""
-    _, told, content, runs = climbed[rung]
+@pytest.mark.parametrize('stage', [SLOW, FULL])
+def test_each_stage_is_done_by_goals(climbed, ur5, trajectory, slow, stage):
+    """Approach and motion, once each, in the names of the driver, at the speed of the stage."""
+    _, told, content, runs = climbed[stage]
     assert [one['what'] for one in told] == ['goal', 'goal']
     for goal in told:
         assert goal['joints'] == [PREFIX + joint for joint in ur5.joint_names]
@@ -341,15 +341,15 @@ def test_each_rung_is_climbed_by_goals(climbed, ur5, trajectory, slow, rung):
     np.testing.assert_allclose(
         approach['q'], trajectory.sample(np.zeros(1)).q[0], atol=1e-9
     )
-    speed = slow if rung == SLOW else 1.0
+    speed = slow if stage == SLOW else 1.0
     assert motion['duration'] == pytest.approx(trajectory.duration / speed)
     peak = np.abs(trajectory.sample(trajectory.times(50.0)).dq).max()
     assert motion['peak'] == pytest.approx(speed * peak)
     assert content['controller'] == CONTROLLER
     # Delayed by nothing but the transport of messages.
     assert content['worst_tracking_error'] < 0.05
-    assert [run['rung'] for run in runs] == [DRY_RUN, SLOW, FULL][:len(runs)]
-    assert runs[-1]['rung'] == rung
+    assert [run['stage'] for run in runs] == [DRY_RUN, SLOW, FULL][:len(runs)]
+    assert runs[-1]['stage'] == stage
     assert runs[-1]['speed'] == pytest.approx(speed)
 
 
@@ -461,8 +461,8 @@ def test_the_topic_is_used_where_it_is_asked_for(ur5, trajectory, tmp_path):
     key = CommissioningKey(
         trajectory.sha256, ur5.name, ur5.urdf_sha256, kinematics_sha256(ur5), SERIAL
     )
-    for rung in DRY_RUN, SLOW:
-        note_rung(file, key, rung, speed=0.1, periods=1, worst_tracking_error=0.0)
+    for stage in DRY_RUN, SLOW:
+        note_stage(file, key, stage, speed=0.1, periods=1, worst_tracking_error=0.0)
     with desk(tmp_path, ur5, trajectory, file, {
         'interface': 'topic', 'payload': [0.0], 'serial': SERIAL,
         'controller': CONTROLLER, 'dry_run': False,

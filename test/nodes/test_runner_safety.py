@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from robot_identification.execution.commissioning import (
-    CommissioningKey, DRY_RUN, note_rung, record_path, SLOW,
+    CommissioningKey, DRY_RUN, note_stage, record_path, SLOW,
 )
 from robot_identification.execution.safety import kinematics_sha256
 from robot_identification.execution.stop import DURATIONS
@@ -23,7 +23,7 @@ from ros_helpers import LATCHED, seconds, wait_until
 from std_msgs.msg import Bool, String, UInt8
 from std_srvs.srv import Trigger
 
-LADDER = {'ladder': True}
+COMMISSIONED = {'commissioning': True}
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def rests_after(robot, runner, told):
 
 
 def test_a_dry_run_is_the_default_and_sends_nothing(graph, ur5, trajectory, own_file):
-    """It plans everything, says what it would do, and is noted as the first rung."""
+    """It plans everything, says what it would do, and is noted as the first stage."""
     q = trajectory.sample(np.zeros(1)).q[0] + 0.05
     robot = IdealRobot(graph, ur5, q)
     runner = Runner(graph, own_file, trajectory.sha256, free={})
@@ -92,24 +92,24 @@ def test_a_dry_run_is_the_default_and_sends_nothing(graph, ur5, trajectory, own_
     robot.wait(0.5)
     assert not robot.commands
     run, = read_yaml(record_path(own_file))['runs']
-    assert run['rung'] == DRY_RUN
+    assert run['stage'] == DRY_RUN
     assert run['sha256'] == trajectory.sha256
 
 
-def test_the_ladder_is_climbed_rung_by_rung(make_desk, ur5, trajectory, own_file):
+def test_an_arm_is_commissioned_stage_by_stage(make_desk, ur5, trajectory, own_file):
     """Full speed is refused before a dry run, and before a slow run, of this very arm."""
-    robot, runner = make_desk(LADDER)
+    robot, runner = make_desk(COMMISSIONED)
     runner.wait_until_found()
     assert 'dry run' in runner.refused()
     of_arm = trajectory.sha256, ur5.name, ur5.urdf_sha256, kinematics_sha256(ur5)
     key = CommissioningKey(*of_arm, '', (-1.0,))
-    note_rung(own_file, key, DRY_RUN, speed=1.0, periods=1, worst_tracking_error=0.0)
+    note_stage(own_file, key, DRY_RUN, speed=1.0, periods=1, worst_tracking_error=0.0)
     assert 'slow run' in runner.refused()
-    # The same of another arm is no rung of this one.
+    # The same of another arm is no stage of this one.
     other = CommissioningKey(*of_arm, 'another serial number', (-1.0,))
-    note_rung(own_file, other, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
+    note_stage(own_file, other, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
     assert 'slow run' in runner.refused()
-    note_rung(own_file, key, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
+    note_stage(own_file, key, SLOW, speed=0.05, periods=1, worst_tracking_error=0.0)
     runner.arm()
     # Who asks for more after arming is asked again.
     assert not robot.commands

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The person at the arm, for tests: designs, climbs the ladder, arms, records, executes.
+The person at the arm, for tests: designs, climbs commissioning, arms, records, executes.
 
 Nothing here knows what moves: the simulated robot, mock hardware, Gazebo or URSim.
 """
