@@ -117,11 +117,12 @@ _StrictLoader.add_implicit_resolver(
 _StrictLoader.add_implicit_resolver(
     'tag:yaml.org,2002:int', re.compile(r'^[-+]?[0-9]+$'), list('-+0123456789')
 )
-_StrictLoader.add_implicit_resolver(
+_FLOAT = (
     'tag:yaml.org,2002:float',
     re.compile(r'^[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$|^[-+]?\.inf$|^\.nan$'),
     list('-+0123456789.'),
 )
+_StrictLoader.add_implicit_resolver(*_FLOAT)
 
 
 def _plain_int(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
@@ -254,6 +255,8 @@ def _represent_float(dumper: yaml.SafeDumper, value: float) -> yaml.Node:
     return dumper.represent_scalar('tag:yaml.org,2002:float', '.nan' if value != value else text)
 
 
+# A text that reads as such a number, such as the serial number 12E3, is quoted.
+_Dumper.add_implicit_resolver(*_FLOAT)
 _Dumper.add_representer(str, _represent_text)
 _Dumper.add_representer(float, _represent_float)
 
