@@ -117,7 +117,9 @@ def process(
     scored &= ~_excluded_rows(recording, table, scored, keep_slowed, found)
     _check_remaining(recording, scored, found)
     fitted = scored & ~duplicate & _between(kinematics.moving)
-    found.exclude(scored & ~duplicate & ~fitted, 'at rest before or after all motion')
+    found.exclude(
+        scored & ~duplicate & ~fitted, 'at rest before or after all motion (scored, not fitted)'
+    )
     noise: Mapping[str, FloatArray] = {}
     if is_series:
         periodic = follow_period(
@@ -132,7 +134,7 @@ def process(
             clock_was_set=bool(table.branch[-1]),
         )
         found.notes += rotors.notes
-    found.exclude(fitted & ~rotors.known, 'without a rotor position')
+    found.exclude(fitted & ~rotors.known, 'without a rotor position (scored, not fitted)')
     fitted &= rotors.known
     found_delay = None if robot is None else find_delay(
         robot, samples, table.effort, fitted, delay
@@ -177,9 +179,9 @@ class _Findings:
     excluded: dict[str, int] = field(default_factory=dict)
 
     def exclude(self, rows: BoolArray, reason: str) -> None:
-        """Count rows (N,) that are scored and not fitted."""
+        """Count rows (N,) that are left out for a reason."""
         if rows.any():
-            self.excluded[f'{reason} (scored, not fitted)'] = int(np.count_nonzero(rows))
+            self.excluded[reason] = int(np.count_nonzero(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,8 +227,8 @@ def _excluded_rows(
             continue
         rows = exclusion.rows & usable & ~excluded
         excluded |= rows
+        found.exclude(rows, exclusion.reason)
         if rows.any():
-            found.excluded[exclusion.reason] = int(np.count_nonzero(rows))
             found.notes.append(exclusion.note)
     return excluded
 
