@@ -96,5 +96,5 @@ def take_time(robot: RobotModel, bags: list[Path], scheduler: Scheduler) -> floa
         )
         reduction = method.observe(robot, method.laws[0], (), ()).reduction
         rows = BagObservations(read, method, reduction, (), TIME_BLOCKS)
-        fit_parameters(rows, read.unseen_joints(), method.estimator)
+        fit_parameters(rows, read.unexcited_joints(), method.estimator)
     return time.monotonic() - started

@@ -106,7 +106,7 @@ TESTS = {
     ),
     17: (
         'test_faults.py::test_what_one_joint_does_not_show_is_named_and_has_no_error',
-        'estimation/test_identifiability.py::test_an_idle_joint_loses_its_friction_and_rotor',
+        'estimation/test_identifiability.py::test_a_stationary_joint_loses_its_friction_and_rotor',
     ),
     18: (
         'test_contracts.py::test_estimator_stands_ill_conditioning',

@@ -19,7 +19,7 @@ from robot_identification.cli.output import print_json, show
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, MissingDependencyError, UsageError,
 )
-from robot_identification.estimation import find_idle_joints, find_unseen_joints
+from robot_identification.estimation import find_stationary_joints, find_unexcited_joints
 from robot_identification.excitation import (
     describe_unchecked, FEW_HELD, find_holding, hardware_limits, load_trajectory, NOT_CHECKED,
     unchecked_from_content, unknown_limits,
@@ -233,9 +233,9 @@ def _refusal(recording: Recording) -> str | None:
     except DataError as error:
         return str(error)
     joints = len(recording.joint_names)
-    if len(find_idle_joints([dataset])) == joints:
+    if len(find_stationary_joints([dataset])) == joints:
         return 'no joint moves: record a motion'
-    if len(find_unseen_joints([dataset])) == joints:
+    if len(find_unexcited_joints([dataset])) == joints:
         return (
             'the effort of every joint that moves is the same throughout: record a driver that '
             'fills it'

@@ -23,7 +23,7 @@ from robot_identification.estimation import choose_drive_gains, choose_effort_un
 from robot_identification.excitation import dump_trajectory, find_experiment
 from robot_identification.files import check_writable, write_results
 from robot_identification.model import EFFORT_UNITS, IdentifiedModel, KinematicFilter, RobotModel
-from robot_identification.processing import check_robot_name, Dataset, find_idle, process
+from robot_identification.processing import check_robot_name, Dataset, find_stationary, process
 from robot_identification.recording import parse_joint_names
 from robot_identification.studies.friction_map import (
     certified_strokes, friction_map_content, FRICTION_MAP_FILES, friction_map_text, map_friction,
@@ -227,9 +227,9 @@ def _notes_of(dataset: Dataset) -> list[str]:
 
     All joints but one rest, and nothing but friction tells the delay: what is found is not one.
     """
-    idle = find_idle(dataset.joint_names, np.ptp(dataset.motion.q, axis=0))
+    stationary = find_stationary(dataset.joint_names, np.ptp(dataset.motion.q, axis=0))
     delay = [] if dataset.found_delay is None else [dataset.found_delay.describe(dataset.delay)]
-    return [note for note in dataset.notes if note not in idle and note not in delay]
+    return [note for note in dataset.notes if note not in stationary and note not in delay]
 
 
 def _payload_of(

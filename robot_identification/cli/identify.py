@@ -80,9 +80,10 @@ def run(args: argparse.Namespace) -> int:
         show(results_text(found))
         show(f'report: {args.output / "report.html"}')
     if found.lost:
+        resting = ', '.join(found.stationary_joints)
         raise NotIdentifiableError(
             f'the data do not determine {", ".join(found.lost)}'
-            + (f' ({", ".join(found.idle_joints)} hardly moved)' if found.idle_joints else '')
+            + (f' ({resting} hardly moved)' if resting else '')
             + f'; a reduced model was written to {args.output}: record a motion in which every '
             'joint moves fast and slowly, both ways'
         )

@@ -15,7 +15,8 @@ from .estimators.weighted import WeightedLeastSquares as WeightedLeastSquares
 from .fitted_recordings import fit_recordings as fit_recordings
 from .fitting import fit_parameters as fit_parameters, observe as observe
 from .identifiability import (
-    find_idle_joints as find_idle_joints, find_unseen_joints as find_unseen_joints,
+    find_stationary_joints as find_stationary_joints,
+    find_unexcited_joints as find_unexcited_joints,
 )
 from .identification import Identification as Identification
 from .inputs import (

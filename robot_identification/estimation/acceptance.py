@@ -56,7 +56,7 @@ def find_consistent_parameters(
     whole: Fit,
     choice: Choice,
     observations: Observations,
-    idle: Sequence[int],
+    unexcited: Sequence[int],
     recipe: Recipe,
 ) -> ConsistentParameters:
     """
@@ -72,7 +72,7 @@ def find_consistent_parameters(
         How it was chosen, with its errors on held-out blocks.
     observations : Observations
         The rows that these errors are of.
-    idle : sequence of int
+    unexcited : sequence of int
         Joints whose friction and reflected inertia the data cannot show.
     recipe : Recipe
         Blocks, and what consistency may cost.
@@ -93,7 +93,7 @@ def find_consistent_parameters(
     try:
         fit = fit_after(estimate, prior_inertial_parameters(robot))
         trial = cross_validate(
-            observations, idle, ConsistentAfter(choice.estimator, fit.pull), 'consistent',
+            observations, unexcited, ConsistentAfter(choice.estimator, fit.pull), 'consistent',
             Folds(recipe.folds, recipe.gap),
         )
     except IdentificationError as error:

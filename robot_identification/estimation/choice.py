@@ -76,7 +76,7 @@ def choose_laws(
     datasets: tuple[Dataset, ...],
     options: IdentifyOptions,
     kinematic_filter: KinematicFilter,
-    idle: Sequence[int],
+    unexcited: Sequence[int],
 ) -> Choice:
     """
     Choose the shape constants of plain laws.
@@ -91,7 +91,7 @@ def choose_laws(
         Method and recipe.
     kinematic_filter : KinematicFilter
         What the datasets were smoothed with.
-    idle : sequence of int
+    unexcited : sequence of int
         Joints whose friction and reflected inertia the data cannot show.
 
     """
@@ -99,7 +99,7 @@ def choose_laws(
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     trials = [
         cross_validate(
-            method.observe(robot, friction, datasets, rows), idle, method.estimator,
+            method.observe(robot, friction, datasets, rows), unexcited, method.estimator,
             describe_laws(friction), Folds(recipe.folds, recipe.gap),
         )
         for friction in method.laws
@@ -116,14 +116,14 @@ def choose_laws_by_joint(
     datasets: tuple[Dataset, ...],
     options: IdentifyOptions,
     kinematic_filter: KinematicFilter,
-    idle: Sequence[int],
+    unexcited: Sequence[int],
 ) -> Choice:
     """
     Choose plain laws and their shape constants for each joint by itself.
 
     Parameters
     ----------
-    robot, datasets, options, kinematic_filter, idle
+    robot, datasets, options, kinematic_filter, unexcited
         As in `choose_laws`.
 
     """
@@ -131,10 +131,10 @@ def choose_laws_by_joint(
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     folds = Folds(recipe.folds, recipe.gap)
     found = choose_friction(
-        method.observe(robot, (), datasets, rows), method.laws, idle, folds, recipe.tie
+        method.observe(robot, (), datasets, rows), method.laws, unexcited, folds, recipe.tie
     )
     trial = cross_validate(
-        method.observe(robot, found.terms, datasets, rows), idle, method.estimator,
+        method.observe(robot, found.terms, datasets, rows), unexcited, method.estimator,
         'friction by joint', folds,
     )
     motion = sum(_seconds_fitted(dataset) for dataset in datasets)
@@ -153,7 +153,7 @@ def choose_prior_weight(
     datasets: tuple[Dataset, ...],
     options: IdentifyOptions,
     kinematic_filter: KinematicFilter,
-    idle: Sequence[int],
+    unexcited: Sequence[int],
     with_prior: bool,
 ) -> Choice:
     """
@@ -161,7 +161,7 @@ def choose_prior_weight(
 
     Parameters
     ----------
-    robot, datasets, options, kinematic_filter, idle
+    robot, datasets, options, kinematic_filter, unexcited
         As in `choose_laws`.
     with_prior : bool
         Whether the URDF may be a prior: not if the scale of the effort is unknown.
@@ -188,7 +188,7 @@ def choose_prior_weight(
         )
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     trials = cross_validate_prior_weights(
-        method.observe(robot, laws, datasets, rows), idle, estimator, weights,
+        method.observe(robot, laws, datasets, rows), unexcited, estimator, weights,
         Folds(recipe.folds, recipe.gap),
     )
     best = min(trials, key=lambda trial: trial.score)
@@ -251,19 +251,20 @@ def _seconds_fitted(dataset: Dataset) -> float:
 
 
 def try_wider_gap(
-    observations: Observations, idle: Sequence[int], estimator: Estimator, name: str, folds: Folds
+    observations: Observations, unexcited: Sequence[int], estimator: Estimator, name: str,
+    folds: Folds,
 ) -> Trial | None:
     """
     Return the errors with more time between the blocks, if that leaves enough to fit.
 
     Parameters
     ----------
-    observations, idle, estimator, name, folds
+    observations, unexcited, estimator, name, folds
         As in `cross_validate`.
 
     """
     try:
-        return cross_validate(observations, idle, estimator, name, folds)
+        return cross_validate(observations, unexcited, estimator, name, folds)
     except DataError:
         return None
 

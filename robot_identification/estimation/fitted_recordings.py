@@ -11,7 +11,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.estimation.choice import Choice, Contradiction, find_contradictions
 from robot_identification.estimation.fitting import Fit, fit_parameters
-from robot_identification.estimation.identifiability import find_idle_joints, find_unseen_joints
+from robot_identification.estimation.identifiability import (
+    find_stationary_joints, find_unexcited_joints,
+)
 from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.many_bags import BagObservations, BagSurvey
 from robot_identification.estimation.method import IdentifyOptions
@@ -104,7 +106,7 @@ def fit_recordings(
     if not np.isfinite(robot.sampling_rate):
         robot = replace(robot, sampling_rate=round(datasets[0].rate, 3))
     rows = tuple(thin_rows([d.fitted for d in datasets], options.recipe.samples_in_choice))
-    unexcited = find_unseen_joints(datasets)
+    unexcited = find_unexcited_joints(datasets)
     in_choice = method.observe(robot, choice.friction, datasets, rows)
     contradictions = tuple(find_contradictions(robot, datasets))
     if scheduler is not None or len(inputs.recordings) < len(inputs.hashes):
@@ -115,9 +117,9 @@ def fit_recordings(
             robot,
             fit_parameters(
                 BagObservations(many, method, in_choice.reduction, in_choice.data, TIME_BLOCKS),
-                many.unseen_joints(), choice.estimator,
+                many.unexcited_joints(), choice.estimator,
             ),
-            in_choice, rows, unexcited, many.idle_joints(),
+            in_choice, rows, unexcited, many.stationary_joints(),
             tuple(dict.fromkeys((
                 *contradictions, *(one for bag in bags.others for one in bag.contradictions),
             ))),
@@ -130,7 +132,7 @@ def fit_recordings(
     )
     return FittedRecordings(
         robot, fit_parameters(whole, unexcited, choice.estimator), in_choice, rows, unexcited,
-        find_idle_joints(datasets), contradictions,
+        find_stationary_joints(datasets), contradictions,
         tuple(dataset.effort[dataset.fitted].std(axis=0) for dataset in datasets),
         mean_temperature(datasets),
     )

@@ -17,7 +17,7 @@ from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.identifiability import (
-    find_silent_joints, IdentifiableProblem, restrict_to_identifiable,
+    find_constant_effort_joints, IdentifiableProblem, restrict_to_identifiable,
 )
 from robot_identification.estimation.observations import (
     NO_TREATMENT, Observations, RowTreatment, TrainingData,
@@ -52,7 +52,7 @@ class Fit:
         Its solution.
     lost : tuple of str
         Base parameters that the data do not determine.
-    idle_joints : tuple of str
+    stationary_joints : tuple of str
         Joints that hardly moved.
 
     """
@@ -60,7 +60,7 @@ class Fit:
     problem: IdentificationProblem
     estimate: Estimate
     lost: tuple[str, ...]
-    idle_joints: tuple[str, ...]
+    stationary_joints: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +180,13 @@ def training_data(
     return TrainingData(
         dataset, torque_per_effort(robot, dataset), rows,
         None if effort_filter is None else with_smooth_effort(dataset, effort_filter).effort,
-        find_silent_joints(dataset),
+        find_constant_effort_joints(dataset),
     )
 
 
-def fit_parameters(observations: Observations, idle: Sequence[int], estimator: Estimator) -> Fit:
+def fit_parameters(
+    observations: Observations, unexcited: Sequence[int], estimator: Estimator
+) -> Fit:
     """
     Estimate the base parameters.
 
@@ -192,29 +194,29 @@ def fit_parameters(observations: Observations, idle: Sequence[int], estimator: E
     ----------
     observations : Observations
         Rows of the training data.
-    idle : sequence of int
+    unexcited : sequence of int
         Joints whose friction and reflected inertia the data cannot show.
     estimator : Estimator
         How.
 
     """
-    left = _restrict(observations, idle, estimator)
+    left = _restrict(observations, unexcited, estimator)
     problem, estimate = estimate_under_load(left.problem, estimator)
     kept, reduction = _without_unused_terms(problem.reduction, estimate.theta)
     if len(kept) < problem.reduction.rank:
         problem = problem.select(kept, reduction)
         solved = estimate.problem or problem
         estimate = estimate.select(kept, solved.select(kept, reduction))
-    return Fit(problem, estimate, left.lost, left.idle_joints)
+    return Fit(problem, estimate, left.lost, left.stationary_joints)
 
 
 def _restrict(
-    observations: Observations, idle: Sequence[int], estimator: Estimator
+    observations: Observations, unexcited: Sequence[int], estimator: Estimator
 ) -> IdentifiableProblem:
     """Return the problem without the unidentifiable parameters that have no prior."""
     problem = observations.factor()
     known = estimator.known(problem) if isinstance(estimator, TwoEncoderFit) else None
-    return restrict_to_identifiable(observations.robot, problem, idle, known)
+    return restrict_to_identifiable(observations.robot, problem, unexcited, known)
 
 
 def estimate_under_load(
@@ -319,7 +321,7 @@ class Folds:
 
 
 def cross_validate(
-    observations: Observations, idle: Sequence[int], estimator: Estimator, name: str,
+    observations: Observations, unexcited: Sequence[int], estimator: Estimator, name: str,
     folds: Folds = Folds(),
 ) -> Trial:
     """
@@ -327,7 +329,7 @@ def cross_validate(
 
     Parameters
     ----------
-    observations, idle, estimator
+    observations, unexcited, estimator
         As in `fit_parameters`.
     name : str
         The choice in words.
@@ -338,13 +340,13 @@ def cross_validate(
     def solve(problem: IdentificationProblem) -> list[FloatArray]:
         return [estimate_under_load(problem, estimator)[1].unknowns]
 
-    trial, = _try_on_folds(observations, idle, estimator, solve, [name], folds)
+    trial, = _try_on_folds(observations, unexcited, estimator, solve, [name], folds)
     return trial
 
 
 def cross_validate_prior_weights(
     observations: Observations,
-    idle: Sequence[int],
+    unexcited: Sequence[int],
     estimator: SparseNonnegativeRegression,
     weights: Sequence[float],
     folds: Folds = Folds(),
@@ -354,21 +356,22 @@ def cross_validate_prior_weights(
 
     Parameters
     ----------
-    observations, idle, estimator, folds
+    observations, unexcited, estimator, folds
         As in `cross_validate`.
     weights : sequence of float
         What to try.
 
     """
     return _try_on_folds(
-        observations, idle, estimator, lambda problem: estimator.estimate_each(problem, weights),
+        observations, unexcited, estimator,
+        lambda problem: estimator.estimate_each(problem, weights),
         [f'prior weight {weight:g}' for weight in weights], folds,
     )
 
 
 def _try_on_folds(
     observations: Observations,
-    idle: Sequence[int],
+    unexcited: Sequence[int],
     estimator: Estimator,
     solve: Callable[[IdentificationProblem], list[FloatArray]],
     names: Sequence[str],
@@ -384,7 +387,7 @@ def _try_on_folds(
     recorded = observations.untreated()
     for fold in zip(*parts, strict=True):
         training = observations.select([rows for rows, _ in fold])
-        left = _restrict(training, idle, estimator)
+        left = _restrict(training, unexcited, estimator)
         tested = recorded.select([rows for _, rows in fold])
         if left.problem.reduction.rank < observations.reduction.rank:
             tested = tested.with_reduction(left.problem.reduction)

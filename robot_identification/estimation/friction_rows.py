@@ -187,7 +187,7 @@ def joint_rows(observations: Observations) -> tuple[RigidRows, ...]:
         for block in blocks:
             part, rows = observations.data[block.bag], block.joints[joint]
             # Rows without effort are all zero there; a law would not be.
-            if joint in part.silent or not len(rows.samples):
+            if joint in part.constant_effort or not len(rows.samples):
                 continue
             tables.append(rows.table)
             motions.append(
@@ -209,9 +209,9 @@ def joint_rows(observations: Observations) -> tuple[RigidRows, ...]:
     return tuple(found)
 
 
-def determined_bodies(observations: Observations, idle: Sequence[int]) -> IntArray:
+def determined_bodies(observations: Observations, unexcited: Sequence[int]) -> IntArray:
     """Return the base parameters of bodies and rotors that some rows determine."""
-    left = restrict_to_identifiable(observations.robot, observations.factor(), idle)
+    left = restrict_to_identifiable(observations.robot, observations.factor(), unexcited)
     place = {int(column): row for row, column in enumerate(observations.reduction.independent)}
     return np.array([place[int(c)] for c in left.problem.reduction.independent], dtype=int)
 

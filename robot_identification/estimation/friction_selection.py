@@ -131,7 +131,7 @@ def order_terms(laws: Sequence[Sequence[FrictionLaw]]) -> tuple[FrictionTerm, ..
 def choose_friction(
     observations: Observations,
     candidates: Sequence[tuple[FrictionLaw, ...]],
-    idle: Sequence[int],
+    unexcited: Sequence[int],
     folds: Folds,
     tie: float,
 ) -> FrictionChoice:
@@ -150,7 +150,7 @@ def choose_friction(
     candidates : sequence of tuple of FrictionLaw
         Laws to try; the first is what the other joints have to begin with, and what joints that do
         not move keep.
-    idle : sequence of int
+    unexcited : sequence of int
         Joints whose friction the data cannot show.
     folds : Folds
         Blocks.
@@ -158,9 +158,9 @@ def choose_friction(
         Relative difference of scores that means nothing.
 
     """
-    arm = _Arm(observations, candidates[0], idle)
+    arm = _Arm(observations, candidates[0], unexcited)
     fits = [
-        [arm.plain[joint]] if joint in idle else arm.try_laws(joint, candidates)
+        [arm.plain[joint]] if joint in unexcited else arm.try_laws(joint, candidates)
         for joint in range(arm.n)
     ]
     blocks, recorded = _make_folds(arm, fits, folds)
@@ -184,7 +184,7 @@ def choose_friction(
             for term in terms
         ),
         tuple(questions),
-        _describe_shapes(names, settled, idle),
+        _describe_shapes(names, settled, unexcited),
     )
 
 
@@ -204,15 +204,15 @@ class _Arm:
     """Training rows of an arm, and its fit with the same laws on every joint."""
 
     def __init__(
-        self, observations: Observations, laws: Sequence[FrictionLaw], idle: Sequence[int]
+        self, observations: Observations, laws: Sequence[FrictionLaw], unexcited: Sequence[int]
     ) -> None:
         self.observations = observations
-        self.idle = tuple(idle)
+        self.unexcited = tuple(unexcited)
         self.n = observations.robot.n
         self.size = observations.reduction.rank
         self.laws = tuple(laws)
-        self.given = [() if joint in idle else self.laws for joint in range(self.n)]
-        self._determined = determined_bodies(observations, idle)
+        self.given = [() if joint in unexcited else self.laws for joint in range(self.n)]
+        self._determined = determined_bodies(observations, unexcited)
         rows = joint_rows(observations)
         self.plain, solution = fit_arm_shapes(
             rows, self._determined, self.size, self.given, [None] * self.n
@@ -242,7 +242,7 @@ class _Arm:
         )
         # What does not move keeps the laws that it was given.
         return tuple(
-            replace(fit, laws=self.laws) if joint in self.idle else fit
+            replace(fit, laws=self.laws) if joint in self.unexcited else fit
             for joint, fit in enumerate(fits)
         )
 
@@ -286,7 +286,7 @@ class _Fold:
         held_out: Sequence[BoolArray],
     ) -> None:
         self._size = arm.size
-        self._determined = determined_bodies(arm.observations.select(training), arm.idle)
+        self._determined = determined_bodies(arm.observations.select(training), arm.unexcited)
         joints = [rows.taken(training) for rows in arm.joints]
         _, solution = fit_arm_shapes(joints, self._determined, arm.size, arm.given, arm.plain)
         self._joints = [rows.with_load(solution.theta) for rows in joints]
@@ -443,7 +443,7 @@ def describe_laws(friction: Sequence[FrictionLaw]) -> str:
 
 
 def _describe_shapes(
-    names: Sequence[str], fits: Sequence[SeparableFit], idle: Sequence[int]
+    names: Sequence[str], fits: Sequence[SeparableFit], unexcited: Sequence[int]
 ) -> tuple[str, ...]:
     """Return what the data say of the shape constants of each joint, in words."""
     notes = []
@@ -459,6 +459,6 @@ def _describe_shapes(
             )
             if group
         ]
-        if parts and joint not in idle:
+        if parts and joint not in unexcited:
             notes.append(f'shape constants of {name}: {"; ".join(parts)}')
     return tuple(notes)

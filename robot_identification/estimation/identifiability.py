@@ -21,7 +21,7 @@ import scipy
 IDLE_RANGE = 0.05
 # Part of a column, in units of what a lively motion (3 rad/s, 5 rad/s^2) would put into it, that
 # the columns before it leave unexplained. The shared recordings of real arms have 1e-3 and more;
-# an idle joint's sensor noise reaches 1e-6.
+# a stationary joint's sensor noise reaches 1e-6.
 LOSS_TOLERANCE = 1.0e-5
 
 
@@ -36,37 +36,39 @@ class IdentifiableProblem:
         With the reduced base parameters.
     lost : tuple of str
         Base parameters the data do not determine apart from the others.
-    idle_joints : tuple of str
+    stationary_joints : tuple of str
         Joints that hardly moved.
 
     """
 
     problem: IdentificationProblem
     lost: tuple[str, ...]
-    idle_joints: tuple[str, ...]
+    stationary_joints: tuple[str, ...]
 
 
-def find_idle_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
+def find_stationary_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
     """Return the joints that stay within `IDLE_RANGE` in all recordings."""
     ranges = np.max([_ranges(dataset) for dataset in datasets if dataset.scored.any()], axis=0)
     return tuple(np.flatnonzero(ranges < IDLE_RANGE).tolist())
 
 
-def find_silent_joints(dataset: Dataset) -> tuple[int, ...]:
+def find_constant_effort_joints(dataset: Dataset) -> tuple[int, ...]:
     """Return the joints that move while their effort stays the same to the last bit."""
     moving = _ranges(dataset) >= IDLE_RANGE if dataset.scored.any() else np.zeros(0, dtype=bool)
-    silent = []
+    constant_effort = []
     for joint in np.flatnonzero(moving):
         effort = dataset.effort[:, joint][dataset.fitted]
         if effort.size and effort.min() == effort.max():
-            silent.append(int(joint))
-    return tuple(silent)
+            constant_effort.append(int(joint))
+    return tuple(constant_effort)
 
 
-def find_unseen_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
+def find_unexcited_joints(datasets: Sequence[Dataset]) -> tuple[int, ...]:
     """Return the joints that hardly move, or whose effort never changes, in all recordings."""
-    silent = set.intersection(*(set(find_silent_joints(dataset)) for dataset in datasets))
-    return tuple(sorted(silent | set(find_idle_joints(datasets))))
+    constant_effort = set.intersection(
+        *(set(find_constant_effort_joints(dataset)) for dataset in datasets)
+    )
+    return tuple(sorted(constant_effort | set(find_stationary_joints(datasets))))
 
 
 def _ranges(dataset: Dataset) -> FloatArray:
@@ -101,7 +103,7 @@ def reference_scale(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
 def restrict_to_identifiable(
     robot: RobotModel,
     problem: IdentificationProblem,
-    idle_joints: Sequence[int],
+    stationary_joints: Sequence[int],
     known: Mapping[str, float] | None = None,
 ) -> IdentifiableProblem:
     """
@@ -113,7 +115,7 @@ def restrict_to_identifiable(
         The arm.
     problem : IdentificationProblem
         As the structure of the arm asks for it.
-    idle_joints : sequence of int
+    stationary_joints : sequence of int
         Joints whose friction and reflected inertia the data cannot show.
     known : mapping of str to float, optional
         Base parameters that the data need not show; they stay, but for those that are zero.
@@ -126,12 +128,12 @@ def restrict_to_identifiable(
     hidden = {
         column
         for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
-        if term.joint in idle_joints
+        if term.joint in stationary_joints
         for column in range(columns.start, columns.stop)
     }
     if parameters.reflected_inertia:
         start = parameters.reflected_inertia_slice.start
-        hidden |= {start + joint for joint in idle_joints}
+        hidden |= {start + joint for joint in stationary_joints}
     seen = np.array([column not in hidden for column in reduction.independent])
     # A dictionary has more terms than any data tell apart; its fit chooses among them.
     chosen_by_fit = {
@@ -151,7 +153,7 @@ def restrict_to_identifiable(
     triangle, pivots = scipy.linalg.qr(scaled, mode='r', pivoting=True)
     diagonal = np.abs(np.diag(triangle))
     rank = int(np.count_nonzero(diagonal > LOSS_TOLERANCE))
-    joints = tuple(robot.joint_names[joint] for joint in idle_joints)
+    joints = tuple(robot.joint_names[joint] for joint in stationary_joints)
     kept = np.sort(pivots[:rank])
     lost = np.setdiff1d(np.flatnonzero(tested), kept)
     if not lost.size and seen.all():
@@ -167,6 +169,6 @@ def restrict_to_identifiable(
         # Not every term by its own name: none of the joint's friction is seen.
         f'{term.law.name}{term.joint + 1}'
         for term in parameters.friction
-        if term.joint in idle_joints and not term.law.is_structural
+        if term.joint in stationary_joints and not term.law.is_structural
     )
     return IdentifiableProblem(problem.select(kept, smaller), names, joints)

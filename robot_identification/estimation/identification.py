@@ -60,7 +60,7 @@ class Identification:
         Errors of the URDF's inertial parameters with friction fitted to the same data.
     lost : tuple of str
         Base parameters that the data do not determine.
-    idle_joints : tuple of str
+    stationary_joints : tuple of str
         Joints that hardly moved.
     verdict : Verdict
         In words.
@@ -81,7 +81,7 @@ class Identification:
     cross_validation: tuple[BagErrors, ...]
     prior: tuple[BagErrors, ...]
     lost: tuple[str, ...]
-    idle_joints: tuple[str, ...]
+    stationary_joints: tuple[str, ...]
     verdict: Verdict
     notes: tuple[str, ...]
     candidates: tuple[Candidates, ...] = ()

@@ -119,7 +119,7 @@ def judge_identification(
         cross_validation=choice.trial.errors,
         prior=score_prior(fitted.robot, datasets, list(fitted.rows)),
         lost=fit.lost,
-        idle_joints=tuple(names[joint] for joint in fitted.stationary),
+        stationary_joints=tuple(names[joint] for joint in fitted.stationary),
         verdict=verdict,
         notes=(
             *(note for note in (*inputs.notes, *fitted.notes) if note),

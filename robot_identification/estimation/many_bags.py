@@ -25,7 +25,9 @@ from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.choice import Contradiction, find_contradictions
 from robot_identification.estimation.fitting import training_data
-from robot_identification.estimation.identifiability import find_idle_joints, find_silent_joints
+from robot_identification.estimation.identifiability import (
+    find_constant_effort_joints, find_stationary_joints,
+)
 from robot_identification.estimation.method import Method
 from robot_identification.estimation.observations import (
     count_time_blocks, make_layouts, number_time_blocks, ObservationBlock, Observations,
@@ -105,7 +107,7 @@ class BagSurvey:
         Samples that parameters are estimated from.
     rate : float
         Sampling rate [Hz].
-    idle, silent : tuple of int
+    stationary, constant_effort : tuple of int
         Joints that hardly move, and those that move with an effort that never changes.
     temperature : ndarray, shape (n,), optional
         Mean of each joint while it was fitted [deg C], if recorded.
@@ -133,8 +135,8 @@ class BagSurvey:
     name: str
     samples: int
     rate: float
-    idle: tuple[int, ...]
-    silent: tuple[int, ...]
+    stationary: tuple[int, ...]
+    constant_effort: tuple[int, ...]
     temperature: FloatArray | None
     warmth: FloatArray | None
     spread: FloatArray
@@ -149,7 +151,7 @@ class BagSurvey:
     @property
     def unseen(self) -> tuple[int, ...]:
         """Joints that hardly move, or whose effort never changes."""
-        return tuple(sorted({*self.idle, *self.silent}))
+        return tuple(sorted({*self.stationary, *self.constant_effort}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,8 +360,8 @@ def _read(source: BagSource) -> tuple[Dataset, BagSurvey]:
         name=source.name,
         samples=int(np.count_nonzero(fitted)),
         rate=dataset.rate,
-        idle=find_idle_joints([dataset]),
-        silent=find_silent_joints(dataset),
+        stationary=find_stationary_joints([dataset]),
+        constant_effort=find_constant_effort_joints(dataset),
         temperature=None if temperature is None else temperature.mean(axis=0),
         warmth=(
             None if temperature is None
@@ -670,14 +672,16 @@ class ManyBags:
             self.scheduler,
         )
 
-    def idle_joints(self) -> tuple[int, ...]:
+    def stationary_joints(self) -> tuple[int, ...]:
         """Return the joints that hardly move in all bags."""
-        return tuple(sorted(set.intersection(*(set(one.idle) for one in self.surveys))))
+        return tuple(sorted(set.intersection(*(set(one.stationary) for one in self.surveys))))
 
-    def unseen_joints(self) -> tuple[int, ...]:
+    def unexcited_joints(self) -> tuple[int, ...]:
         """Return the joints that hardly move, or whose effort never changes, in all bags."""
-        silent = set.intersection(*(set(survey.silent) for survey in self.surveys))
-        return tuple(sorted(silent | set(self.idle_joints())))
+        constant_effort = set.intersection(
+            *(set(survey.constant_effort) for survey in self.surveys)
+        )
+        return tuple(sorted(constant_effort | set(self.stationary_joints())))
 
     def mean_temperature(self) -> FloatArray | None:
         """Return the mean temperature of each joint while it was fitted [deg C], if recorded."""

@@ -63,7 +63,7 @@ class TrainingData:
         The samples to take.
     effort : ndarray, shape (N, n), optional
         Effort to fit in the place of the recorded one, for methods that smooth it.
-    silent : tuple of int
+    constant_effort : tuple of int
         Joints whose effort was not really recorded: their rows say nothing.
 
     """
@@ -72,7 +72,7 @@ class TrainingData:
     torque_per_effort: FloatArray
     rows: BoolArray
     effort: FloatArray | None = None
-    silent: tuple[int, ...] = ()
+    constant_effort: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -532,7 +532,7 @@ class Observations:
                 )
                 for joint in range(self.robot.n)
             ]
-            for joint in part.silent:
+            for joint in part.constant_effort:
                 joints[joint] = replace(
                     joints[joint], table=np.zeros_like(joints[joint].table)
                 )

@@ -13,7 +13,9 @@ from robot_identification.errors import DataError, NotIdentifiableError
 from robot_identification.estimation.choice import (
     Choice, choose_laws, choose_laws_by_joint, choose_prior_weight, FEWEST_FITTED,
 )
-from robot_identification.estimation.identifiability import find_idle_joints, find_unseen_joints
+from robot_identification.estimation.identifiability import (
+    find_stationary_joints, find_unexcited_joints,
+)
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model import KinematicFilter, RobotModel
@@ -68,7 +70,7 @@ def choose(
     method = options.method
     report(0.0, 'preparing')
     survey = _survey(robot, recordings, unit, options)
-    idle = find_unseen_joints(survey.datasets)
+    unexcited = find_unexcited_joints(survey.datasets)
     choose_by = choose_laws_by_joint if method.by_joint else choose_laws
     filters = _filters(survey, options)
     tried = []
@@ -79,9 +81,9 @@ def choose(
         )
         datasets = survey.filtered(kinematic_filter)
         tried.append(
-            choose_prior_weight(robot, datasets, options, kinematic_filter, idle, with_prior)
+            choose_prior_weight(robot, datasets, options, kinematic_filter, unexcited, with_prior)
             if method.estimator.chooses_terms
-            else choose_by(robot, datasets, options, kinematic_filter, idle)
+            else choose_by(robot, datasets, options, kinematic_filter, unexcited)
         )
     return _best(tried, survey, options)
 
@@ -143,7 +145,7 @@ def _with_motion(survey: _Survey) -> _Survey:
     """Leave out recordings without motion; refuse where no joint of all of them is excited."""
     n = survey.robot.n
     moving = [
-        int(dataset.fitted.sum()) >= FEWEST_FITTED and len(find_unseen_joints([dataset])) < n
+        int(dataset.fitted.sum()) >= FEWEST_FITTED and len(find_unexcited_joints([dataset])) < n
         for dataset in survey.datasets
     ]
     pairs = tuple(zip(survey.recordings, survey.datasets, moving, strict=True))
@@ -158,11 +160,11 @@ def _with_motion(survey: _Survey) -> _Survey:
             ),
         )
     sources = ', '.join(recording.source for recording in survey.recordings)
-    if len(find_idle_joints(survey.datasets)) == n:
+    if len(find_stationary_joints(survey.datasets)) == n:
         raise NotIdentifiableError(
             f'{sources}: no joint moved by more than 0.05 rad: record a motion'
         )
-    if len(find_unseen_joints(survey.datasets)) == n:
+    if len(find_unexcited_joints(survey.datasets)) == n:
         raise DataError(
             f'{sources}: the effort of every joint that moves is the same throughout: record a '
             'driver that fills it'

@@ -8,7 +8,7 @@ from .loading import (
     check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,
     load_for_model as load_for_model, uses_rotors as uses_rotors,
 )
-from .plausibility import find_idle as find_idle
+from .plausibility import find_stationary as find_stationary
 from .processing import describe_damage as describe_damage, process as process
 from .robot_state import temperatures_so_far as temperatures_so_far
 from .rows import (

@@ -277,7 +277,7 @@ def _guess_unit(robot: RobotModel, lowest: FloatArray, highest: FloatArray) -> s
     return 'look like encoder ticks, or their zero is another one'
 
 
-def find_idle(names: Sequence[str], travel: FloatArray) -> list[str]:
+def find_stationary(names: Sequence[str], travel: FloatArray) -> list[str]:
     """
     Return notes on joints that did not move.
 

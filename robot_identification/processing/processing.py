@@ -23,7 +23,7 @@ from robot_identification.processing.delay import find_delay
 from robot_identification.processing.effort_plausibility import check_effort, find_stale_effort
 from robot_identification.processing.periodic import follow_period
 from robot_identification.processing.plausibility import (
-    check_positions, check_velocities, compare_rates, find_idle, SMALLEST_MOTION,
+    check_positions, check_velocities, compare_rates, find_stationary, SMALLEST_MOTION,
 )
 from robot_identification.processing.robot_state import find_exclusions, joint_temperatures
 from robot_identification.processing.rotor_side import follow_rotors, RotorSide
@@ -467,7 +467,7 @@ def _check_kinematics(
     )
     if robot is not None:
         found.notes += check_positions(where, robot, lowest, highest)
-    found.notes += find_idle(recording.joint_names, highest - lowest)
+    found.notes += find_stationary(recording.joint_names, highest - lowest)
 
 
 def _check_remaining(recording: Recording, scored: BoolArray, found: _Findings) -> None:

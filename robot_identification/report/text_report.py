@@ -296,8 +296,8 @@ def _warning_lines(identification: Identification) -> list[str]:
     warnings = [identification.model.consistency_note, *identification.notes]
     if identification.lost:
         warnings.insert(0, f'not determined by the data: {", ".join(identification.lost)}')
-    if identification.idle_joints:
-        warnings.insert(0, f'hardly moved: {", ".join(identification.idle_joints)}')
+    if identification.stationary_joints:
+        warnings.insert(0, f'hardly moved: {", ".join(identification.stationary_joints)}')
     if identification.model.relative_scale:
         warnings.insert(0, 'relative scale: drive gains are unknown, torques are in ampere')
     lines = _section('Notes')

@@ -11,7 +11,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.advice import advise, prior_decided
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.identifiability import (
-    find_idle_joints, restrict_to_identifiable,
+    find_stationary_joints, restrict_to_identifiable,
 )
 from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
 from robot_identification.estimation.problem import PriorTerm
@@ -66,7 +66,9 @@ def identified(robot, reduction, motion):
     observations = Observations(
         robot, reduction, [TrainingData(dataset, np.ones(6), taken)], time_blocks=TIME_BLOCKS
     )
-    left = restrict_to_identifiable(robot, observations.factor(), find_idle_joints([dataset]))
+    left = restrict_to_identifiable(
+        robot, observations.factor(), find_stationary_joints([dataset])
+    )
     return ESTIMATORS['wls']().estimate(left.problem), left.lost
 
 

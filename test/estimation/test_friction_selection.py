@@ -24,7 +24,7 @@ from robot_identification.estimation.fitting import (
 from robot_identification.estimation.friction_selection import (
     choose_friction, expand_candidates, order_terms,
 )
-from robot_identification.estimation.identifiability import find_unseen_joints
+from robot_identification.estimation.identifiability import find_unexcited_joints
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.model.base_parameters import reduce_to_base
@@ -135,10 +135,10 @@ def recording(seed, friction, noise=NOISE, noise_seed=0):
     )
 
 
-def select(datasets, candidates, idle=()):
+def select(datasets, candidates, unexcited=()):
     """Return the laws that are chosen from some candidates."""
     rows = observe(arm(), (), datasets, [dataset.fitted for dataset in datasets])
-    return choose_friction(rows, candidates, idle, Folds(), DEFAULT.tie)
+    return choose_friction(rows, candidates, unexcited, Folds(), DEFAULT.tie)
 
 
 @lru_cache
@@ -275,10 +275,10 @@ def test_a_joint_that_stands_keeps_what_it_was_given():
         scale=0.1, size=tau.shape
     )
     dataset = dataset_of(arm(), standing, tau)
-    idle = find_unseen_joints([dataset])
-    assert idle == (2,)
+    unexcited = find_unexcited_joints([dataset])
+    assert unexcited == (2,)
     candidates = expand_candidates(('coulomb,viscous,offset', 'stribeck,viscous,offset'), ())
-    choice = select([dataset], candidates, idle)
+    choice = select([dataset], candidates, unexcited)
     assert [laws_of(choice, 2)[law.name] for law in PLAIN] == list(PLAIN)
     assert 'stribeck' in laws_of(choice, 1)
     assert len(choice.candidates) == 2

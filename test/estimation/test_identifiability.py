@@ -11,7 +11,7 @@ from robot_identification.errors import DataError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.fitting import cross_validate, fit_parameters, observe
 from robot_identification.estimation.identifiability import (
-    find_idle_joints, IDLE_RANGE, reference_scale, restrict_to_identifiable,
+    find_stationary_joints, IDLE_RANGE, reference_scale, restrict_to_identifiable,
 )
 from robot_identification.estimation.observations import build_problem, TrainingData
 from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
@@ -63,11 +63,11 @@ def test_nothing_is_lost_where_everything_moves(ur5, rng):
     problem, _ = problem_of(ur5, reduction, lively(ur5), theta)
     left = restrict_to_identifiable(ur5, problem, ())
     assert left.problem is problem
-    assert (left.lost, left.idle_joints) == ((), ())
+    assert (left.lost, left.stationary_joints) == ((), ())
 
 
 @pytest.mark.parametrize('idle', [(3,), (0,), (5,), (1, 4)])
-def test_an_idle_joint_loses_its_friction_and_rotor(ur5, rng, idle):
+def test_a_stationary_joint_loses_its_friction_and_rotor(ur5, rng, idle):
     """
     And the others lose nothing: the reduced parameters of any arm give its torques.
 
@@ -82,7 +82,7 @@ def test_an_idle_joint_loses_its_friction_and_rotor(ur5, rng, idle):
     motion = lively(ur5, idle=idle)
     problem, tau = problem_of(ur5, reduction, motion, theta)
     left = restrict_to_identifiable(ur5, problem, idle)
-    assert left.idle_joints == tuple(ur5.joint_names[joint] for joint in idle)
+    assert left.stationary_joints == tuple(ur5.joint_names[joint] for joint in idle)
     assert set(own) & set(reduction.names) <= set(left.lost)
     moving = [f'{symbol}{joint + 1}' for joint in range(6) if joint not in idle
               for symbol in ('fv', 'fc', 'f0')]
@@ -137,19 +137,19 @@ def test_joints_that_only_swing_in_step_are_told_apart_as_far_as_possible(ur5, r
     np.testing.assert_allclose(found[:, 0], tau.reshape(-1, 6)[:, 0], atol=1e-6)
 
 
-def test_idle_joints_stand_still_in_every_recording(ur5):
+def test_stationary_joints_stand_still_in_every_recording(ur5):
     """Fifty millirad is the limit; only what is scored counts."""
     moving, standing = lively(ur5), lively(ur5, idle=(2,))
     standing.q[:, 4] = 1.0 + 0.9 * IDLE_RANGE * np.linspace(0, 1, 400)
     tau = np.zeros((400, 6))
     first, second = (dataset_of(ur5, motion, tau) for motion in (moving, standing))
-    assert find_idle_joints([first]) == ()
-    assert find_idle_joints([second]) == (2, 4)
-    assert find_idle_joints([first, second]) == ()
+    assert find_stationary_joints([first]) == ()
+    assert find_stationary_joints([second]) == (2, 4)
+    assert find_stationary_joints([first, second]) == ()
     standing.q[:, 4] *= 1.2
-    assert find_idle_joints([second]) == (2,)
+    assert find_stationary_joints([second]) == (2,)
     short = replace(second, scored=np.arange(400) < 3)
-    assert set(find_idle_joints([short])) > {2, 4}
+    assert set(find_stationary_joints([short])) > {2, 4}
 
 
 def test_reference_is_what_a_lively_motion_puts_into_each_column(ur5):

@@ -397,7 +397,7 @@ def test_without_offsets_there_is_none_for_a_recording(robot, data):
 
 
 def test_a_standing_joint_has_its_offsets_in_every_recording(robot, data):
-    """Where the mean is left out, as of an idle joint, the distances are still told apart."""
+    """Where the mean is left out, as of an unexcited joint, the distances are still told apart."""
     reduction = reduce_to_base(robot, make_standard_parameters(
         3, parse_friction('viscous,offset'), reflected_inertia=True
     ))

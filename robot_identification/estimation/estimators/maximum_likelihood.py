@@ -261,7 +261,7 @@ class _PeriodicRecording:
         effort = dataset.effort if part.effort is None else part.effort
         self._t = dataset.stamps[rows]
         self._tau = effort[rows] * part.torque_per_effort
-        self._tau[:, list(part.silent)] = 0.0
+        self._tau[:, list(part.constant_effort)] = 0.0
         self._starts = np.flatnonzero(np.diff(bins[order], prepend=-1))
         size = len(motion.series.coefficients)
         self._harmonic = FourierSeries(motion.series.period, np.eye(size))
@@ -344,7 +344,7 @@ class _PeriodicRecording:
         )[:, self._reduction.independent].reshape(-1, n, self._reduction.rank)
         shifts = np.broadcast_to(self._shifts, (len(W), *self._shifts.shape))
         matrix = np.concatenate([W, shifts], axis=2)
-        matrix[:, list(self.part.silent)] = 0.0
+        matrix[:, list(self.part.constant_effort)] = 0.0
         return matrix
 
     def _motion(self, block: slice, coefficients: FloatArray) -> Motion:
@@ -372,7 +372,7 @@ class _PeriodicRecording:
             for derivative, columns in zip((by_q, by_dq, by_ddq), harmonic, strict=True)
         )
         rows[:, :, : n * size] = np.asarray(by_motion).reshape(len(t), n, -1)
-        rows[:, list(self.part.silent), : n * size] = 0.0
+        rows[:, list(self.part.constant_effort), : n * size] = 0.0
         rows[:, :, n * size: -1] = matrix
         rows[:, :, -1] = self._tau[block] - matrix @ theta
         return rows

@@ -20,7 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import NotIdentifiableError, UsageError
-from robot_identification.estimation import ESTIMATORS, find_unseen_joints, fit_parameters, observe
+from robot_identification.estimation import (
+    ESTIMATORS, find_unexcited_joints, fit_parameters, observe,
+)
 from robot_identification.model import KinematicFilter, parse_friction, RobotModel
 from robot_identification.processing import process
 from robot_identification.recording import Recording
@@ -153,11 +155,11 @@ def viscous_friction_of(
     if unit == 'A' and not np.all(np.isfinite(robot.drives.drive_gain)):
         robot = robot.with_drive_gains(np.ones(robot.n))
     dataset = process(recording, QUICK_FILTER, unit, robot=robot)
-    idle = find_unseen_joints([dataset])
-    if len(idle) == robot.n:
+    unexcited = find_unexcited_joints([dataset])
+    if len(unexcited) == robot.n:
         raise NotIdentifiableError(f'{recording.source}: no joint moved, record a motion')
     fit = fit_parameters(
-        observe(robot, parse_friction(LAWS), [dataset], [dataset.fitted]), idle,
+        observe(robot, parse_friction(LAWS), [dataset], [dataset.fitted]), unexcited,
         ESTIMATORS['wls'](),
     )
     viscous, error = np.full(robot.n, np.nan), np.full(robot.n, np.nan)

@@ -23,7 +23,7 @@ from robot_identification.estimation.estimators.dictionary import (
 )
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import fit_parameters, observe
-from robot_identification.estimation.identifiability import find_idle_joints
+from robot_identification.estimation.identifiability import find_stationary_joints
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.dictionary import DictionaryFriction
@@ -478,12 +478,12 @@ def test_a_joint_that_stands_in_all_recordings_is_left_out():
             dataset.motion.ddq * moving,
         )
         datasets.append(replace(dataset, motion=motion))
-    idle = find_idle_joints(datasets)
-    assert idle == (2,)
+    unexcited = find_stationary_joints(datasets)
+    assert unexcited == (2,)
     observations = observe(
         arm(), AUTOMATIC, datasets, [d.fitted for d in datasets], offset_by_recording=True
     )
-    fit = fit_parameters(observations, idle, SparseNonnegativeRegression())
+    fit = fit_parameters(observations, unexcited, SparseNonnegativeRegression())
     assert not any(name.endswith(']3') or name in ('f03', 'Ia3')
                    for name in fit.problem.reduction.names)
     assert np.all(np.isfinite(fit.estimate.unknowns))
