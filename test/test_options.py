@@ -70,6 +70,14 @@ def test_other_types_are_refused_by_name(values, words):
     assert str(refused.value) == words
 
 
+@pytest.mark.parametrize('name', ['estimator', 'friction', 'cutoff', 'relative_scale'])
+@pytest.mark.parametrize('value', [{}, {'a': 'b'}, []])
+def test_only_joint_names_map(name, value):
+    """A mapping elsewhere is refused, not looked up."""
+    with pytest.raises(DescriptionError, match=f'{name} is'):
+        IdentifyArguments(**{name: value})
+
+
 def test_identification_is_the_same_from_words_and_from_yaml():
     """And without any option, what `IdentifyOptions` is by default."""
     words = parse(

@@ -102,7 +102,7 @@ class IdentifyArguments:
         if names is not None:
             names = {str(a): str(b) for a, b in names.items()}
         object.__setattr__(self, 'joint_names', names)
-        check_kinds(self)
+        check_kinds(self, but='joint_names')
 
     @property
     def names_in_bag(self) -> dict[str, str]:
