@@ -22,6 +22,7 @@ from .executed import compare_execution as compare_execution
 from .safety import check_same_arm as check_same_arm
 from .state_machine import (
     ARMED_SECONDS as ARMED_SECONDS, ExecutionStateMachine as ExecutionStateMachine,
+    NOT_EXECUTED as NOT_EXECUTED,
 )
 from .states import Armed as Armed, Moving as Moving, Stopping as Stopping
 from .watch import REST_SPEED as REST_SPEED

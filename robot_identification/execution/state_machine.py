@@ -31,6 +31,8 @@ from robot_identification.execution.stop import (
 from robot_identification.execution.watch import FRESH, MotionWatch, REST_SPEED
 from robot_identification.simulation import TrajectoryPoints
 
+# How the reason begins where an execution that was accepted is given up before anything moved.
+NOT_EXECUTED = 'not executed: '
 # How long an arming is good for, and the next execution after the end of the last [s].
 ARMED_SECONDS = 60.0
 AGAIN_SECONDS = 120.0
@@ -265,7 +267,7 @@ class ExecutionStateMachine:
 
     def _on_plan_refused(self, event: ev.PlanRefused, now: float) -> Commands:
         if isinstance(self._state, Planning):
-            self._state = Idle(f'not executed: {event.reason}')
+            self._state = Idle(f'{NOT_EXECUTED}{event.reason}')
         return [ev.Reply(False, event.reason)]
 
     def _on_dry_run(self, event: ev.DryRunMade, now: float) -> Commands:
@@ -303,10 +305,10 @@ class ExecutionStateMachine:
         if now > state.armed.until:
             self._state = self._expired(state.armed)
         elif problem:
-            self._state = Idle(f'not executed: {problem}')
+            self._state = Idle(f'{NOT_EXECUTED}{problem}')
         elif moved > START_TOLERANCE or np.max(np.abs(latest.dq)) > REST_SPEED:
             self._state = Idle(
-                f'not executed: the arm moved by {moved:.3f} rad while its motion was planned, '
+                f'{NOT_EXECUTED}the arm moved by {moved:.3f} rad while its motion was planned, '
                 f'at most {START_TOLERANCE:g} rad are accepted: execute when it rests'
             )
         else:
@@ -342,7 +344,7 @@ class ExecutionStateMachine:
             self._state = self._expired(state)
         elif isinstance(state, Starting) and now - state.planned_at > STATE_TIMEOUT + pause:
             self._state = Idle(
-                f'not executed: {self.silence(now) or "no joint state"} after the motion was '
+                f'{NOT_EXECUTED}{self.silence(now) or "no joint state"} after the motion was '
                 'planned'
             )
         elif isinstance(state, Moving):

@@ -21,6 +21,7 @@ from robot_identification.errors import (
     DataError, IdentificationError, UnsafeMotionError, UsageError,
 )
 from robot_identification.excitation import load_trajectory
+from robot_identification.execution import NOT_EXECUTED
 from robot_identification.model import (
     configuration_sha256, EFFORT_UNITS, gravity_of_mounting, load_robot, RobotModel,
 )
@@ -244,6 +245,15 @@ class ExperimentCoordinator(Node):
         try:
             self._start_motion(path, sha256, executions)
             self.say(f'executing {path.name}, recording {bag.name}', step='executing')
+            refused = self._refusal()
+            if refused and self.simulated:
+                # A computer that was busy for a moment; nothing has moved.
+                self.say(refused)
+                self._arm(path, sha256, executions)
+                self._start_motion(path, sha256, executions)
+                refused = self._refusal()
+            if refused:
+                raise DataError(f'{RUNNER}: {refused}: arm it again, then repeat')
             self._wait_until_done()
         except IdentificationError:
             self._end_motion()
@@ -354,13 +364,24 @@ class ExperimentCoordinator(Node):
             self._state_before = self._runner_state
             self._service_clients.call(f'{RUNNER}/execute')
 
-    def _wait_until_done(self) -> None:
-        def begun() -> bool:
+    def _refusal(self) -> str:
+        """Wait for the motion; return why the runner gave it up, empty where it has begun."""
+        def refusal() -> str:
+            reason = str(self._runner_state.get('reason'))
+            is_new = self._runner_state != self._state_before
+            return reason if is_new and reason.startswith(NOT_EXECUTED) else ''
+
+        def decided() -> bool:
             # Of states that follow each other at once only the last one may arrive.
             ended = self._runner_state.get('state') in ('DONE', 'FAULT')
-            return self._has_moved or (ended and self._runner_state != self._state_before)
+            return self._has_moved or bool(refusal()) or (
+                ended and self._runner_state != self._state_before
+            )
 
-        self._service_clients.wait(begun, SERVICE_TIMEOUT, 'the runner to move')
+        self._service_clients.wait(decided, SERVICE_TIMEOUT, 'the runner to move')
+        return '' if self._has_moved else refusal()
+
+    def _wait_until_done(self) -> None:
         missed = time.monotonic()
         while (state := self._runner_state.get('state')) in MOVING:
             if self.count_publishers(f'{RUNNER}/state'):

@@ -65,7 +65,7 @@ class Runner(Fake):
     def __init__(self, graph):
         super().__init__(graph, 'experiment_runner')
         self.left, self.sha256, self.dry_run, self.fault = 0, '', False, ''
-        self.lasts, self.payload = False, [0.0]
+        self.lasts, self.payload, self.refusal = False, [0.0], ''
         self.serve('arm', self._refuse_to_be_armed)
         self.serve('execute', self._execute)
         self.serve('abort', self._abort)
@@ -99,6 +99,9 @@ class Runner(Fake):
             self.say('IDLE', 'dry run')
             return True, 'dry run: nothing was sent'
         self.left -= 1
+        if self.refusal:
+            self.say('IDLE', self.refusal)
+            return True, 'approaching the start'
         self.say('APPROACHING')
         self.say('EXECUTING')
         if self.lasts:
@@ -258,6 +261,18 @@ def test_a_fault_ends_the_program_and_keeps_the_bag(lab):
     assert lab.recorder.called == ['start', 'stop']
     assert (lab.output / 'bag_001').is_dir()
     assert lab.runner.called == ['execute']
+
+
+def test_a_motion_that_is_given_up_after_its_answer_is_not_waited_for(lab):
+    """Nothing moved: the reason is the runner's, at once; a real arm's operator arms it again."""
+    lab.runner.refusal = 'not executed: bag_recorder gave no sign of life for 0.55 s'
+    lab.start('record')
+    lab.waits_for('arm')
+    lab.runner.arm(lab.sha256)
+    assert lab.end() == 4
+    assert 'no sign of life for 0.55 s: arm it again' in lab.process.last_words()
+    assert lab.runner.called == ['execute']
+    assert lab.recorder.called == ['start', 'stop']
 
 
 def test_interrupted_in_motion_it_ends_the_motion(lab):
