@@ -193,13 +193,13 @@ def test_advice_by_temperatures(running):
         running.joint_states.publish(running.message(running.stamp, *np.zeros((3, 6))))
         newest = pytest.approx(running.stamp, abs=2e-3)
         wait_until(
-            lambda: running.diagnosed('newest stamp [s]') == newest, 'it to be read'  # noqa: B023
+            lambda newest=newest: running.diagnosed('newest stamp [s]') == newest, 'it to be read'
         )
         read = running.diagnosed('temperatures') or 0.0
         warm = 38.0 - 14.0 * np.exp(-110.0 * k / 1200.0)
         running.temperatures.publish(Float64MultiArray(data=[warm] * 6))
         wait_until(
-            lambda: (running.diagnosed('temperatures') or 0.0) > read, 'temperatures'  # noqa: B023
+            lambda read=read: (running.diagnosed('temperatures') or 0.0) > read, 'temperatures'
         )
     running.advice.clear()
     # The end is 14 exp(-1650 s / 1200 s) = 3.5 K away, and within 0.5 K after 39 minutes.

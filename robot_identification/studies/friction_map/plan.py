@@ -5,8 +5,8 @@
 Strokes of even speed, both ways over the same way: the motion behind a friction map.
 
 One joint moves, the others rest. Each speed has a stroke forwards and one back over the same
-positions, one right after the other, so that gravity and the warmth of the grease are the same in
-both. Speeds are spread evenly by their logarithm: friction bends most at slow ones.
+positions, one right after the other, so that gravity and the temperature of the grease are the
+same in both. Speeds are spread evenly by their logarithm: friction bends most at slow ones.
 """
 
 from __future__ import annotations
