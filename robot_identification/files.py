@@ -10,7 +10,7 @@ oversized files are refused before anything is built from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 import hashlib
@@ -371,6 +371,28 @@ def write_results(directory: Path, contents: Mapping[str, str | bytes], force: b
 
     """
     write_files({directory / name: content for name, content in contents.items()}, force)
+
+
+@dataclass(frozen=True)
+class ResultFolder:
+    """
+    Folder that results are written into.
+
+    `force` overwrites those that are there; reports state the `command_line` that made them.
+    """
+
+    path: Path
+    force: bool = False
+    command_line: str = ''
+
+    def check(self, names: Iterable[str]) -> None:
+        """Check that files of these names may be written; see `check_writable`."""
+        for name in names:
+            check_writable(self.path / name, self.force)
+
+    def write(self, contents: Mapping[str, str | bytes]) -> None:
+        """Write the files of one result, all of them or none; see `write_results`."""
+        write_results(self.path, contents, self.force)
 
 
 def write_files(contents: Mapping[Path, str | bytes], force: bool) -> None:

@@ -11,7 +11,7 @@ YAML file.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields
 import math
 from typing import Any, TypeVar
@@ -31,8 +31,8 @@ class Option:
     ----------
     name : str
         Of the field, and the key in a YAML file.
-    kind : {str, float, bool}
-        Type of its value.
+    kind : {str, int, float, bool}
+        Type of its value, or of each of several values.
     text : str
         Description, with the unit in brackets.
     otherwise : str
@@ -41,8 +41,10 @@ class Option:
         Allowed values; any if there are none.
     minimum, maximum : float, optional
         Range of a parameter.
-    metavar : str, optional
-        Its value in the help.
+    metavar : str or tuple of str, optional
+        Its value in the help, or its values.
+    count : {'+', '*'} or int, optional
+        How many values there are; a single one if not given.
     key : str
         Its name on the command line, with underscores, and as a parameter.
     check : callable, optional
@@ -57,7 +59,8 @@ class Option:
     choices: tuple[str, ...]
     minimum: float | None
     maximum: float | None
-    metavar: str | None
+    metavar: str | tuple[str, ...] | None
+    count: str | int | None
     key: str
     check: Callable[[str], object] | None
 
@@ -77,47 +80,60 @@ class Option:
 
 def option(
     kind: type, text: str, *, otherwise: str = '', choices: tuple[str, ...] = (),
-    minimum: float | None = None, maximum: float | None = None, metavar: str | None = None,
-    key: str = '', check: Callable[[str], object] | None = None,
+    minimum: float | None = None, maximum: float | None = None,
+    metavar: str | tuple[str, ...] | None = None, count: str | int | None = None, key: str = '',
+    check: Callable[[str], object] | None = None, default: object = None,
 ) -> Any:
     """
-    Return a field of a dataclass for an option, None where it is not given.
+    Return a field of a dataclass for an option.
 
     Parameters
     ----------
-    kind, otherwise, choices, minimum, maximum, metavar, check
-        See `Option`.
+    kind, otherwise, choices, minimum, maximum, metavar, count, check
+        See `Option`; by default `otherwise` is the default, if it is a text or a number.
     text : str
         Its description.
     key : str, optional
         See `Option`; the field's name if not given.
+    default : object, optional
+        Value of the field where the option is not given.
 
     """
-    return field(default=None, metadata={'option': {
+    if not otherwise and isinstance(default, (str, int, float)) and kind is not bool:
+        otherwise = str(default)
+    return field(default=default, metadata={'option': {
         'kind': kind, 'text': text, 'otherwise': otherwise, 'choices': choices,
-        'minimum': minimum, 'maximum': maximum, 'metavar': metavar, 'key': key, 'check': check,
+        'minimum': minimum, 'maximum': maximum, 'metavar': metavar, 'count': count, 'key': key,
+        'check': check,
     }})
 
 
 def options_of(kind: type) -> tuple[Option, ...]:
-    """Return the options that a dataclass declares, in their order."""
+    """Return the options that a dataclass declares, in their order; other fields are none."""
     found = []
     for entry in fields(kind):
+        if 'option' not in entry.metadata:
+            continue
         declared = dict(entry.metadata['option'])
         found.append(Option(entry.name, **{**declared, 'key': declared['key'] or entry.name}))
     return tuple(found)
 
 
-def add_arguments(parser: argparse.ArgumentParser, kind: type) -> None:
-    """Add the options of a dataclass to a command."""
+def add_arguments(
+    parser: argparse._ActionsContainer, kind: type, names: Collection[str] = ()
+) -> None:
+    """Add the options of a dataclass, or those of some names, to a command or to a group."""
     for one in options_of(kind):
+        if names and one.name not in names:
+            continue
         flag = f'--{one.key.replace("_", "-")}'
         if one.kind is bool:
             parser.add_argument(flag, action='store_true', help=one.text)
             continue
         text = f'{one.text} (default: {one.otherwise})' if one.otherwise else one.text
         parser.add_argument(
-            flag, type=one.kind, choices=one.choices or None, metavar=one.metavar, help=text,
+            flag, type=one.kind, choices=one.choices or None, metavar=one.metavar,
+            nargs=one.count, help=text,
         )
 
 
@@ -130,11 +146,15 @@ def from_values(kind: type[Given], read: Callable[[str], Any]) -> Given:
     kind : type
         The dataclass.
     read : callable
-        Returns the value of a key; None and false mean that it is not given.
+        Returns the value of a key; None and false mean that it is not given, a list is one of
+        several values.
 
     """
     values = {one.name: read(one.key) for one in options_of(kind)}
-    return kind(**{name: None if value is False else value for name, value in values.items()})
+    return kind(**{
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in values.items() if value is not None and value is not False
+    })
 
 
 def check_kinds(instance: Any, *, but: str = '') -> None:

@@ -47,6 +47,24 @@ def test_words_parameters_and_keys_give_the_same():
     assert Made(**{'name': 'a', 'speed': 0, 'fast': True}) == expected
 
 
+@dataclass(frozen=True)
+class Study:
+    """Options with values of their own, several values, and a field that is no option."""
+
+    bins: int = option(int, 'how many', default=24, metavar='N')
+    center: tuple[float, ...] | None = option(float, 'where [m]', count=2, metavar=('X', 'Y'))
+    still: float = 0.02
+
+
+def test_options_have_defaults_and_several_values():
+    assert parse(Study) == Study(24, None, 0.02)
+    assert parse(Study, '--bins', '3', '--center', '0', '1.5') == Study(3, (0.0, 1.5))
+    parser = argparse.ArgumentParser()
+    add_arguments(parser.add_argument_group('some'), Study, ('bins',))
+    text = parser.format_help()
+    assert '--bins N' in text and 'how many (default: 24)' in text and '--center' not in text
+
+
 def test_descriptions_say_what_happens_otherwise():
     """In the words of each place."""
     name, speed, fast = options_of(Made)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from robot_identification import load_robot
 from robot_identification.errors import UsageError
-from robot_identification.files import LARGEST_INTEGER
+from robot_identification.files import LARGEST_INTEGER, ResultFolder
 from robot_identification.model import gravity_of_mounting, read_urdf, RobotModel
 
 
@@ -116,6 +116,11 @@ def add_output_option(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         '--force', action='store_true', help='overwrite what is there already'
     )
+
+
+def result_folder(args: argparse.Namespace) -> ResultFolder:
+    """Return the folder of --output, with --force and what was typed."""
+    return ResultFolder(args.output, args.force, args.command_line)
 
 
 def seed(text: str) -> int:

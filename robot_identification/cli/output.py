@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterable
 import sys
 from typing import Any
 
@@ -30,6 +32,17 @@ def say(text: str) -> None:
 def warn(text: str) -> None:
     """Warn the user, on stderr."""
     say(f'warning: {text}')
+
+
+def print_results(args: argparse.Namespace, notes: Iterable[str], content: Any, text: str) -> None:
+    """Print the notes on stderr, and results as text or, with --json, as one object."""
+    for note in notes:
+        warn(note)
+    if args.json:
+        print_json(content)
+    else:
+        show(text, end='')
+        show(f'report: {args.output / "report.html"}')
 
 
 def progress_line(text: str) -> None:
