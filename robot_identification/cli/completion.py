@@ -58,21 +58,9 @@ def completion_script(parser: argparse.ArgumentParser, shell: str) -> str:
     """
     Return a script that completes the commands, options and arguments of a parser.
 
-    Options with choices complete these, those that name a robot, an experiment file or friction
-    laws what is known here, and what is a path completes files.
-
-    Parameters
-    ----------
-    parser : ArgumentParser
-        Of the whole command line; its actions are marked.
-    shell : str
-        One of `SHELLS`.
-
-    Raises
-    ------
-    MissingDependencyError
-        If shtab is not installed.
-
+    Options with choices complete these; options for a robot, an experiment file or friction laws
+    complete the known names; paths complete files. Raises MissingDependencyError if shtab is not
+    installed.
     """
     try:
         import shtab

@@ -40,32 +40,14 @@ FEW_DEGREES = 0.05
 
 @dataclass(frozen=True)
 class Finding:
-    """
-    Finding of the doctor about one file.
+    """Finding of the doctor about one file."""
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    kind : str
-        What it is.
-    facts : tuple of str
-        What is in it.
-    warnings : tuple of str
-        What is wrong with it, the worst first.
-    unchecked : tuple of str
-        Quantities of a motion that cannot be checked with it.
-    error : str, optional
-        Why it cannot be used.
-
-    """
-
-    path: Path
-    kind: str
-    facts: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    unchecked: tuple[str, ...] = ()
-    error: str | None = None
+    path: Path  # the file
+    kind: str  # what it is
+    facts: tuple[str, ...] = ()  # what is in it
+    warnings: tuple[str, ...] = ()  # what is wrong with it, the worst first
+    unchecked: tuple[str, ...] = ()  # quantities of a motion that cannot be checked with it
+    error: str | None = None  # why it cannot be used
 
     @property
     def conclusion(self) -> str:

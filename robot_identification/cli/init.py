@@ -78,17 +78,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Interview:
-    """
-    The answers, from options, from a person, or the defaults.
-
-    Parameters
-    ----------
-    args : Namespace
-        Of the command line.
-    texts : dict of str to str
-        Answers that were given as options.
-
-    """
+    """The answers, from options, from a person, or the defaults."""
 
     def __init__(self, args: argparse.Namespace, texts: dict[str, str]) -> None:
         self._args, self._given = args, dict(texts)

@@ -67,35 +67,15 @@ RELAUNCH = (
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """
-    A planned study.
+    """A planned study."""
 
-    Attributes
-    ----------
-    folder : Path
-        Where its files are.
-    robot_name : str
-        As --robot takes it.
-    robot : RobotModel
-        The arm with its tool.
-    tool : Tool, optional
-        What is mounted.
-    laboratory : Laboratory
-        The cell.
-    motions : tuple of PlannedMotion
-        In their order.
-    options : str
-        Options that give the same study again.
-
-    """
-
-    folder: Path
-    robot_name: str
-    robot: RobotModel
-    tool: Tool | None
-    laboratory: Laboratory
-    motions: tuple[PlannedMotion, ...]
-    options: str
+    folder: Path  # where its files are
+    robot_name: str  # as --robot takes it
+    robot: RobotModel  # the arm with its tool
+    tool: Tool | None  # what is mounted
+    laboratory: Laboratory  # the cell
+    motions: tuple[PlannedMotion, ...]  # in their order
+    options: str  # options that give the same study again
 
     def file(self, name: str) -> str:
         """Return a path below the folder, as a command line takes it."""

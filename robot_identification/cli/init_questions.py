@@ -27,33 +27,17 @@ Answers = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Question:
-    """
-    One question.
+    """One question."""
 
-    Attributes
-    ----------
-    name : str
-        Of the option, without dashes in front.
-    words : str
-        What is asked.
-    default : callable
-        Takes the answers so far and returns the text of the default.
-    parse : callable
-        Takes a text and the answers so far and returns the answer; raises an
-        `IdentificationError` with the reason.
-    metavar : str
-        How the option shows its value.
-    about : str
-        What the option is.
-
-    """
-
-    name: str
-    words: str
+    name: str  # of the option, without dashes in front
+    words: str  # what is asked
+    # Takes the answers so far and returns the text of the default.
     default: Callable[[Answers], str]
+    # Takes a text and the answers so far and returns the answer; raises an `IdentificationError`
+    # with the reason.
     parse: Callable[[str, Answers], Any]
-    metavar: str
-    about: str
+    metavar: str  # how the option shows its value
+    about: str  # what the option is
 
     def applies(self, answers: Answers) -> bool:
         """Return whether it is to be asked after these answers."""

@@ -67,15 +67,7 @@ def add_xacro_arguments(parser: argparse._ActionsContainer) -> None:
 
 
 def parse_xacro_arguments(texts: list[str]) -> dict[str, str]:
-    """
-    Return the arguments of ``NAME:=VALUE`` texts.
-
-    Raises
-    ------
-    UsageError
-        If a text is not of that form.
-
-    """
+    """Return the arguments of ``NAME:=VALUE`` texts; raise UsageError for another form."""
     pairs = [text.partition(':=') for text in texts]
     for text, (name, assigned, _) in zip(texts, pairs, strict=True):
         if not name or not assigned:

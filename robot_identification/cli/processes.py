@@ -34,15 +34,7 @@ MOVER = 'experiment_runner'
 
 
 def check_ros() -> None:
-    """
-    Check that nodes can be started.
-
-    Raises
-    ------
-    MissingDependencyError
-        If rclpy cannot be imported.
-
-    """
+    """Raise MissingDependencyError if rclpy cannot be imported."""
     if importlib.util.find_spec('rclpy') is None:
         raise MissingDependencyError(
             'rclpy', 'starting ROS nodes',

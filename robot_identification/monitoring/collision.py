@@ -44,16 +44,7 @@ class PredictionBand:
     """
     Standard deviation of the model's torque at a state.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm, with its covariance and residuals.
-
-    Raises
-    ------
-    DataError
-        If the model does not say how large its residuals were.
-
+    Raises DataError if the model does not say how large its residuals were.
     """
 
     def __init__(self, model: IdentifiedModel) -> None:
@@ -72,22 +63,7 @@ class PredictionBand:
         ddq: FloatArray,
         temperature: FloatArray | None = None,
     ) -> FloatArray:
-        """
-        Return the standard deviation at one state.
-
-        Parameters
-        ----------
-        q, dq, ddq : ndarray, shape (n,)
-            Position [rad], velocity [rad/s] and acceleration [rad/s^2].
-        temperature : ndarray, shape (n,), optional
-            Of the joints, for friction that needs it [deg C].
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            [N m], of what noise and uncertain parameters make together.
-
-        """
+        """Return the standard deviation (n,) of noise and parameters at a state [N m]."""
         model = self._model
         warmth = None if temperature is None else temperature[None]
         motion = Motion(q[None], dq[None], ddq[None], warmth, starts=())
@@ -139,23 +115,12 @@ class CollisionThresholds:
 
 class RestMemory:
     """
-    Share of a rest that is still in the observer's output.
+    Share of a rest that is still in the output of an observer.
 
-    An error of friction that is no larger than a bound while a joint rests is, in what a low-pass
-    of first order makes of it, no larger than that bound times what this returns.
-
-    Parameters
-    ----------
-    bandwidth : float
-        Of the observer [rad/s].
-    speed : float
-        Of a joint that may stick or turn round [rad/s].
-
-    Raises
-    ------
-    UsageError
-        If one of them is not positive.
-
+    An error of friction that is no larger than a bound while a joint rests is, after a first-order
+    low-pass of this `bandwidth` [rad/s], no larger than that bound times what this returns. Joints
+    slower than `speed` [rad/s] may stick or reverse. Raises UsageError if one of them is not
+    positive.
     """
 
     def __init__(self, bandwidth: float, speed: float = REST_SPEED) -> None:
@@ -166,22 +131,7 @@ class RestMemory:
         self._stamp, self._share = np.nan, np.zeros(0)
 
     def step(self, stamp: float, dq: FloatArray) -> FloatArray:
-        """
-        Take a sample.
-
-        Parameters
-        ----------
-        stamp : float
-            Its stamp [s].
-        dq : ndarray, shape (n,)
-            Measured velocity [rad/s].
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            From 0, which is motion for long, to 1, which is rest for long.
-
-        """
+        """Return the share (n,) at a stamp [s]: 0 after long motion, 1 after long rest."""
         rests = (np.abs(dq) < self._speed).astype(float)
         elapsed, self._stamp = stamp - self._stamp, stamp
         # The first sample, and one of a clock that went back, have no past.
@@ -297,25 +247,12 @@ def smallest_seen(
     thresholds: CollisionThresholds, deviation: FloatArray, bandwidth: float, within: float
 ) -> FloatArray:
     """
-    Return the smallest step of an external torque on a joint in motion that is seen in time.
+    Return the smallest external torque step (n,) that is detected in motion in time [N m].
 
-    Parameters
-    ----------
-    thresholds : CollisionThresholds
-        When a joint counts as touched.
-    deviation : ndarray, shape (n,)
-        Standard deviation where it happens [N m].
-    bandwidth : float
-        Of the observer [rad/s].
-    within : float
-        Time from the step to the alarm [s].
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        [N m]; without noise and errors of the model, which may delay the alarm or bring it sooner:
-        half of such steps are seen in time, and `SURE` times as large ones always are.
-
+    Without noise and errors of the model, which may delay the alarm or bring it sooner: half of
+    the steps of this size are detected `within` the seconds, and steps `SURE` times as large
+    always are. The deviation is that of the prediction where the step happens [N m], the bandwidth
+    that of the observer [rad/s].
     """
     rise = 1.0 - np.exp(-bandwidth * max(within - thresholds.hold, 0.0))
     if rise <= 0.0:
@@ -325,15 +262,7 @@ def smallest_seen(
 
 
 class CollisionDetector:
-    """
-    Says sample by sample which joints are touched.
-
-    Parameters
-    ----------
-    thresholds : CollisionThresholds
-        When they are.
-
-    """
+    """Decides sample by sample which joints are in contact."""
 
     def __init__(self, thresholds: CollisionThresholds) -> None:
         self._thresholds = thresholds
@@ -347,22 +276,10 @@ class CollisionDetector:
         rest_share: FloatArray | None = None,
     ) -> BoolArray:
         """
-        Take a sample.
+        Return which joints (n,) have been above their threshold for long enough.
 
-        Parameters
-        ----------
-        stamp : float
-            Its stamp [s].
-        external, deviation : ndarray, shape (n,)
-            Observed torque and its standard deviation [N m].
-        rest_share : ndarray, shape (n,), optional
-            What `RestMemory` returns there; without it, joints count as resting.
-
-        Returns
-        -------
-        ndarray of bool, shape (n,)
-            Joints that have been above their threshold for long enough.
-
+        Observed torque and its standard deviation are in N m, each (n,); `rest_share` is what
+        `RestMemory` returns, and without it all joints count as resting.
         """
         thresholds = self._thresholds
         limit = thresholds.factor * deviation

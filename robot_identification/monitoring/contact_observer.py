@@ -23,26 +23,12 @@ BAND_SAMPLES = 10
 
 @dataclass(frozen=True, eq=False)
 class ExternalTorque:
-    """
-    External torque on the joints.
+    """External torque on the joints."""
 
-    Attributes
-    ----------
-    torque : ndarray, shape (n,)
-        Joint torque of others [N m].
-    deviation : ndarray, shape (n,)
-        Standard deviation of what the model cannot tell here [N m].
-    rest_share : ndarray, shape (n,)
-        How much of a rest is in it, see `RestMemory`.
-    touched : ndarray of bool, shape (n,), optional
-        Joints that are touched; None without thresholds.
-
-    """
-
-    torque: FloatArray
-    deviation: FloatArray
-    rest_share: FloatArray
-    touched: BoolArray | None
+    torque: FloatArray  # (n,): joint torque of others [N m]
+    deviation: FloatArray  # (n,): standard deviation of what the model cannot tell here [N m]
+    rest_share: FloatArray  # (n,): how much of a rest is in it, see `RestMemory`
+    touched: BoolArray | None  # (n,): joints that are touched; None without thresholds
 
 
 class ContactObserver:
@@ -140,22 +126,13 @@ class ContactObserver:
 
 @dataclass(frozen=True, eq=False)
 class ObservedRecording:
-    """
-    Observed torques along a recording; NaN where there is no output.
+    """Observed torques along a recording; NaN where there is no output."""
 
-    Attributes
-    ----------
-    external, deviation, rest_share : ndarray, shape (N, n)
-        As in `ExternalTorque`.
-    touched : ndarray of bool, shape (N, n)
-        False without thresholds, and where nothing is said.
-
-    """
-
+    # (N, n): as in `ExternalTorque`.
     external: FloatArray
     deviation: FloatArray
     rest_share: FloatArray
-    touched: BoolArray
+    touched: BoolArray  # (N, n): false without thresholds, and where nothing is said
 
 
 def observe_recording(

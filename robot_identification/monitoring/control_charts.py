@@ -28,38 +28,17 @@ LONGEST_RUN = 1.0e9
 
 @dataclass(frozen=True)
 class Chart:
-    """
-    A one-sided control chart for samples of standard deviation 1.
+    """A one-sided control chart for samples of standard deviation 1."""
 
-    Attributes
-    ----------
-    retention, weight : float
-        Of the sum before, and of the new sample [1].
-    slack : float
-        What a sample may be above zero without being counted [1].
-    limit : float
-        An alarm is above it [1].
-    largest_step : float
-        By which a sample may raise the sum [1].
-
-    """
-
+    # Of the sum before, and of the new sample [1].
     retention: float
     weight: float
-    slack: float
-    limit: float
-    largest_step: float = np.inf
+    slack: float  # what a sample may be above zero without being counted [1]
+    limit: float  # an alarm is above it [1]
+    largest_step: float = np.inf  # by which a sample may raise the sum [1]
 
     def step(self, total: FloatArray, sample: FloatArray) -> FloatArray:
-        """
-        Return the sums after a sample.
-
-        Parameters
-        ----------
-        total, sample : ndarray, any shape
-            Sums before it, zeros at first; samples in standard deviations.
-
-        """
+        """Return the sums after a sample in standard deviations; both arrays have one shape."""
         rise = np.minimum(self.weight * (sample - self.slack), self.largest_step)
         raised: FloatArray = np.maximum(0.0, self.retention * total + rise)
         return raised
@@ -67,20 +46,11 @@ class Chart:
 
 def average_run_length(chart: Chart) -> float:
     """
-    Return after how many samples of a standard normal distribution a chart alarms in the mean.
+    Return after how many standard normal samples a chart alarms on average.
 
-    Notes
-    -----
-    The sum is a Markov chain; its values are cut into bins [1]_, with one more state for the sum
-    that is zero. The general form of the sum is that of [2]_.
-
-    References
-    ----------
-    .. [1] D. Brook, D. A. Evans, An approach to the probability distribution of CUSUM run length,
-       Biometrika 59, 1972
-    .. [2] C. W. Champ, W. H. Woodall, H. A. Mohsen, A generalized quality control procedure,
-       Statistics and Probability Letters 11, 1991
-
+    The sum is a Markov chain whose values are cut into bins (Brook and Evans, Biometrika 59,
+    1972), with one more state for a sum of zero; the general form of the sum is that of Champ,
+    Woodall and Mohsen (Statistics and Probability Letters 11, 1991).
     """
     edges = np.linspace(0.0, chart.limit, BINS + 1)
     states = np.append(0.0, 0.5 * (edges[1:] + edges[:-1]))
@@ -98,20 +68,9 @@ def average_run_length(chart: Chart) -> float:
 @lru_cache(maxsize=256)
 def design_chart(retention: float, weight: float, slack: float, run_length: float) -> Chart:
     """
-    Return the chart with a mean number of samples from its start to a false alarm.
+    Return the chart with a mean number of samples, 10 to 1e8, from its start to a false alarm.
 
-    Parameters
-    ----------
-    retention, weight, slack : float
-        See `Chart`.
-    run_length : float
-        From 10 to 1e8 samples.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of range.
-
+    Raises UsageError if a number is out of range.
     """
     if not (0.0 < retention <= 1.0 and 0.0 < weight <= 1.0 and 0.0 <= slack <= 5.0):
         raise UsageError(

@@ -43,76 +43,36 @@ POSSIBLE_TEMPERATURES = (-100.0, 300.0)
 
 @dataclass(frozen=True, eq=False)
 class MotionBlock:
-    """
-    Some seconds of motion, reduced.
+    """Some seconds of motion, reduced."""
 
-    Attributes
-    ----------
-    stop : float
-        Stamp of the last sample [s].
-    factors : ndarray, shape (n, 14, 14)
-        Triangular factor of each joint's rows in which it slides.
-    rows : ndarray, shape (n,)
-        How many these are.
-    sliding : ndarray, shape (n, 2)
-        How long each joint slid forwards and backwards [s].
-    temperature : ndarray, shape (n,)
-        Mean while sliding [deg C]; NaN where it is not known.
-
-    """
-
-    stop: float
-    factors: FloatArray
-    rows: FloatArray
-    sliding: FloatArray
-    temperature: FloatArray
+    stop: float  # stamp of the last sample [s]
+    factors: FloatArray  # (n, 14, 14): triangular factor of each joint's rows in which it slides
+    rows: FloatArray  # (n,): how many these are
+    sliding: FloatArray  # (n, 2): how long each joint slid forwards and backwards [s]
+    temperature: FloatArray  # (n,): mean while sliding [deg C]; NaN where it is not known
 
 
 @dataclass(frozen=True)
 class FrictionChange:
-    """
-    Change of the friction of one joint, from its residuals.
+    """Change of the friction of one joint, from its residuals."""
 
-    Attributes
-    ----------
-    change : float
-        Measured friction over that of the model, minus 1.
-    standard_error : float
-        Of `change`, from the scatter between blocks.
-    unexplained : float
-        Rms of what is left of the residual, over that of the model's friction.
-    load : float
-        Rms of the torque that the model lacks and that is not friction, over that of friction.
-    temperature : float
-        Mean while sliding [deg C]; NaN where it is not known.
-
-    """
-
-    change: float
-    standard_error: float
-    unexplained: float
+    change: float  # measured friction over that of the model, minus 1
+    standard_error: float  # of `change`, from the scatter between blocks
+    unexplained: float  # rms of what is left of the residual, over that of the model's friction
+    # Rms of the torque that the model lacks and that is not friction, over that of friction.
     load: float
-    temperature: float
+    temperature: float  # mean while sliding [deg C]; NaN where it is not known
 
 
 def reduce_block(
     robot: RobotModel, stamps: FloatArray, samples: FloatArray, slow_velocity: float
 ) -> MotionBlock:
     """
-    Reduce consecutive samples to what is kept of them.
+    Reduce consecutive samples of increasing stamps (N,) [s], N at least 2.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    stamps : ndarray, shape (N,)
-        Increasing [s], N at least 2.
-    samples : ndarray, shape (N, 6, n)
-        Position, velocity, acceleration, friction of the model, residual, all finite, and
-        temperature, which need not be.
-    slow_velocity : float
-        Slower joints do not slide [rad/s].
-
+    `samples` (N, 6, n) are position, velocity, acceleration, friction of the model and residual,
+    all finite, and temperature, which may be NaN. Joints below `slow_velocity` [rad/s] do not
+    slide.
     """
     n = robot.n
     number = ((stamps - stamps[0]) / GROUP).astype(int)
@@ -161,23 +121,10 @@ def triangular(rows: FloatArray) -> FloatArray:
 
 def estimate_change(blocks: Sequence[MotionBlock], joint: int) -> FrictionChange | None:
     """
-    Return by how much the friction of a joint has changed.
+    Return the change of the friction of a joint over blocks in which it slides.
 
-    Blocks in which the joint's residuals strike out are left out, if they are few: a person may
-    have touched the arm.
-
-    Parameters
-    ----------
-    blocks : sequence of MotionBlock
-        In which the joint slides.
-    joint : int
-        Its number.
-
-    Returns
-    -------
-    FrictionChange or None
-        None where the model has no friction that varies.
-
+    The few blocks whose residuals are outliers are left out: a person may have touched the arm.
+    None where the model has no friction that varies.
     """
     found = _Fit(blocks, joint)
     if found.size == 0.0:

@@ -55,21 +55,12 @@ RECENT, LONGEST_RUN = 5, 20
 
 @dataclass(frozen=True)
 class ChartValues:
-    """
-    Where the charts of a joint stand; an alarm is a value above its limit.
+    """Where the charts of a joint stand; an alarm is a value above its limit."""
 
-    Attributes
-    ----------
-    more, less : float
-        Sums for more and for less friction [standard deviations].
-    limit : float
-        Of both.
-
-    """
-
+    # Sums for more and for less friction [standard deviations].
     more: float
     less: float
-    limit: float
+    limit: float  # of both
 
 
 @dataclass(frozen=True)

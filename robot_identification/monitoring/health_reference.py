@@ -149,17 +149,10 @@ def learn_reference(
     windows: Sequence[FrictionChange], smallest_span: float, *, with_slope: bool
 ) -> JointReference:
     """
-    Return what windows in a row have in common.
+    Return what at least 10 consecutive windows of one joint have in common.
 
-    Parameters
-    ----------
-    windows : sequence of FrictionChange
-        Of one joint, at least 10, in their order.
-    smallest_span : float
-        Between which temperatures have to vary for a slope [K].
-    with_slope : bool
-        Whether a slope is wanted at all: not where the model has one.
-
+    A slope needs temperatures that vary by `smallest_span` [K]; `with_slope` is false where the
+    model has a slope of its own.
     """
     usual = np.median([window.unexplained for window in windows])
     good = [window for window in windows if window.unexplained <= STRIKING * usual]
@@ -212,27 +205,14 @@ def _repeat(left: FloatArray) -> float:
 
 @dataclass(frozen=True)
 class HealthReference:
-    """
-    Reference of an arm in good order.
+    """Reference of an arm in good order."""
 
-    Attributes
-    ----------
-    model_sha256 : str
-        Of the model's friction, see `friction_sha256`.
-    joint_names : tuple of str
-        Kinematic order.
-    sliding_time, slow_velocity : float
-        With which windows were made, see `HealthOptions`.
-    joints : tuple of JointReference or None
-        None for a joint that has not moved enough.
-
-    """
-
-    model_sha256: str
-    joint_names: tuple[str, ...]
+    model_sha256: str  # of the model's friction, see `friction_sha256`
+    joint_names: tuple[str, ...]  # kinematic order
+    # With which windows were made, see `HealthOptions`.
     sliding_time: float
     slow_velocity: float
-    joints: tuple[JointReference | None, ...]
+    joints: tuple[JointReference | None, ...]  # none for a joint that has not moved enough
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of its file."""
@@ -250,20 +230,10 @@ class HealthReference:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], source: str) -> HealthReference:
         """
-        Return the reference of a file's content.
+        Return the reference that `to_dict` wrote; `source` names the file in errors.
 
-        Parameters
-        ----------
-        content : mapping
-            As `to_dict` writes it.
-        source : str
-            Names the file in errors.
-
-        Raises
-        ------
-        DescriptionError
-            If a key is missing or unknown, or a value is of another kind or out of range.
-
+        Raises DescriptionError if a key is missing or unknown, or a value has a wrong type or
+        range.
         """
         check_schema_version(content, source, SCHEMA_VERSION)
         check_keys(content, source, {
@@ -354,15 +324,7 @@ def read_reference(path: Path, model: IdentifiedModel) -> HealthReference:
 
 
 def check_model(reference: HealthReference, model: IdentifiedModel, source: str) -> None:
-    """
-    Refuse the reference of another model.
-
-    Raises
-    ------
-    DescriptionError
-        With what to do.
-
-    """
+    """Raise DescriptionError if the reference is that of another model."""
     names = model.robot.joint_names
     if reference.joint_names != names:
         raise DescriptionError(

@@ -38,34 +38,17 @@ class EquivalentBodies:
     Base parameters fix every torque, and with it mass matrix and Coriolis terms; where they leave
     a choice these are those of the description. They need not be possible ones: they are for
     sums, not for simulators.
-
-    Attributes
-    ----------
-    pinocchio : Model
-        The bodies.
-    reflected_inertia : ndarray, shape (n,)
-        Of the rotors [kg m^2].
-
     """
 
-    pinocchio: pin.Model
-    reflected_inertia: FloatArray
+    pinocchio: pin.Model  # the bodies
+    reflected_inertia: FloatArray  # (n,): of the rotors [kg m^2]
 
 
 def equivalent_bodies(model: IdentifiedModel) -> EquivalentBodies:
     """
     Return bodies and rotors that have a model's base parameters.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-
-    Raises
-    ------
-    DataError
-        If no bodies with a mass have these parameters.
-
+    Raises DataError if no bodies with a mass have these parameters.
     """
     robot, parameters, reduction = model.robot, model.parameters, model.reduction
     theta = np.zeros(parameters.size)
@@ -107,22 +90,10 @@ def _check_torques(model: IdentifiedModel, bodies: EquivalentBodies) -> None:
 
 class MomentumObserver:
     """
-    Observes the torque that others exert on the joints.
+    Observes the external torque on the joints.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The identified arm.
-    bandwidth : float
-        Of the low-pass, K_O [rad/s]: its time constant is ``1 / bandwidth``.
-
-    Raises
-    ------
-    UsageError
-        If the bandwidth is not positive.
-    DataError
-        If no bodies with a mass have the model's parameters.
-
+    The time constant of its low-pass is ``1 / bandwidth``, with K_O in rad/s. Raises UsageError if
+    the bandwidth is not positive, DataError if no bodies with a mass have the model's parameters.
     """
 
     def __init__(self, model: IdentifiedModel, bandwidth: float = DEFAULT_BANDWIDTH) -> None:
@@ -145,30 +116,11 @@ class MomentumObserver:
         friction: FloatArray,
     ) -> FloatArray | None:
         """
-        Take a sample.
+        Return the external torque (n,) [N m], signed as joint torques; None until settled.
 
-        Parameters
-        ----------
-        elapsed : float
-            Since the last one [s]; not used for the first.
-        q, dq : ndarray, shape (n,)
-            Measured position [rad] and velocity [rad/s].
-        torque : ndarray, shape (n,)
-            Of the drives, measured [N m].
-        friction : ndarray, shape (n,)
-            That the model expects [N m].
-
-        Returns
-        -------
-        ndarray, shape (n,), or None
-            External torque [N m]: what others exert, positive as joint torques are. None while
-            the low-pass has not settled.
-
-        Raises
-        ------
-        UsageError
-            If `elapsed` is not positive.
-
+        `elapsed` [s] is not used for the first sample; the torque is the measured one of the
+        drives, friction what the model expects, all (n,) in N m. Raises UsageError if `elapsed` is
+        not positive.
         """
         model, data = self._bodies.pinocchio, self._data
         mass = pin.crba(model, data, q)

@@ -35,29 +35,15 @@ WEAKEST = 5
 
 @dataclass(frozen=True, eq=False)
 class RankedMotion:
-    """
-    Expected effect of one motion.
+    """Expected effect of one motion."""
 
-    Attributes
-    ----------
-    name : str
-        Of the motion.
-    duration : float
-        Of one run [s].
-    gain : float
-        By which factor the errors of the weakest parameters shrink, their geometric mean; 1 is
-        not at all.
-    after : ndarray, shape (b,)
-        Standard errors of the base parameters after one run.
-    torque_after : ndarray, shape (n,)
-        Standard deviation of the predicted torque after one run [N m].
-
-    """
-
-    name: str
-    duration: float
+    name: str  # of the motion
+    duration: float  # of one run [s]
+    # By which factor the errors of the weakest parameters shrink, their geometric mean; 1 is not
+    # at all.
     gain: float
-    after: FloatArray
+    after: FloatArray  # (b,): standard errors of the base parameters after one run
+    # (n,): standard deviation of the predicted torque after one run [N m].
     torque_after: FloatArray
 
 
@@ -68,31 +54,18 @@ class MotionRanking:
 
     Errors assume residuals that are white in time, as those of a model file do; where they are
     not, what motions add is less than stated, for all of them alike.
-
-    Attributes
-    ----------
-    motions : tuple of RankedMotion
-        The best one first.
-    names, units : tuple of str, length b
-        Of the base parameters.
-    before : ndarray, shape (b,)
-        Standard errors now.
-    weakness : ndarray, shape (b,)
-        The same over the largest error that is not weak, see `sequential.allowed_errors`.
-    weakest : tuple of int
-        Parameters that the ranking is about, the weakest first.
-    torque_before : ndarray, shape (n,)
-        Standard deviation of the predicted torque now: root mean square over random poses, speeds
-        and accelerations within the limits [N m].
-
     """
 
-    motions: tuple[RankedMotion, ...]
+    motions: tuple[RankedMotion, ...]  # the best one first
+    # Of the base parameters.
     names: tuple[str, ...]
     units: tuple[str, ...]
-    before: FloatArray
+    before: FloatArray  # (b,): standard errors now
+    # (b,): the same over the largest error that is not weak, see `sequential.allowed_errors`.
     weakness: FloatArray
-    weakest: tuple[int, ...]
+    weakest: tuple[int, ...]  # parameters that the ranking is about, the weakest first
+    # (n,): standard deviation of the predicted torque now: root mean square over random poses,
+    # speeds and accelerations within the limits [N m].
     torque_before: FloatArray
 
     @property

@@ -74,28 +74,16 @@ class RecursiveFrictionOptions:
 
 @dataclass(frozen=True, eq=False)
 class LiveFriction:
-    """
-    By how much friction differs from the model now.
+    """By how much friction differs from the model now."""
 
-    Attributes
-    ----------
-    stamp : float
-        Of the newest sample [s]; NaN before there is any.
-    changes, errors : ndarray, shape (n, 3)
-        Offset [N m], Coulomb friction [N m] and viscous friction [N m s/rad], and their standard
-        errors.
-    observed : ndarray of bool, shape (n,)
-        Joints whose motion shows their friction; the others are not excited.
-    samples : ndarray of int, shape (n,)
-        Of sliding, behind each joint.
-
-    """
-
-    stamp: float
+    stamp: float  # of the newest sample [s]; NaN before there is any
+    # (n, 3): offset [N m], Coulomb friction [N m] and viscous friction [N m s/rad], and their
+    # standard errors.
     changes: FloatArray
     errors: FloatArray
+    # (n,): joints whose motion shows their friction; the others are not excited.
     observed: BoolArray
-    samples: IntArray
+    samples: IntArray  # (n,): of sliding, behind each joint
 
     @property
     def coulomb(self) -> FloatArray:

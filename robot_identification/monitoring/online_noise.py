@@ -29,18 +29,8 @@ def residual_noise(model: IdentifiedModel, given: tuple[float, ...] | None = Non
     """
     Return the standard deviation of each joint's residual [N m], shape (n,).
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Which tells it, if it was identified from a recording.
-    given : tuple of float, optional
-        Instead of what the model tells.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or one that is not positive.
-
+    `given` takes precedence over the model. Raises UsageError if there is none, or one is not
+    positive.
     """
     n = model.robot.n
     stated = model.quality.get('residual_standard_deviation') if given is None else given
@@ -56,17 +46,9 @@ def residual_noise(model: IdentifiedModel, given: tuple[float, ...] | None = Non
 
 class ResidualNoise:
     """
-    Tracks variance and correlation of whitened residuals of n joints.
+    Tracks variance and correlation of the whitened residuals of n joints.
 
-    Parameters
-    ----------
-    n : int
-        Joints.
-    rate : float
-        Samples per second [Hz].
-    memory : float
-        How many seconds of samples count.
-
+    The `rate` is in Hz, the `memory` in seconds.
     """
 
     def __init__(self, n: int, rate: float, memory: float) -> None:
@@ -84,17 +66,7 @@ class ResidualNoise:
         self._past[:] = np.nan
 
     def step(self, residual: FloatArray, taken: BoolArray) -> None:
-        """
-        Take a sample.
-
-        Parameters
-        ----------
-        residual : ndarray, shape (n,)
-            In units of the expected noise.
-        taken : ndarray of bool, shape (n,)
-            Whose residuals count.
-
-        """
+        """Take residuals (n,) in units of the expected noise, of which `taken` (n,) count."""
         self._past[1:] = self._past[:-1]
         self._past[0] = np.where(taken, residual, np.nan)
         products = self._past * self._past[0]

@@ -147,28 +147,13 @@ class RecursivePayloadOptions:
 
 @dataclass(frozen=True, eq=False)
 class PayloadChange:
-    """
-    A payload that was taken or dropped.
+    """A payload that was taken or dropped."""
 
-    Attributes
-    ----------
-    stamp : float
-        When it was found [s].
-    earliest : float
-        It happened after this [s].
-    before : float
-        Mass until then [kg].
-    step : float
-        By how much the mass changed, by the samples of the window alone [kg].
-    statistic, limit : float
-        Of the test; the statistic is chi-square distributed where nothing changed.
-
-    """
-
-    stamp: float
-    earliest: float
-    before: float
-    step: float
+    stamp: float  # when it was found [s]
+    earliest: float  # it happened after this [s]
+    before: float  # mass until then [kg]
+    step: float  # by how much the mass changed, by the samples of the window alone [kg]
+    # Of the test; the statistic is chi-square distributed where nothing changed.
     statistic: float
     limit: float
 

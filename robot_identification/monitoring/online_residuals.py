@@ -61,25 +61,14 @@ class ThinningOptions:
 
 @dataclass(frozen=True, eq=False)
 class LiveSample:
-    """
-    One sample for estimation.
+    """One sample for estimation."""
 
-    Attributes
-    ----------
-    stamp : float
-        Of the joint state [s].
-    q, dq, ddq : ndarray, shape (n,)
-        Filtered position [rad], velocity [rad/s] and acceleration [rad/s^2].
-    residual : ndarray, shape (n,)
-        Measured torque less that of the model [N m].
-
-    """
-
-    stamp: float
+    stamp: float  # of the joint state [s]
+    # (n,): filtered position [rad], velocity [rad/s] and acceleration [rad/s^2].
     q: FloatArray
     dq: FloatArray
     ddq: FloatArray
-    residual: FloatArray
+    residual: FloatArray  # (n,): measured torque less that of the model [N m]
 
 
 class LiveResiduals:

@@ -45,24 +45,14 @@ STRONGEST_CORRELATION = 0.95
 
 @dataclass(frozen=True)
 class WaitOptions:
-    """
-    When an arm counts as warm, and what is believed of a curve.
+    """When an arm counts as warm, and what is believed of a curve."""
 
-    Attributes
-    ----------
-    settling : SettlingOptions
-        Its `rise` [K], or its `change` as a share of the friction, is how near to the end value
-        every joint must be.
-    chunk : float
-        Time over which values are averaged for the rule of `judge_settling` [min].
-    longest : float
-        Longest time constant of an arm [min].
-
-    """
-
+    # Its `rise` [K], or its `change` as a share of the friction, is how near to the end value
+    # every joint must be.
     settling: SettlingOptions = field(default_factory=SettlingOptions)
+    # Time over which values are averaged for the rule of `judge_settling` [min].
     chunk: float = 1.0
-    longest: float = 90.0
+    longest: float = 90.0  # longest time constant of an arm [min]
 
     def __post_init__(self) -> None:
         check_positive(self.chunk, 'chunk of the advice to wait')
@@ -71,33 +61,17 @@ class WaitOptions:
 
 @dataclass(frozen=True)
 class WaitAdvice:
-    """
-    Recommendation to wait or to go on.
+    """Recommendation to wait or to go on."""
 
-    Attributes
-    ----------
-    state : {'settled', 'still heating', 'not enough yet'}
-        Also 'still heating' where it cools down.
-    minutes : float
-        Until every joint is within the tolerance of its end value; zero where it is, NaN where the
-        curve does not tell yet.
-    interval : tuple of float
-        Of the minutes, at 95 %; the end may be infinite.
-    joint : str
-        The one that takes longest; empty where there is none.
-    tolerance : float
-        Of its value.
-    text : str
-        For a reader.
-
-    """
-
+    # Also 'still heating' where it cools down; {'settled', 'still heating', 'not enough yet'}.
     state: str
+    # Until every joint is within the tolerance of its end value; zero where it is, NaN where the
+    # curve does not tell yet.
     minutes: float
-    interval: tuple[float, float]
-    joint: str
-    tolerance: float
-    text: str
+    interval: tuple[float, float]  # of the minutes, at 95 %; the end may be infinite
+    joint: str  # the one that takes longest; empty where there is none
+    tolerance: float  # of its value
+    text: str  # for a reader
 
 
 @dataclass(frozen=True)

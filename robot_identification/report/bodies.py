@@ -13,26 +13,14 @@ from robot_identification.model import IdentifiedModel, prior_inertial_parameter
 
 @dataclass(frozen=True)
 class LinkBody:
-    """
-    One link as a rigid body.
+    """One link as a rigid body."""
 
-    Attributes
-    ----------
-    joint : str
-        The joint that moves it.
-    mass, urdf_mass : float
-        Of the model and of the URDF [kg].
-    center : tuple of float
-        Centre of mass in the joint's frame [m].
-    eigenvalues : tuple of float
-        Of the pseudo-inertia, ascending [kg m^2, kg]: all positive for a consistent body.
-
-    """
-
-    joint: str
+    joint: str  # the joint that moves it
+    # Of the model and of the URDF [kg].
     mass: float
     urdf_mass: float
-    center: tuple[float, float, float]
+    center: tuple[float, float, float]  # centre of mass in the joint's frame [m]
+    # Of the pseudo-inertia, ascending [kg m^2, kg]: all positive for a consistent body.
     eigenvalues: tuple[float, ...]
 
     @property

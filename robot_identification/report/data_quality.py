@@ -28,39 +28,18 @@ NOTED = {
 
 @dataclass(frozen=True)
 class RecordingQuality:
-    """
-    The quality of one recording.
-
-    Attributes
-    ----------
-    bag : str
-        The bag.
-    facts : tuple of (str, str)
-        What is known of it, in words.
-    excluded : tuple of (str, int, float)
-        Why samples were left out, how many, and their share of all.
-
-    """
+    """The quality of one recording."""
 
     bag: str
-    facts: tuple[tuple[str, str], ...]
+    facts: tuple[tuple[str, str], ...]  # what is known of it, in words
+    # Why samples were left out, how many, and their share of all.
     excluded: tuple[tuple[str, int, float], ...]
 
 
 def recording_quality(
     dataset: Dataset, provenance: Mapping[str, Any] | None = None
 ) -> RecordingQuality:
-    """
-    Return the quality of a recording.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The recording as it was used.
-    provenance : mapping, optional
-        Of the model, which says how much of a bag was read.
-
-    """
+    """Return the quality of a recording; the provenance of the model says how much was read."""
     facts = [
         fact for fact in data_facts(dataset) if fact[0] not in ('Set aside', 'Parts without a gap')
     ]
@@ -72,15 +51,7 @@ def recording_quality(
 
 
 def recorder_notes(model: IdentifiedModel) -> tuple[tuple[str, str], ...]:
-    """
-    Return what the recorder noted in the bags of a model, where they are still there.
-
-    Returns
-    -------
-    tuple of (str, str)
-        What it is, and the values of all bags.
-
-    """
+    """Return titles and values of the recorder's notes in the bags that still exist."""
     noted: dict[str, dict[str, None]] = {}
     for bag in model.provenance.get('bags', ()):
         for key, value in _custom_data(Path(str(bag.get('path', '')))).items():

@@ -27,25 +27,11 @@ MEDIAN_OF_NORMAL = 0.6745
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """
-    A recording as it was scored.
+    """A recording as it was scored."""
 
-    Attributes
-    ----------
-    dataset : Dataset
-        The recording.
-    predicted : ndarray, shape (N, n)
-        Effort of the model in the bag's unit.
-    rows : ndarray of bool, shape (N,)
-        Samples that the errors were taken on.
-    errors : BagErrors
-        The errors.
-
-    """
-
-    dataset: Dataset
-    predicted: FloatArray
-    rows: BoolArray
+    dataset: Dataset  # the recording
+    predicted: FloatArray  # (N, n): effort of the model in the bag's unit
+    rows: BoolArray  # (N,): samples that the errors were taken on
     errors: BagErrors
 
 

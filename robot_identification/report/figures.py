@@ -119,19 +119,10 @@ def effort_pictures(
     dataset: Dataset, predicted: FloatArray, resolution: float
 ) -> PictureGroup:
     """
-    Draw measured and predicted effort of every joint over time, the residual below.
+    Draw measured and predicted effort (N, n) of every joint over time, the residual below.
 
-    Beside the whole recording stand the two seconds with the largest error of the joint.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The measured effort; its scored samples are drawn.
-    predicted : ndarray, shape (N, n)
-        Predicted effort in the bag's unit.
-    resolution : float
-        Dots per inch.
-
+    Beside the whole recording are the two seconds with the largest error of the joint. The
+    resolution is in dots per inch.
     """
     unit = effort_unit_text(dataset.effort_unit)
     whole = _EffortFigure(unit, WIDTH, resolution)
@@ -182,24 +173,10 @@ def worst_part(
     stamps: FloatArray, residual: FloatArray, rows: BoolArray, seconds: float = ZOOM_SECONDS
 ) -> BoolArray:
     """
-    Return where the squared residual of some seconds is largest.
+    Return the rows (N,) of the seconds in which the squared residual is largest.
 
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        Not decreasing [s].
-    residual : ndarray, shape (N,)
-        Finite in `rows`.
-    rows : ndarray of bool, shape (N,)
-        Samples that count.
-    seconds : float
-        Length of the part.
-
-    Returns
-    -------
-    ndarray of bool, shape (N,)
-        Stamps from its first sample on; all of them where the recording is no longer.
-
+    Stamps (N,) do not decrease [s]; the residual (N,) is finite in `rows`. All rows if the
+    recording is shorter.
     """
     total = np.concatenate([[0.0], np.cumsum(np.where(rows, residual, 0.0) ** 2)])
     after = np.searchsorted(stamps, stamps + seconds, side='right')

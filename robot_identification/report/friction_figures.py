@@ -32,51 +32,25 @@ FAR = 1.0e3
 
 @dataclass(frozen=True, eq=False)
 class FrictionPoints:
-    """
-    Friction of one joint over its velocity.
-
-    Attributes
-    ----------
-    joint : str
-        The joint.
-    unit : str
-        Of the torques: N m, or A where drive gains are unknown.
-    speed, friction : ndarray, shape (m,)
-        Velocity [rad/s], and measured torque less that of the model's bodies and rotors.
-    bins : ndarray, shape (3, k)
-        Of samples at similar velocity: its mean, mean friction, and standard deviation of it.
-    curve : tuple of ndarray
-        Of the model in steady sliding, backward and forward: velocities and torques, shape (2, m)
-        each.
-    load : float
-        Mean size of the torque of bodies and rotors, at which the curve is drawn.
-    temperature : float
-        Mean [deg C]; NaN where it was not recorded.
-
-    """
+    """Friction of one joint over its velocity."""
 
     joint: str
-    unit: str
+    unit: str  # of the torques: N m, or A where drive gains are unknown
+    # (m,): velocity [rad/s], and measured torque less that of the model's bodies and rotors.
     speed: FloatArray
     friction: FloatArray
+    # (3, k): of samples at similar velocity: its mean, mean friction, and standard deviation of
+    # it.
     bins: FloatArray
+    # Of the model in steady sliding, backward and forward: velocities and torques, shape (2, m)
+    # each.
     curve: tuple[FloatArray, ...]
-    load: float
-    temperature: float
+    load: float  # mean size of the torque of bodies and rotors, at which the curve is drawn
+    temperature: float  # mean [deg C]; NaN where it was not recorded
 
 
 def friction_points(model: IdentifiedModel, bags: Sequence[Scored]) -> tuple[FrictionPoints, ...]:
-    """
-    Return the friction of every joint that moves.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        The arm, of n joints.
-    bags : sequence of Scored
-        Recordings of it.
-
-    """
+    """Return the friction of every joint that moves."""
     speeds, torques, loads, temperatures = (
         np.concatenate(parts) for parts in zip(
             *(_samples(model, bag, MOST_SAMPLES // len(bags)) for bag in bags), strict=True
@@ -121,19 +95,10 @@ def friction_picture(points: FrictionPoints) -> Picture:
 
 def bin_friction(speed: FloatArray, friction: FloatArray) -> FloatArray:
     """
-    Return means over bins of velocity that hold enough samples.
+    Return mean velocity, mean friction and its standard deviation by bin of velocity, (3, k).
 
-    Parameters
-    ----------
-    speed, friction : ndarray, shape (m,)
-        Velocity [rad/s] and friction.
-
-    Returns
-    -------
-    ndarray, shape (3, k)
-        Mean velocity, mean friction and its standard deviation; samples at rest are left out, as
-        friction there may have any value up to break-away.
-
+    Bins with few samples are left out, and so are samples at rest: friction there may have any
+    value up to break-away.
     """
     moving = np.abs(speed) > MOVING_SPEED
     speed, friction = speed[moving], friction[moving]

@@ -28,32 +28,19 @@ TERM_KINDS = {
 
 @dataclass(frozen=True)
 class NeededGroup:
-    """
-    Some parameters of a joint, and whether the model would do without them.
+    """Some parameters of a joint, and whether the model would do without them."""
 
-    Attributes
-    ----------
-    joint, kind : str
-        Joint, and friction law or kind of term.
-    parameters : tuple of str
-        The names of those with a standard error.
-    statistic, p_value : float
-        Fisher's F of all of them being zero, and the chance of a larger one if they are; NaN
-        where the data cannot tell.
-    white_p : float
-        The same by sums of squares, which takes residuals as white; NaN with a prior or bounds.
-    bic : float
-        By how much Schwarz's criterion grows without them; NaN with a prior or bounds.
-
-    """
-
+    # Joint, and friction law or kind of term.
     joint: str
     kind: str
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...]  # the names of those with a standard error
+    # Fisher's F of all of them being zero, and the chance of a larger one if they are; NaN where
+    # the data cannot tell.
     statistic: float
     p_value: float
+    # The same by sums of squares, which takes residuals as white; NaN with a prior or bounds.
     white_p: float
-    bic: float
+    bic: float  # by how much Schwarz's criterion grows without them; NaN with a prior or bounds
 
     @property
     def finding(self) -> str:
@@ -67,15 +54,9 @@ def find_needed_terms(
     identification: Identification, independent_share: float = 1.0
 ) -> tuple[NeededGroup, ...]:
     """
-    Test group by group whether the model would do without its friction and rotor inertias.
+    Test group by group whether the model needs its friction and rotor inertias.
 
-    Parameters
-    ----------
-    identification : Identification
-        With the problem of its estimate.
-    independent_share : float
-        Independent samples over samples of the residuals.
-
+    `independent_share` is the number of independent samples over all samples of the residuals.
     """
     model, estimate = identification.model, identification.estimate
     covariance = covariance_from_model(model)

@@ -33,26 +33,13 @@ _ESCAPES = {
 
 @dataclass(frozen=True)
 class PaperTable:
-    """
-    One table.
+    """One table."""
 
-    Attributes
-    ----------
-    name : str
-        Of its files.
-    caption : str
-        What it shows.
-    columns : tuple of (str, str)
-        Title and unit of each; the unit is empty where there is none.
-    rows : tuple of tuple
-        Texts, and numbers; NaN where one is not known.
-
-    """
-
-    name: str
-    caption: str
+    name: str  # of its files
+    caption: str  # what it shows
+    # Title and unit of each; the unit is empty where there is none.
     columns: tuple[tuple[str, str], ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]  # texts, and numbers; NaN where one is not known
 
 
 def identification_tables(identification: Identification) -> tuple[PaperTable, ...]:

@@ -23,68 +23,33 @@ ROUNDING = 1.0e-12
 
 @dataclass(frozen=True)
 class ParameterRow:
-    """
-    One base parameter.
+    """One base parameter."""
 
-    Attributes
-    ----------
-    coefficient : Coefficient
-        Name, combination, estimate, standard error and unit.
-    urdf : float
-        The same combination of the URDF's bodies; NaN where it holds friction, or a rotor that
-        nothing is known of, which a URDF has not.
-    low, high : float
-        Ends of the 95 % interval; NaN of a parameter that a bound holds.
-    is_alone : bool
-        Whether it is a single standard parameter.
-    by_prior : bool
-        Whether the prior says more of it than the data.
-
-    """
-
-    coefficient: Coefficient
+    coefficient: Coefficient  # name, combination, estimate, standard error and unit
+    # The same combination of the URDF's bodies; NaN where it holds friction, or a rotor that
+    # nothing is known of, which a URDF has not.
     urdf: float
+    # Ends of the 95 % interval; NaN of a parameter that a bound holds.
     low: float
     high: float
-    is_alone: bool
-    by_prior: bool
+    is_alone: bool  # whether it is a single standard parameter
+    by_prior: bool  # whether the prior says more of it than the data
 
 
 @dataclass(frozen=True)
 class ParameterClass:
-    """
-    The standard parameters of one kind of identifiability.
+    """The standard parameters of one kind of identifiability."""
 
-    Attributes
-    ----------
-    name : str
-        In CLASSES.
-    parameters : tuple of str
-        Their names.
-    reasons : tuple of (str, tuple of str)
-        Why no motion shows them, and which of them; none for those that motion shows.
-
-    """
-
-    name: str
-    parameters: tuple[str, ...]
+    name: str  # in CLASSES
+    parameters: tuple[str, ...]  # their names
+    # Why no motion shows them, and which of them; none for those that motion shows.
     reasons: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def parameter_rows(
     model: IdentifiedModel, decided_by_prior: Collection[str]
 ) -> tuple[ParameterRow, ...]:
-    """
-    Return all base parameters of a model, friction among them.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        With b base parameters.
-    decided_by_prior : collection of str
-        Names of those of which the prior says more than the data.
-
-    """
+    """Return all base parameters of a model, friction among them."""
     ends = confidence_intervals(model.theta_base, covariance_from_model(model))
     return tuple(
         ParameterRow(
@@ -99,14 +64,10 @@ def parameter_rows(
 
 def urdf_values(model: IdentifiedModel) -> FloatArray:
     """
-    Return the URDF's values of the base parameters of a model.
+    Return the URDF's values (b,) of the base parameters of a model, in SI units.
 
-    Returns
-    -------
-    ndarray, shape (b,)
-        SI units; rotor inertias are the robot YAML's. NaN where the combination holds anything
-        that neither file knows, or the model's scale is unknown.
-
+    Rotor inertias are those of the robot YAML. NaN where the combination holds anything that
+    neither file knows, or the model's scale is unknown.
     """
     reduction, parameters = model.reduction, model.parameters
     if model.relative_scale or reduction.frames != 'joint':

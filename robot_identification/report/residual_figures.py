@@ -29,15 +29,7 @@ SHORTEST_SPECTRUM = 32
 
 
 def residual_picture(residual: JointResidual) -> Picture:
-    """
-    Draw how the residual of a joint is distributed, and how it hangs together in time.
-
-    Parameters
-    ----------
-    residual : JointResidual
-        With at least one sample.
-
-    """
+    """Draw the distribution and the autocorrelation of the residual of a joint."""
     figure = new_figure(WIDTH, HEIGHT, RESOLUTION, MARGINS)
     (histogram, quantiles), (memory, spectrum) = figure.subplots(
         2, 2, gridspec_kw={'wspace': 0.38, 'hspace': 0.36}
@@ -60,12 +52,6 @@ def spectrum_of(residual: JointResidual) -> tuple[FloatArray, FloatArray]:
 
     The mean over the parts without a gap, by Welch's method; the integral of its square is the
     residual's variance. Empty where no part is long enough.
-
-    Parameters
-    ----------
-    residual : JointResidual
-        With its parts.
-
     """
     longest = max(map(len, residual.parts), default=0)
     length = min(longest, int(max(SPECTRUM_SECONDS * residual.rate, SHORTEST_SPECTRUM)))

@@ -19,26 +19,12 @@ from robot_identification.report.residuals import (
 
 @dataclass(frozen=True, eq=False)
 class ResidualSection:
-    """
-    The residuals of all joints.
+    """The residuals of all joints."""
 
-    Attributes
-    ----------
-    verdict : str
-        Whether they are white noise, and what that means.
-    sizes : tuple of ResidualSize
-        By joint.
-    memories : tuple of JointResidual
-        By joint.
-    pictures : tuple of Picture
-        By joint.
-
-    """
-
-    verdict: str
-    sizes: tuple[ResidualSize, ...]
-    memories: tuple[JointResidual, ...]
-    pictures: tuple[Picture, ...]
+    verdict: str  # whether they are white noise, and what that means
+    sizes: tuple[ResidualSize, ...]  # by joint
+    memories: tuple[JointResidual, ...]  # by joint
+    pictures: tuple[Picture, ...]  # by joint
 
     @property
     def independent_share(self) -> float:
@@ -49,15 +35,7 @@ class ResidualSection:
 
 
 def residual_section(bags: Sequence[Scored]) -> ResidualSection:
-    """
-    Return what is to be said of the residuals of some recordings.
-
-    Parameters
-    ----------
-    bags : sequence of Scored
-        Recordings of the same joints, in the same unit.
-
-    """
+    """Return the section on the residuals of recordings of the same joints in one unit."""
     sizes, memories, pictures = [], [], []
     for residual in collect_residuals(bags):
         sizes.append(residual_size(residual))

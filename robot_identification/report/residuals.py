@@ -34,47 +34,22 @@ SIGNALS = ('position', 'velocity', 'acceleration', 'direction')
 
 @dataclass(frozen=True, eq=False)
 class JointResidual:
-    """
-    Residual of the effort of one joint over some recordings.
-
-    Attributes
-    ----------
-    joint : str
-        The joint.
-    unit : str
-        Of the effort.
-    samples : int
-        Number of samples m.
-    values : ndarray, shape (m,)
-        Measured minus predicted, in `unit`; empty once it is not needed any more.
-    noise : float
-        Standard deviation of what neighbouring samples of the effort do not share, at most.
-    autocorrelation : ndarray, shape (lags + 1,)
-        From lag zero; NaN where the residual is zero.
-    rate : float
-        Samples in a second [Hz].
-    white_probability : float
-        That white noise is as correlated, by Ljung and Box.
-    independent : float
-        Number of independent samples that say as much of the mean.
-    correlations : tuple of float
-        With SIGNALS of the joint; NaN where one of the two is constant.
-    parts : tuple of ndarray
-        The values by parts without a gap.
-
-    """
+    """Residual of the effort of one joint over some recordings."""
 
     joint: str
-    unit: str
-    samples: int
+    unit: str  # of the effort
+    samples: int  # number of samples m
+    # (m,): measured minus predicted, in `unit`; empty once it is not needed any more.
     values: FloatArray
+    # Standard deviation of what neighbouring samples of the effort do not share, at most.
     noise: float
-    autocorrelation: FloatArray
-    rate: float
-    white_probability: float
-    independent: float
+    autocorrelation: FloatArray  # (lags + 1,): from lag zero; NaN where the residual is zero
+    rate: float  # samples in a second [Hz]
+    white_probability: float  # that white noise is as correlated, by Ljung and Box
+    independent: float  # number of independent samples that say as much of the mean
+    # With SIGNALS of the joint; NaN where one of the two is constant.
     correlations: tuple[float, ...]
-    parts: tuple[FloatArray, ...]
+    parts: tuple[FloatArray, ...]  # the values by parts without a gap
 
     def __len__(self) -> int:
         return self.samples
@@ -126,42 +101,25 @@ class JointResidual:
 
 @dataclass(frozen=True)
 class ResidualSize:
-    """
-    Size of the residual of a joint.
+    """Size of the residual of a joint."""
 
-    Attributes
-    ----------
-    joint, unit : str
-        The joint, and the unit of its effort.
-    mean, median : float
-        Of the size of the residual, in `unit`.
-    deviation : float
-        Standard deviation of the residual, in `unit`.
-    normalized : tuple of float
-        The same three over the noise of the effort: with the deviation 1 nothing but noise is
-        left. NaN where the effort has no noise.
-
-    """
-
+    # The joint, and the unit of its effort.
     joint: str
     unit: str
+    # Of the size of the residual, in `unit`.
     mean: float
     median: float
-    deviation: float
+    deviation: float  # standard deviation of the residual, in `unit`
+    # The same three over the noise of the effort: with the deviation 1 nothing but noise is left.
+    # NaN where the effort has no noise.
     normalized: tuple[float, float, float]
 
 
 def collect_residuals(bags: Sequence[Scored]) -> Iterator[JointResidual]:
     """
-    Yield what is left of the effort of every joint, over all recordings together.
+    Yield the residual of every joint over all recordings of the same joints in one unit.
 
-    One joint at a time: of a long recording there is room for one joint's copies, not for all.
-
-    Parameters
-    ----------
-    bags : sequence of Scored
-        Recordings of the same joints, in the same unit.
-
+    One joint at a time, so that a long recording needs memory for one joint's copies only.
     """
     for joint in range(bags[0].predicted.shape[1]):
         yield _of_joint(bags, joint)

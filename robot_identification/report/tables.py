@@ -30,27 +30,14 @@ TERM_UNITS = {
 
 @dataclass(frozen=True)
 class Coefficient:
-    """
-    One estimated number.
+    """One estimated number."""
 
-    Attributes
-    ----------
-    name : str
-        Leading standard parameter.
-    expression : str
-        The combination of standard parameters that it is.
-    value, standard_error : float
-        In `unit`.
-    unit : str
-        SI, or per unknown drive gain.
-
-    """
-
-    name: str
-    expression: str
+    name: str  # leading standard parameter
+    expression: str  # the combination of standard parameters that it is
+    # In `unit`.
     value: float
     standard_error: float
-    unit: str
+    unit: str  # SI, or per unknown drive gain
 
     @property
     def relative(self) -> float:
@@ -70,48 +57,24 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class FrictionEntry:
-    """
-    One term of the friction of a joint.
+    """One term of the friction of a joint."""
 
-    Attributes
-    ----------
-    term : str
-        Kind of a dictionary's term, or law with symbol.
-    constant : str
-        The constant that tells it from others of its kind, with its unit; empty if there is none.
-    coefficient : Coefficient, optional
-        None where the data do not determine it.
-
-    """
-
-    term: str
+    term: str  # kind of a dictionary's term, or law with symbol
+    # The constant that tells it from others of its kind, with its unit; empty if there is none.
     constant: str
-    coefficient: Coefficient | None
+    coefficient: Coefficient | None  # none where the data do not determine it
 
 
 @dataclass(frozen=True)
 class PlainFriction:
-    """
-    Coulomb and viscous friction nearest to the dictionary of a joint.
-
-    Attributes
-    ----------
-    joint : str
-        The joint.
-    coulomb, viscous : float
-        In `units`.
-    fastest : float
-        Speed up to which they are the nearest [rad/s].
-    units : tuple of str
-        SI, or per unknown drive gain.
-
-    """
+    """Coulomb and viscous friction nearest to the dictionary of a joint."""
 
     joint: str
+    # In `units`.
     coulomb: float
     viscous: float
-    fastest: float
-    units: tuple[str, str]
+    fastest: float  # speed up to which they are the nearest [rad/s]
+    units: tuple[str, str]  # SI, or per unknown drive gain
 
 
 @dataclass(frozen=True)
@@ -154,52 +117,29 @@ class FrictionTable:
 
 @dataclass(frozen=True)
 class JointErrors:
-    """
-    Errors of one joint on one bag.
-
-    Attributes
-    ----------
-    joint : str
-        The joint.
-    rmse, nrmse, rmse_moving, bias : float
-        As in `BagErrors`.
-    fit, prior : float
-        NRMSE on the samples that were fitted, and of the URDF; NaN where there is none.
-
-    """
+    """Errors of one joint on one bag."""
 
     joint: str
+    # As in `BagErrors`.
     rmse: float
     nrmse: float
     rmse_moving: float
     bias: float
+    # NRMSE on the samples that were fitted, and of the URDF; NaN where there is none.
     fit: float
     prior: float
 
 
 @dataclass(frozen=True)
 class ErrorTable:
-    """
-    Errors on one bag.
+    """Errors on one bag."""
 
-    Attributes
-    ----------
-    errors : BagErrors
-        What the rows say, with bag, unit and number of samples.
-    compared : bool
-        Whether there is `fit`, and `prior` has friction fitted to the samples; else `prior` is the
-        URDF's without friction.
-    rows : tuple of JointErrors
-        One for every joint.
-    mean : JointErrors
-        Their means, where these say something: `nrmse`, `fit` and `prior`.
-
-    """
-
-    errors: BagErrors
+    errors: BagErrors  # what the rows say, with bag, unit and number of samples
+    # Whether there is `fit`, and `prior` has friction fitted to the samples; else `prior` is the
+    # URDF's without friction.
     compared: bool
-    rows: tuple[JointErrors, ...]
-    mean: JointErrors
+    rows: tuple[JointErrors, ...]  # one for every joint
+    mean: JointErrors  # their means, where these say something: `nrmse`, `fit` and `prior`
 
 
 def coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
@@ -326,15 +266,7 @@ def error_table(errors: BagErrors) -> ErrorTable:
 
 
 def compared_error_table(errors: BagErrors, fit: BagErrors, prior: BagErrors) -> ErrorTable:
-    """
-    Return the errors on a bag beside others.
-
-    Parameters
-    ----------
-    errors, fit, prior : BagErrors
-        On held-out samples, on those that were fitted, and of the URDF.
-
-    """
+    """Return errors on held-out samples beside those of the fit and of the URDF."""
     return ErrorTable(
         errors,
         compared=True,

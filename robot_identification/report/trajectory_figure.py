@@ -20,8 +20,9 @@ from robot_identification.excitation import (
 from robot_identification.model import rigid_torque, RobotModel
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.figures import (
-    label_axes, MARGINS, Picture, picture_of, WIDE_LABELS, WIDTH as PAGE_WIDTH,
+    label_axes, MARGINS, Picture, picture_of, WIDE_LABELS,
 )
+from robot_identification.report.figures import WIDTH as PAGE_WIDTH
 import scipy
 
 if TYPE_CHECKING:
@@ -45,26 +46,12 @@ VIEWS = ((0, 1), (0, 2), (1, 2))
 
 def plot_trajectory(robot: RobotModel, trajectory: Trajectory, experiment: Experiment) -> Figure:
     """
-    Draw one period of a motion.
+    Draw one period of a motion, certified or not.
 
     A row for each joint: position, velocity and acceleration over time, with the limits that the
     experiment's margins and windows leave as dashed lines. Below, the path of the tool in three
-    projections, with the boxes of the cell.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    trajectory : Trajectory
-        The motion, certified or not.
-    experiment : Experiment
-        Margins, windows and obstacles.
-
-    Raises
-    ------
-    UsageError
-        If the experiment names a joint the robot does not have.
-
+    projections, with the boxes of the cell. Raises UsageError if the experiment names an unknown
+    joint.
     """
     limits = motion_limits(robot, experiment)
     above = ROW_HEIGHT * robot.n + 0.6
@@ -102,13 +89,9 @@ def joint_pictures(
     robot: RobotModel, trajectory: Trajectory, experiment: Experiment
 ) -> tuple[Picture, ...]:
     """
-    Draw every joint over one period for a page: position, velocity, acceleration, torque.
+    Draw position, velocity, acceleration and torque of every joint over one period.
 
-    Parameters
-    ----------
-    robot, trajectory, experiment
-        As in `plot_trajectory`; torques are those of the description's bodies, without friction.
-
+    Torques are those of the description's bodies, without friction.
     """
     limits = motion_limits(robot, experiment)
     t = np.linspace(0.0, trajectory.form.duration, INSTANTS)

@@ -33,27 +33,17 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True)
 class LimitRow:
-    """
-    Margin of a motion to one kind of limit.
+    """Margin of a motion to one kind of limit."""
 
-    Attributes
-    ----------
-    kind, unit, joint : str
-        The limit, its unit, and the joint that comes nearest.
-    value, limit, share : float
-        What the joint reaches, the limit with its margin, and the part of it that is used.
-    when : str
-        In words.
-
-    """
-
+    # The limit, its unit, and the joint that comes nearest.
     kind: str
     unit: str
     joint: str
+    # What the joint reaches, the limit with its margin, and the part of it that is used.
     value: float
     limit: float
     share: float
-    when: str
+    when: str  # in words
 
 
 def render_trajectory_report(
@@ -117,19 +107,10 @@ def judge_trajectory(
     trajectory: Trajectory, evaluation: Evaluation, refused: str, masses: str = ''
 ) -> Verdict:
     """
-    Return whether a motion may be run and is worth it, in words.
+    Return whether a motion may be run and is informative.
 
-    Parameters
-    ----------
-    trajectory : Trajectory
-        With its certificate, unless it was refused.
-    evaluation : Evaluation
-        Of it.
-    refused : str
-        Why there is no certificate.
-    masses : str
-        Why the masses of the description look made up; empty if they do not.
-
+    `refused` says why there is no certificate, `masses` why the masses of the description look
+    invented; both may be empty.
     """
     weak = hardly_shown(evaluation)
     shows = (
