@@ -31,17 +31,7 @@ def block_of(values: FloatArray, rows: Rows, block: slice) -> FloatArray:
 
 
 def take_rows(values: FloatArray, rows: Rows) -> FloatArray:
-    """
-    Return the chosen rows: a view where they are consecutive, else a copy made in blocks.
-
-    Parameters
-    ----------
-    values : ndarray, shape (N, n)
-        May be a numpy.memmap.
-    rows : slice, ndarray of int or None
-        Which ones, in which order; None: all.
-
-    """
+    """Return the chosen rows: a view where they are consecutive, else a copy made in blocks."""
     if rows is None:
         return values
     if isinstance(rows, slice):

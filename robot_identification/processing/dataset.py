@@ -20,37 +20,18 @@ SMALLEST_DELAY = 0.001
 
 @dataclass(frozen=True)
 class Gap:
-    """
-    A pause in which nothing was recorded.
+    """A pause in which nothing was recorded."""
 
-    Attributes
-    ----------
-    start : float
-        Last stamp before it, seconds after the first joint state.
-    duration : float
-        Time to the next one [s].
-
-    """
-
-    start: float
-    duration: float
+    start: float  # Last stamp before it, seconds after the first joint state
+    duration: float  # Time to the next one [s]
 
 
 @dataclass(frozen=True)
 class Delay:
-    """
-    Time by which effort lags behind position, as found in a recording.
+    """Time by which effort lags behind position, as found in a recording."""
 
-    Attributes
-    ----------
-    value : float
-        Positive where the effort is recorded too late [s].
-    standard_error : float
-        Of `value` [s]; the larger of what the noise explains and the scatter of the joints.
-
-    """
-
-    value: float
+    value: float  # Positive where the effort is recorded too late [s]
+    # Of `value` [s]; the larger of what the noise explains and the scatter of the joints
     standard_error: float
 
     @property

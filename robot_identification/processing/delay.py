@@ -67,27 +67,10 @@ def find_delay(
     delay: float = 0.0,
 ) -> Delay | None:
     """
-    Find the time by which effort lags behind position.
+    Return the time by which effort (N, n) lags behind position, in the longest fitted stretch.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm; only its geometry is used, not its masses.
-    samples : Samples
-        Recorded kinematics.
-    effort : ndarray, shape (N, n)
-        Recorded effort, any unit.
-    fitted : ndarray of bool, shape (N,)
-        The samples to use; of these the longest stretch without a gap.
-    delay : float
-        What is compensated already [s].
-
-    Returns
-    -------
-    Delay, optional
-        None with less than SHORTEST_MOTION, or where no joint shows a delay within
-        LARGEST_SHIFT.
-
+    `delay` [s] is compensated already. None with less than SHORTEST_MOTION, or where no joint
+    shows a delay within LARGEST_SHIFT.
     """
     signals = _band_limited(robot, samples, effort, fitted, delay)
     if signals is None:

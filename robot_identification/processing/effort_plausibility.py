@@ -38,22 +38,7 @@ STALE_MOTION = 0.1
 
 
 def check_effort(dataset: Dataset, robot: RobotModel) -> tuple[str, ...]:
-    """
-    Compare the effort with the torques of the URDF and with the limits.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The recording.
-    robot : RobotModel
-        Its bodies, drive gains and limits.
-
-    Returns
-    -------
-    tuple of str
-        What is doubtful, joints by name.
-
-    """
+    """Return warnings where the effort fits neither the torques of the URDF nor the limits."""
     rows = np.flatnonzero(dataset.fitted)
     if not rows.size:
         return ()
@@ -78,23 +63,9 @@ def effort_per_torque(
     effort: FloatArray, torque: FloatArray, motion: Motion
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Return how much effort goes with a model's torque, friction and rotor left aside.
+    Return effort per rigid torque, and their correlation, both (n,).
 
-    Parameters
-    ----------
-    effort : ndarray, shape (N, n)
-        Recorded, any unit.
-    torque : ndarray, shape (N, n)
-        Of the model's rigid bodies [N m].
-    motion : Motion
-        The same N samples.
-
-    Returns
-    -------
-    scale, correlation : ndarray, shape (n,)
-        Effort per torque, and correlation of what is left of both when an offset, viscous and
-        Coulomb friction and the joint's acceleration are taken out.
-
+    An offset, viscous and Coulomb friction and the acceleration of the joint are taken out first.
     """
     n = effort.shape[1]
     scale, correlation = np.zeros(n), np.zeros(n)
@@ -183,15 +154,7 @@ def _judge_limits(robot: RobotModel, unit: str, effort: FloatArray) -> list[str]
 
 
 def find_stale_effort(dataset: Dataset) -> tuple[str, ...]:
-    """
-    Return notes on joints whose effort does not change, throughout or while they move.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        The recording.
-
-    """
+    """Return notes on joints whose effort does not change, throughout or while they move."""
     rows = slice(*np.flatnonzero(dataset.scored)[[0, -1]] + [0, 1])
     stamps, effort = dataset.stamps[rows], dataset.effort[rows]
     is_new = _changes(effort)

@@ -54,14 +54,6 @@ def low_pass_memory(rate: float, kinematic_filter: KinematicFilter) -> int:
     Return how many samples away `low_pass` no longer depends on a sample.
 
     Blocks that overlap by this much are filtered as the whole is, up to FORGOTTEN.
-
-    Parameters
-    ----------
-    rate : float
-        Sampling rate [Hz].
-    kinematic_filter : KinematicFilter
-        Order and cut-off of one pass.
-
     """
     cutoff = _usable_cutoff(rate, kinematic_filter)
     _, poles, _ = scipy.signal.butter(kinematic_filter.order, cutoff, fs=rate, output='zpk')
@@ -77,27 +69,10 @@ def local_polynomial(
     x: FloatArray, rate: float, span: float, degree: int, derivative: int = 0
 ) -> FloatArray:
     """
-    Smooth or differentiate by Savitzky-Golay filters: a polynomial in a window that moves along.
+    Smooth or differentiate uniform samples (N, n) by Savitzky-Golay filters.
 
-    Parameters
-    ----------
-    x : ndarray, shape (N, n)
-        Uniform samples.
-    rate : float
-        Sampling rate [Hz].
-    span : float
-        Length of the window [s]; it is as long as the degree needs at least, and not longer than
-        the signal.
-    degree : int
-        Of the polynomials.
-    derivative : int
-        How often to differentiate.
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        At the ends the first and the last polynomial go on.
-
+    A polynomial is fitted in a window that moves along; at the ends the first and the last one
+    go on.
     """
     window = min(window_length(span, rate, degree + 1 + degree % 2), len(x) - 1 + len(x) % 2)
     smooth: FloatArray = scipy.signal.savgol_filter(
@@ -108,21 +83,6 @@ def local_polynomial(
 
 
 def central_difference(x: FloatArray, rate: float) -> FloatArray:
-    """
-    Differentiate by central differences, one-sided at the ends.
-
-    Parameters
-    ----------
-    x : ndarray, shape (N, n)
-        Uniform samples.
-    rate : float
-        Sampling rate [Hz].
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Derivative, unit of `x` per second.
-
-    """
+    """Differentiate uniform samples (N, n) by central differences, one-sided at the ends."""
     derivative: FloatArray = np.gradient(x, 1.0 / rate, axis=0, edge_order=2)
     return derivative

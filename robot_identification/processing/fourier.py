@@ -16,26 +16,9 @@ def spectral_derivative(
     x: FloatArray, rate: float, order: int = 1, harmonics: int | None = None
 ) -> FloatArray:
     """
-    Differentiate samples of whole periods in the frequency domain.
+    Differentiate uniform samples (N, n) of whole periods in the frequency domain.
 
     Exact for what is limited to the harmonics that are kept.
-
-    Parameters
-    ----------
-    x : ndarray, shape (N, n)
-        Uniform samples of a whole number of periods, the last one of them left out.
-    rate : float
-        Sampling rate [Hz].
-    order : int
-        How often to differentiate; 0 only drops harmonics.
-    harmonics : int, optional
-        Multiples of ``rate / N`` to keep; by default all.
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Derivative, unit of `x` per second to the power of `order`.
-
     """
     N = len(x)
     spectrum = np.fft.rfft(x, axis=0)
@@ -52,23 +35,12 @@ def spectral_derivative(
 
 @dataclass(frozen=True, eq=False)
 class PeriodAverage:
-    """
-    The mean over periods.
+    """The mean over periods."""
 
-    Attributes
-    ----------
-    mean : ndarray, shape (M, n)
-        Of the M samples of a period.
-    variance : ndarray, shape (n,)
-        Of one sample about the mean of all periods; NaN with one period only.
-    periods : int
-        How many were averaged.
-
-    """
-
-    mean: FloatArray
+    mean: FloatArray  # shape (M, n); of the M samples of a period
+    # shape (n,); of one sample about the mean of all periods; NaN with one period only
     variance: FloatArray
-    periods: int
+    periods: int  # How many were averaged
 
     @property
     def variance_of_mean(self) -> FloatArray:
@@ -78,20 +50,9 @@ class PeriodAverage:
 
 def average_periods(x: FloatArray, periods: int) -> PeriodAverage:
     """
-    Average samples over periods (Swevers et al. 1997).
+    Average uniform samples (P M, n) over P whole periods (Swevers et al. 1997).
 
-    Parameters
-    ----------
-    x : ndarray, shape (P M, n)
-        Uniform samples of P whole periods.
-    periods : int
-        P.
-
-    Raises
-    ------
-    ValueError
-        If the rows are no multiple of the periods.
-
+    Raise ValueError if the rows are no multiple of the periods.
     """
     if periods < 1 or len(x) % periods or not len(x):
         raise ValueError(f'{len(x)} samples are no {periods} whole periods')
@@ -190,19 +151,9 @@ def _harmonic_columns(t: FloatArray, period: float, harmonics: int) -> FloatArra
 
 def whole_periods(t: FloatArray, rows: BoolArray, period: float) -> IntegerArray:
     """
-    Return the rows of the last whole periods among those given.
+    Return the rows of the last whole periods [s] among those given.
 
     The first period has the transient of the start, and is the one that is cut.
-
-    Parameters
-    ----------
-    t : ndarray, shape (N,)
-        Times, not decreasing [s].
-    rows : ndarray of bool, shape (N,)
-        Samples to choose from.
-    period : float
-        Of the motion [s].
-
     """
     chosen = np.flatnonzero(rows)
     if not chosen.size:
@@ -218,24 +169,10 @@ def fold(
     t: FloatArray, x: FloatArray, rows: IntegerArray, period: float, rate: float
 ) -> FloatArray:
     """
-    Return whole periods on common phases, for `average_periods`.
+    Return whole periods of samples (N, n) on common phases, for `average_periods`.
 
     Where a period is a whole number of samples, and these are uniform, the samples themselves
     are returned; between others it is interpolated, which makes the noise a little smaller.
-
-    Parameters
-    ----------
-    t : ndarray, shape (N,)
-        Times, not decreasing [s].
-    x : ndarray, shape (N, n)
-        Samples.
-    rows : ndarray of int, shape (M,)
-        Whole periods, of `whole_periods`.
-    period : float
-        Of the motion [s].
-    rate : float
-        Sampling rate [Hz].
-
     """
     size = max(round(period * rate), 1)
     times = t[rows]

@@ -97,22 +97,7 @@ def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -
 
 
 def temperature_note(model: IdentifiedModel, dataset: Dataset) -> str:
-    """
-    Return which joints are colder or warmer than any that a law of temperature was found in.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Whose file says between what temperatures it was identified.
-    dataset : Dataset
-        That it is to predict.
-
-    Returns
-    -------
-    str
-        Empty if there is none, or it cannot be told.
-
-    """
+    """Return which joints are colder or warmer than any that a law of temperature was found in."""
     known = np.asarray(model.quality.get('temperatures'), dtype=float)
     warmth = dataset.motion.temperature
     if known.shape != (2, model.robot.n) or warmth is None or not dataset.scored.any():

@@ -24,25 +24,11 @@ SINGULAR = 1e-9
 
 def rloess(x: FloatArray, rate: float, span: float) -> FloatArray:
     """
-    Smooth by local quadratics with tricube weights, outliers weighted down.
+    Smooth uniform samples (N, n) by local quadratics with tricube weights over a span [s].
 
-    Five passes; after each one, samples are weighted by the bisquare of their residual over the
-    median absolute one of the window. At the ends the windows are asymmetric. Quadratics are
-    reproduced.
-
-    Parameters
-    ----------
-    x : ndarray, shape (N, n)
-        Uniform samples.
-    rate : float
-        Sampling rate [Hz].
-    span : float
-        Length of the window [s].
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Smoothed samples.
+    Outliers are weighted down in five iterations: after each one, samples are weighted by the
+    bisquare of their residual over the median absolute one of the window. At the ends the
+    windows are asymmetric. Quadratics are reproduced.
 
     References
     ----------

@@ -27,20 +27,11 @@ HIGHEST_HARMONIC = 0.8
 
 @dataclass(frozen=True, eq=False)
 class PeriodicFindings:
-    """
-    Fourier series of a recording.
+    """Fourier series of a recording."""
 
-    Attributes
-    ----------
-    noise : dict of str to ndarray, shape (n,)
-        Standard deviations of one sample about the mean of all periods.
-    notes : tuple of str
-        How many periods, and what does not follow them.
-
-    """
-
+    # Standard deviations (n,) of one sample about the mean of all periods, by signal
     noise: dict[str, FloatArray]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # How many periods, and what does not follow them
 
 
 def follow_period(
@@ -56,27 +47,10 @@ def follow_period(
 
     The series is fitted to the recorded positions of the last whole periods (Swevers et al.
     1997). What does not follow it, such as the way to the start, keeps the kinematics it has.
+    The effort is used for its noise alone; kinematics are taken `delay` [s] before the stamps.
 
-    Parameters
-    ----------
-    samples : Samples
-        The recording.
-    effort : ndarray, shape (N, n)
-        Recorded effort, for its noise.
-    kinematics : Kinematics
-        Smoothed otherwise; velocity and acceleration are changed in place.
-    candidates : ndarray of bool, shape (N,)
-        Samples that may be of the periodic motion.
-    kinematic_filter : KinematicFilter
-        Of kind 'fourier'.
-    delay : float
-        How much earlier than its stamp a sample's kinematics are taken [s].
-
-    Raises
-    ------
-    DataError
-        If the motion lasts no whole period, or the harmonics are too fast for the sampling rate.
-
+    Raise DataError if the motion lasts no whole period, or the harmonics are too fast for the
+    sampling rate.
     """
     period, harmonics = kinematic_filter.period, kinematic_filter.harmonics
     assert period is not None

@@ -50,34 +50,17 @@ OUTSIDE = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """
-    Agreement of positions and velocities.
+    """Agreement of positions and velocities."""
 
-    Attributes
-    ----------
-    slope, correlation : ndarray, shape (n, n)
-        Of the derivative of position j (rows) against velocity k (columns); NaN where there are
-        too few samples.
-    speed : ndarray, shape (n,)
-        Usual top speed of the positions [rad/s].
-
-    """
-
+    # Both (n, n): of the derivative of position j (rows) against velocity k (columns); NaN where
+    # there are too few samples
     slope: FloatArray
     correlation: FloatArray
-    speed: FloatArray
+    speed: FloatArray  # shape (n,); usual top speed of the positions [rad/s]
 
 
 def compare_rates(position_rate: FloatArray, velocity: FloatArray) -> Agreement:
-    """
-    Compare every joint's derivative of position with every joint's velocity.
-
-    Parameters
-    ----------
-    position_rate, velocity : ndarray, shape (S, n)
-        Low-passed alike [rad/s].
-
-    """
+    """Compare derivatives of position with velocities, both (S, n), low-passed alike [rad/s]."""
     n = velocity.shape[1]
     slope, correlation = np.full((n, n), np.nan), np.full((n, n), np.nan)
     for j in range(n):
@@ -110,29 +93,9 @@ def check_velocities(
     where: str, names: Sequence[str], agreement: Agreement, moved: BoolArray
 ) -> list[str]:
     """
-    Check that every velocity is the derivative of its position.
+    Return warnings where a velocity is not the derivative of its position, of joints that moved.
 
-    Parameters
-    ----------
-    where : str
-        Bag and topic, for messages.
-    names : sequence of str
-        The n joints.
-    agreement : Agreement
-        Of the recording.
-    moved : ndarray of bool, shape (n,)
-        Joints that moved, and whose velocity was recorded.
-
-    Returns
-    -------
-    list of str
-        What is doubtful.
-
-    Raises
-    ------
-    DataError
-        If units, signs or names are certainly wrong.
-
+    Raise DataError if units, signs or names are certainly wrong.
     """
     slope, correlation = agreement.slope, agreement.correlation
     own, fit = np.diag(slope), np.diag(correlation)
@@ -225,27 +188,9 @@ def check_positions(
     where: str, robot: RobotModel, lowest: FloatArray, highest: FloatArray
 ) -> list[str]:
     """
-    Check that positions are within the limits of the joints, or near them.
+    Return warnings where positions (n,) are outside the limits of the joints [rad].
 
-    Parameters
-    ----------
-    where : str
-        Bag and topic, for messages.
-    robot : RobotModel
-        Its limits.
-    lowest, highest : ndarray, shape (n,)
-        Positions that were recorded [rad].
-
-    Returns
-    -------
-    list of str
-        What is doubtful.
-
-    Raises
-    ------
-    DataError
-        If a joint was farther outside than it can be.
-
+    Raise DataError if a joint was farther outside than it can be.
     """
     limits = robot.limits
     outside = np.maximum(highest - limits.upper, limits.lower - lowest)

@@ -38,52 +38,22 @@ SAFETY_MODES: Mapping[int, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Exclusion:
-    """
-    Samples that are of no use, with the reason.
+    """Samples that are of no use, with the reason."""
 
-    Attributes
-    ----------
-    reason : str
-        Key of `Dataset.excluded`.
-    rows : ndarray of bool, shape (N,)
-        The samples.
-    note : str
-        When, and what the robot said.
-    is_slowed : bool
-        Whether it moved all the same, more slowly than planned.
-
-    """
-
-    reason: str
-    rows: BoolArray
-    note: str
-    is_slowed: bool = False
+    reason: str  # Key of `Dataset.excluded`
+    rows: BoolArray  # shape (N,); the samples
+    note: str  # When, and what the robot said
+    is_slowed: bool = False  # Whether it moved all the same, more slowly than planned
 
 
 def joint_temperatures(
     channels: Mapping[str, Channel], stamps: FloatArray, joints: int
 ) -> tuple[FloatArray | None, str]:
     """
-    Return joint temperatures on the recorded stamps.
+    Return joint temperatures (N, n) on the stamps [deg C], and what is wrong with them.
 
-    Between readings they are interpolated, before the first and after the last one held.
-
-    Parameters
-    ----------
-    channels : mapping of str to Channel
-        Of the recording.
-    stamps : ndarray, shape (N,)
-        Not decreasing [s].
-    joints : int
-        n.
-
-    Returns
-    -------
-    temperature : ndarray, shape (N, n), optional
-        NaN for a joint without a reading; None without any [deg C].
-    note : str
-        What is wrong with them, or nothing.
-
+    Between readings they are interpolated, before the first and after the last one held. A joint
+    without a reading has NaN; None without any.
     """
     channel = channels.get('temperature')
     if channel is None or not len(channel.stamps):
@@ -134,17 +104,7 @@ def temperatures_so_far(
 def find_exclusions(
     channels: Mapping[str, Channel], stamps: FloatArray
 ) -> tuple[Exclusion, ...]:
-    """
-    Return the samples at which the robot was slowed down or stopped.
-
-    Parameters
-    ----------
-    channels : mapping of str to Channel
-        Of the recording.
-    stamps : ndarray, shape (N,)
-        Not decreasing [s].
-
-    """
+    """Return the samples at which the robot was slowed down or stopped."""
     found = []
     scaling = _held(channels.get('speed_scaling'), stamps)
     # A comparison with NaN, where nothing is known, is false.

@@ -31,24 +31,13 @@ LARGEST_SHARE = 0.02
 
 @dataclass(frozen=True, eq=False)
 class RotorSide:
-    """
-    Readings of the second encoders of a recording.
+    """Readings of the second encoders of a recording."""
 
-    Attributes
-    ----------
-    motion : RotorMotion, optional
-        At every stamp; None where nothing is usable. The links' own motion stands for rotors
-        without an encoder, and for all rotors where `known` is false.
-    known : ndarray of bool, shape (N,)
-        Where the rotors were recorded.
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
+    # At every stamp; None where nothing is usable. The links' own motion stands for rotors without
+    # an encoder, and for all rotors where `known` is false
     motion: RotorMotion | None
-    known: BoolArray
-    notes: tuple[str, ...] = ()
+    known: BoolArray  # shape (N,); where the rotors were recorded
+    notes: tuple[str, ...] = ()  # What a reader should know
 
 
 def follow_rotors(
@@ -66,27 +55,7 @@ def follow_rotors(
     Match rotor positions to joint states by stamp, and smooth them as those of the links.
 
     Between rotor positions at most three of their periods apart it is interpolated. What cannot
-    be used is said; the links stand for it.
-
-    Parameters
-    ----------
-    recording : Recording
-        With the channel 'rotor_position', or without.
-    samples : Samples
-        Its joint states in the order of time.
-    links : Kinematics
-        Motion of the links.
-    effort : ndarray, shape (N, n)
-        Recorded effort, for a Fourier series.
-    fitted : ndarray of bool, shape (N,)
-        Samples that parameters are estimated from.
-    kinematic_filter : KinematicFilter
-        That of the links.
-    delay : float
-        As for the links [s].
-    clock_was_set : bool
-        Whether the clock was set back during the recording.
-
+    be used is noted; the links stand for it. Only a Fourier series needs the effort.
     """
     everywhere = np.ones(len(samples.stamps), dtype=bool)
     channel = recording.channels.get(ROTOR_CHANNEL)

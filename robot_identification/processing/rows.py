@@ -95,19 +95,7 @@ def fast_enough(dq: FloatArray, slowest: float = MOVING_SPEED) -> BoolArray:
 def smooth_columns(
     x: FloatArray, rate: float, kinematic_filter: KinematicFilter
 ) -> FloatArray:
-    """
-    Smooth signals by a kind of kinematic filter.
-
-    Parameters
-    ----------
-    x : ndarray, shape (N, k)
-        Uniform samples; whole periods for the kind 'fourier'.
-    rate : float
-        Sampling rate [Hz].
-    kinematic_filter : KinematicFilter
-        Any kind.
-
-    """
+    """Smooth uniform samples (N, k), whole periods of them for the kind 'fourier'."""
     kind, span = kinematic_filter.kind, kinematic_filter.span
     if kind == 'butterworth':
         return low_pass(x, rate, kinematic_filter)

@@ -65,19 +65,11 @@ def differentiate_only(
 
 @dataclass(frozen=True)
 class Smoother:
-    """
-    Interface of a filter of uniform samples.
+    """Interface of a filter of uniform samples."""
 
-    Attributes
-    ----------
-    smooth : callable
-        Velocity (N, n), rate and filter in; smooth velocity and acceleration out.
-    memory : callable
-        Rate and filter in; out how many samples away a sample no longer counts.
-
-    """
-
+    # Velocity (N, n), rate and filter in; smooth velocity and acceleration out
     smooth: Callable[[FloatArray, float, KinematicFilter], tuple[FloatArray, FloatArray]]
+    # Rate and filter in; out how many samples away a sample no longer counts
     memory: Callable[[float, KinematicFilter], int]
 
 
@@ -94,45 +86,17 @@ SMOOTHERS = {
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """
-    Part of a uniform grid over a segment, with enough around it to be filtered alone.
+    """Part of a uniform grid over a segment, with enough around it to be filtered alone."""
 
-    Attributes
-    ----------
-    t : ndarray, shape (M,)
-        Its times [s].
-    rate : float
-        Of the grid [Hz].
-    known : slice
-        The samples of the segment that it is interpolated from.
-    inner : slice
-        What it is for, of `t`.
-    end : float
-        Time at which the next piece takes over [s].
-
-    """
-
-    t: FloatArray
-    rate: float
-    known: slice
-    inner: slice
-    end: float
+    t: FloatArray  # shape (M,); its times [s]
+    rate: float  # Of the grid [Hz]
+    known: slice  # The samples of the segment that it is interpolated from
+    inner: slice  # What it is for, of `t`
+    end: float  # Time at which the next piece takes over [s]
 
 
 def uniform_pieces(times: FloatArray, period: float, overlap: int) -> Iterator[Piece]:
-    """
-    Yield the pieces of a uniform grid from the first to the last time.
-
-    Parameters
-    ----------
-    times : ndarray, shape (N,)
-        Stamps of a segment, increasing [s].
-    period : float
-        About that of the grid; it is made to end with the last time [s].
-    overlap : int
-        Samples that every piece has more on both sides.
-
-    """
+    """Yield pieces of a uniform grid from the first to the last time, of about a period [s]."""
     count = max(round(float(times[-1] - times[0]) / period), 1) + 1
     step = float(times[-1] - times[0]) / (count - 1)
     size = max(BLOCK_ROWS, 4 * overlap)
@@ -150,21 +114,9 @@ def uniform_pieces(times: FloatArray, period: float, overlap: int) -> Iterator[P
 
 def interpolate(t: FloatArray, times: FloatArray, values: FloatArray) -> FloatArray:
     """
-    Interpolate by Akima's cubics, which do not overshoot at outliers; ends are held.
+    Interpolate values (N, n) at increasing times (N,) by Akima's cubics [1]_; ends are held.
 
-    Parameters
-    ----------
-    t : ndarray, shape (M,)
-        Where [s].
-    times : ndarray, shape (N,)
-        Increasing [s].
-    values : ndarray, shape (N, n)
-        Samples at `times`.
-
-    Returns
-    -------
-    ndarray, shape (M, n)
-        Between neighbours as many samples that no farther than the third one counts.
+    Cubics of Akima do not overshoot at outliers, and no sample farther than the third one counts.
 
     References
     ----------
@@ -181,33 +133,15 @@ def interpolate(t: FloatArray, times: FloatArray, values: FloatArray) -> FloatAr
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """
-    Samples to be smoothed.
+    """Samples to be smoothed."""
 
-    Attributes
-    ----------
-    stamps : ndarray, shape (N,)
-        Not decreasing [s].
-    q, dq : ndarray, shape (N, n)
-        Recorded position and velocity; no `dq` where all of it is derived.
-    derived : ndarray of bool, shape (n,)
-        Joints whose velocity is differentiated from their position.
-    fresh : ndarray of int, shape (M,)
-        Rows that are no duplicates.
-    segments : tuple of slice
-        Parts without a gap.
-    period : float
-        Sampling period [s].
-
-    """
-
-    stamps: FloatArray
-    q: FloatArray
-    dq: FloatArray | None
-    derived: BoolArray
-    fresh: IntegerArray
-    segments: tuple[slice, ...]
-    period: float
+    stamps: FloatArray  # shape (N,); not decreasing [s]
+    q: FloatArray  # shape (N, n); recorded position
+    dq: FloatArray | None  # shape (N, n); recorded velocity; None where all of it is derived
+    derived: BoolArray  # shape (n,); joints whose velocity is differentiated from their position
+    fresh: IntegerArray  # shape (M,); rows that are no duplicates
+    segments: tuple[slice, ...]  # Parts without a gap
+    period: float  # Sampling period [s]
 
     def known_in(self, segment: slice) -> IntegerArray:
         """Return the rows of a segment that are no duplicates."""
@@ -216,32 +150,16 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Kinematics:
-    """
-    Smoothed motion of a recording.
+    """Smoothed motion of a recording."""
 
-    Attributes
-    ----------
-    q, dq, ddq : ndarray, shape (N, n)
-        Raw position; smooth velocity and acceleration, zero where no filter could reach.
-    usable : ndarray of bool, shape (N,)
-        Where one could.
-    moving : ndarray of bool, shape (N,)
-        Where any joint moves.
-    kept : tuple of slice
-        Segments that are long enough.
-    velocity, position_rate : ndarray, shape (S, n)
-        Recorded velocity and derivative of the position, low-passed alike, some of the samples.
-
-    """
-
-    q: FloatArray
-    dq: FloatArray
-    ddq: FloatArray
-    usable: BoolArray
-    moving: BoolArray
-    kept: tuple[slice, ...]
-    velocity: FloatArray
-    position_rate: FloatArray
+    q: FloatArray  # shape (N, n); raw position
+    dq: FloatArray  # shape (N, n); smooth velocity, zero where no filter could reach
+    ddq: FloatArray  # shape (N, n); smooth acceleration, likewise
+    usable: BoolArray  # shape (N,); where a filter could reach
+    moving: BoolArray  # shape (N,); where any joint moves
+    kept: tuple[slice, ...]  # Segments that are long enough
+    velocity: FloatArray  # shape (S, n); recorded, low-passed, some of the samples
+    position_rate: FloatArray  # shape (S, n); derivative of the position, low-passed alike
 
 
 def smooth_kinematics(
@@ -250,15 +168,7 @@ def smooth_kinematics(
     """
     Smooth velocity and acceleration of every segment on its own, in blocks.
 
-    Parameters
-    ----------
-    samples : Samples
-        The recording in the order of time.
-    kinematic_filter : KinematicFilter
-        Any kind but 'fourier'.
-    delay : float
-        How much earlier than its stamp a sample's kinematics are taken [s].
-
+    The kinematics of a sample are taken `delay` [s] earlier than its stamp.
     """
     N, n = samples.q.shape
     q = samples.q if delay == 0.0 else allocate((N, n))

@@ -28,29 +28,14 @@ MOST_CLOCK_STEPS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """
-    A recording in the order of time.
+    """A recording in the order of time."""
 
-    Attributes
-    ----------
-    order : ndarray of int, shape (N,), optional
-        Recorded row of each sample; None where they were recorded in order.
-    stamps : ndarray, shape (N,)
-        Seconds after the first joint state, not decreasing.
-    branch : ndarray of int, shape (N,)
-        Counts how often the clock was set back before the sample.
-    displaced : int
-        Joint states that came out of order.
-    steps : tuple of (float, float)
-        When the clock was set back, and by how much [s].
-
-    """
-
+    # shape (N,); recorded row of each sample; None where they were recorded in order
     order: IntegerArray | None
-    stamps: FloatArray
-    branch: IntegerArray
-    displaced: int
-    steps: tuple[tuple[float, float], ...]
+    stamps: FloatArray  # shape (N,); seconds after the first joint state, not decreasing
+    branch: IntegerArray  # shape (N,); counts how often the clock was set back before the sample
+    displaced: int  # Joint states that came out of order
+    steps: tuple[tuple[float, float], ...]  # When the clock was set back, and by how much [s]
 
     def notes(self) -> list[str]:
         """Return what a reader should know."""
@@ -73,12 +58,6 @@ def order_by_time(stamps: FloatArray) -> Timeline:
 
     After a set-back the same time comes twice, so that stamps alone do not say what was first:
     the parts stay in the order they were recorded in, the later one moved behind the earlier.
-
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        In recorded order [s].
-
     """
     N = len(stamps)
     descents = np.flatnonzero(np.diff(stamps) < 0.0) + 1
@@ -146,17 +125,8 @@ def find_duplicates(
     """
     Return which rows repeat the stamp, or all the values, of the row before.
 
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        Not decreasing [s].
-    branch : ndarray of int, shape (N,)
-        Nothing repeats what was before the clock was set.
-    values : tuple of ndarray, shape (N, n)
-        Kinematics, and last the effort.
-    compared : ndarray of bool, shape (N,)
-        Where the effort counts.
-
+    Nothing repeats what was on another branch of the clock. The effort, last of the values (N, n),
+    counts in rows that are `compared`.
     """
     duplicate = np.zeros(len(stamps), dtype=bool)
     for block in row_blocks(len(stamps) - 1):
@@ -181,12 +151,6 @@ def sampling_period(stamps: FloatArray) -> float:
 
     Where messages are lost, the other intervals are multiples of the shortest usual one, which is
     then the period; else it is the median interval.
-
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        Without duplicates, increasing [s].
-
     """
     intervals = np.diff(stamps)
     median = float(np.median(intervals))
@@ -205,14 +169,6 @@ def longest_bridged(stamps: FloatArray, period: float) -> float:
 
     Three periods, or as many as single messages lost at random leave out once in a recording by
     chance: with a share p of them lost, N p^k pauses are longer than k periods.
-
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        Without duplicates, increasing [s].
-    period : float
-        Sampling period [s].
-
     """
     intervals = np.diff(stamps)
     lost = float(np.mean(intervals > 1.5 * period))
@@ -226,28 +182,7 @@ def longest_bridged(stamps: FloatArray, period: float) -> float:
 def find_segments(
     stamps: FloatArray, branch: IntegerArray, fresh: IntegerArray, longest: float
 ) -> tuple[tuple[slice, ...], tuple[Gap, ...]]:
-    """
-    Split where the clock was set back and at pauses.
-
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        Not decreasing [s].
-    branch : ndarray of int, shape (N,)
-        How often the clock was set back before.
-    fresh : ndarray of int, shape (M,)
-        Rows that are no duplicates.
-    longest : float
-        Longest pause that is none [s].
-
-    Returns
-    -------
-    segments : tuple of slice
-        Parts without a gap, all rows in one of them.
-    gaps : tuple of Gap
-        The pauses between them.
-
-    """
+    """Split rows where the clock was set back and at pauses longer than `longest` [s]."""
     intervals = np.diff(stamps[fresh])
     is_pause = intervals > longest
     is_set = np.diff(branch[fresh]) != 0

@@ -60,23 +60,8 @@ def find_joint_state_topic(
     """
     Return the joint-state topic of a bag.
 
-    Parameters
-    ----------
-    path : Path
-        The bag.
-    topic : str, optional
-        The topic asked for; by default /joint_states, or the only joint-state topic there is, or
-        the only one of type DynamicJointState.
-    backend : BagBackend, optional
-        By default our own, which reads damaged bags, too.
-
-    Raises
-    ------
-    UsageError
-        If there is no such bag.
-    BagError
-        If the bag is empty or has no such topic of joint states.
-
+    Raise UsageError if there is no such bag. Raise BagError if the bag is empty or has no such
+    topic of joint states.
     """
     with (backend or FileBackend()).open_bag(path) as bag:
         return _choose_topic(bag, path, topic)

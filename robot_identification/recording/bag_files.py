@@ -39,13 +39,7 @@ class FileBackend:
         """
         Open a bag to be read.
 
-        Raises
-        ------
-        UsageError
-            If there is no such bag.
-        BagError
-            If nothing in it can be read.
-
+        Raise UsageError if there is no such bag. Raise BagError if nothing in it can be read.
         """
         with ExitStack() as stack:
             try:
@@ -59,25 +53,7 @@ class BagFiles:
     """
     The files of a folder in natural order, or a single one.
 
-    Parameters
-    ----------
-    path : Path
-        Folder or file.
-    stack : ExitStack
-        Removes temporary files.
-
-    Attributes
-    ----------
-    topics : dict of str to Topic
-        What is in all files together.
-
-    Raises
-    ------
-    UsageError
-        If there is no such bag.
-    BagError
-        If nothing in it can be read.
-
+    Raise UsageError if there is no such bag. Raise BagError if nothing in it can be read.
     """
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
@@ -100,7 +76,7 @@ class BagFiles:
             raise BagError(
                 f'{path} cannot be read as a rosbag2 bag: {self._describe(0, self._damage)}'
             )
-        self.topics: dict[str, Topic] = {}
+        self.topics: dict[str, Topic] = {}  # What is in all files together
         for opened in self._files:
             for name, topic in opened.topics.items():
                 known = self.topics.get(name, Topic(topic.kind, 0))
@@ -129,11 +105,7 @@ class BagFiles:
         """
         Yield the messages of some topics in the order of the files.
 
-        Raises
-        ------
-        Damage
-            After the last block that is good, if anything is wrong with the bag.
-
+        Raise Damage after the last block that is good, if anything is wrong with the bag.
         """
         counts = dict.fromkeys(topics, 0)
         number, damage = len(self._files), self._damage

@@ -25,29 +25,13 @@ _LOADER: Any = getattr(yaml, 'CBaseLoader', yaml.BaseLoader)
 
 @dataclass(frozen=True)
 class BagMetadata:
-    """
-    The parts of metadata.yaml that are used.
+    """The parts of metadata.yaml that are used."""
 
-    Attributes
-    ----------
-    files : tuple of str
-        Names of the files in their order.
-    storage : str
-        'mcap' or 'sqlite3'.
-    duration : float, optional
-        Between the first and the last message [s].
-    counts : mapping of str to int
-        Messages by topic.
-    custom_data : mapping of str to str
-        Notes of the operator.
-
-    """
-
-    files: tuple[str, ...] = ()
-    storage: str = ''
-    duration: float | None = None
-    counts: Mapping[str, int] = field(default_factory=dict)
-    custom_data: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()  # Names of the files in their order
+    storage: str = ''  # 'mcap' or 'sqlite3'
+    duration: float | None = None  # Between the first and the last message [s]
+    counts: Mapping[str, int] = field(default_factory=dict)  # Messages by topic
+    custom_data: Mapping[str, str] = field(default_factory=dict)  # Notes of the operator
 
 
 def read_metadata(path: Path) -> BagMetadata:

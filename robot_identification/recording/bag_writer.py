@@ -42,11 +42,8 @@ def mcap_library() -> Any:
     """
     Return what we use of the mcap library.
 
-    Raises
-    ------
-    MissingDependencyError
-        If it is not installed: on a robot machine it does not come with ROS.
-
+    Raise MissingDependencyError if it is not installed: on a robot machine it does not come with
+    ROS.
     """
     try:
         from mcap import writer
@@ -506,26 +503,11 @@ def write_joint_states(
     metadata: Mapping[str, str],
 ) -> None:
     """
-    Write a bag of joint states, whole or not at all.
+    Write a bag of joint states, whole or not at all, stamped at `stamps` [s].
 
-    Parameters
-    ----------
-    path : Path
-        Folder of the bag; it must not exist.
-    joint_names : sequence of str
-        Names in the messages.
-    stamps : ndarray, shape (N,)
-        Header stamps [s].
-    samples : mapping
-        Position [rad], velocity [rad/s] and effort, each of shape (N, n), by topic.
-    metadata : mapping of str to str
-        Custom data of the bag.
+    By topic, samples are position [rad], velocity [rad/s] and effort, each (N, n).
 
-    Raises
-    ------
-    UsageError
-        If `path` exists.
-
+    Raise UsageError if `path` exists.
     """
     types = rosbags_library().types
     header = types.types['std_msgs/msg/Header']

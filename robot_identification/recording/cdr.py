@@ -39,16 +39,7 @@ class Walker:
 
     Plain CDR (XCDR1): every number is aligned to its size, counted from the end of the header.
 
-    Parameters
-    ----------
-    payload : bytes
-        The message with its header.
-
-    Raises
-    ------
-    Damage
-        If it is not plain CDR.
-
+    Raise Damage if it is not plain CDR.
     """
 
     def __init__(self, payload: bytes) -> None:
@@ -119,11 +110,7 @@ class Walker:
         """
         Check that nothing but padding is left.
 
-        Raises
-        ------
-        Damage
-            If there is.
-
+        Raise Damage if there is.
         """
         left = len(self._payload) - self._position
         if left > _LARGEST_PADDING:
@@ -132,26 +119,12 @@ class Walker:
 
 @dataclass(frozen=True, eq=False)
 class Group(Generic[FieldsT]):
-    """
-    Messages of one layout.
+    """Messages of one layout."""
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (m,)
-        Which messages of the block they are, ascending.
-    data : ndarray of uint8, shape (m, size)
-        Their bytes, and zeros up to a multiple of eight.
-    byte_order : str
-        '<' or '>'.
-    fields : FieldsT
-        Names and offsets, as the walk through one of them found them.
-
-    """
-
-    rows: IndexArray
-    data: ByteArray
-    byte_order: str
-    fields: FieldsT
+    rows: IndexArray  # shape (m,); which messages of the block they are, ascending
+    data: ByteArray  # shape (m, size); their bytes, and zeros up to a multiple of eight
+    byte_order: str  # '<' or '>'
+    fields: FieldsT  # Names and offsets, as the walk through one of them found them
 
     def before(self, row: int) -> Group[FieldsT]:
         """Return those of the messages before one of the block."""
@@ -160,15 +133,9 @@ class Group(Generic[FieldsT]):
 
     def numbers(self, offsets: IndexArray, kind: str = 'f8') -> NDArray[np.float64]:
         """
-        Return the numbers at some offsets as float64, shape (m, k); NaN at a negative offset.
+        Return the numbers at offsets (k,) as float64, shape (m, k); NaN at a negative offset.
 
-        Parameters
-        ----------
-        offsets : ndarray of int, shape (k,)
-            Apart by multiples of the number's size.
-        kind : str
-            NumPy's name of the numbers in the message.
-
+        Offsets are apart by multiples of the size of the number, which NumPy calls `kind`.
         """
         values = np.full((len(self.rows), len(offsets)), np.nan)
         there = offsets >= 0
@@ -191,24 +158,7 @@ class Group(Generic[FieldsT]):
 def group_by_layout(
     payloads: Sequence[bytes], walk: Callable[[Walker], FieldsT]
 ) -> tuple[list[Group[FieldsT]], Damage | None]:
-    """
-    Sort messages by layout.
-
-    Parameters
-    ----------
-    payloads : sequence of bytes
-        Messages of one topic.
-    walk : callable
-        Walks through a message of the topic's type and returns its names and offsets.
-
-    Returns
-    -------
-    groups : list of Group
-        All messages before the first damaged one.
-    damage : Damage, optional
-        What is wrong with that one.
-
-    """
+    """Sort messages of one topic by layout, all before the first damaged one; say what it has."""
     payloads, damage = _unpack(payloads)
     sizes = np.fromiter(map(len, payloads), dtype=np.intp, count=len(payloads))
     done = np.zeros(len(payloads), dtype=bool)

@@ -39,28 +39,14 @@ _ARRAYS = ('std_msgs/msg/Float64MultiArray', 'example_interfaces/msg/Float64Mult
 
 @dataclass(frozen=True)
 class Source:
-    """
-    A topic that a channel may come from.
+    """A topic that a channel may come from."""
 
-    Attributes
-    ----------
-    channel : str
-        Name of the channel.
-    ending : str
-        How the topic's name ends, after any namespace.
-    per_joint : bool
-        Whether a message holds one number for each joint, in kinematic order.
-    scale : float
-        What to multiply with.
-    signed : bool
-        Whether the sign follows the direction that the driver counts a joint in.
-
-    """
-
-    channel: str
-    ending: str
+    channel: str  # Name of the channel
+    ending: str  # How the topic's name ends, after any namespace
+    # Whether a message holds one number for each joint, in kinematic order
     per_joint: bool = False
-    scale: float = 1.0
+    scale: float = 1.0  # What to multiply with
+    # Whether the sign follows the direction that the driver counts a joint in
     signed: bool = False
 
     def fits(self, topic: str, kind: str) -> bool:
@@ -108,41 +94,15 @@ def _walk_array(walker: Walker) -> IndexArray:
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """
-    Readings of a channel.
+    """Readings of a channel."""
 
-    Attributes
-    ----------
-    log_times : ndarray of int, shape (M,)
-        When the messages were recorded [ns].
-    stamps : ndarray of int, shape (M,), optional
-        Header stamps [ns]; None of messages without.
-    values : ndarray, shape (M, k)
-        One column for each joint, or a single one.
-
-    """
-
-    log_times: NDArray[np.int64]
-    stamps: NDArray[np.int64] | None
-    values: FloatArray
+    log_times: NDArray[np.int64]  # shape (M,); when the messages were recorded [ns]
+    stamps: NDArray[np.int64] | None  # shape (M,); header stamps [ns]; None of messages without
+    values: FloatArray  # shape (M, k); one column for each joint, or a single one
 
 
 class ChannelTable:
-    """
-    Rows of one channel, added block by block.
-
-    Parameters
-    ----------
-    topic : str
-        Where it comes from, for notes.
-    kind : str
-        Type of its messages.
-    source : Source
-        What it is.
-    sign : ndarray, shape (n,)
-        1, or -1 where the driver counts against the model's axis.
-
-    """
+    """Rows of one channel, added block by block."""
 
     def __init__(self, topic: str, kind: str, source: Source, sign: FloatArray) -> None:
         self.channel = source.channel
@@ -204,20 +164,6 @@ class StateTable:
     Rows of channels from joint states other than those that are read, as far as these hold any.
 
     What is wrong with them does not harm the rest: it is said, and they are left out.
-
-    Parameters
-    ----------
-    topic : str
-        Where they come from, for notes.
-    kind : str
-        Type of the messages.
-    channels : mapping of str to str
-        Name of the channel by the quantity of the joint states.
-    columns : JointColumns
-        Where the joints are in them.
-    encoders : JointEncoders
-        How readings relate to the model.
-
     """
 
     def __init__(
@@ -276,25 +222,6 @@ def make_channel_tables(
 
     Of several arms in one bag, the topics that share most of their namespace with the joint
     states are taken.
-
-    Parameters
-    ----------
-    topics : mapping of str to Topic
-        All of the bag.
-    joint_state_topic : str
-        The one that is read.
-    columns : JointColumns
-        Where the joints are in messages that name them.
-    encoders : JointEncoders
-        How readings relate to the model.
-
-    Returns
-    -------
-    tables : dict of str to table
-        By topic, one for each channel.
-    notes : list of str
-        Where several topics would have fitted.
-
     """
     tables: dict[str, ChannelTable | StateTable] = {}
     notes = []

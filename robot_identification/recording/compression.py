@@ -43,20 +43,7 @@ def unpack(kind: str, data: bytes, size: int) -> bytes:
     """
     Return the first `size` bytes of what was compressed, fewer where `data` is cut short.
 
-    Parameters
-    ----------
-    kind : str
-        'zstd' or 'lz4', as MCAP names them.
-    data : bytes
-        One or several frames.
-    size : int
-        Where to stop [bytes].
-
-    Raises
-    ------
-    Damage
-        If the data are not of that kind.
-
+    Raise Damage if the data are not of that kind.
     """
     if kind == 'zstd':
         make, error_type = _zstd().ZstdDecompressor, _zstd().ZstdError
@@ -85,11 +72,7 @@ def unpack_message(payload: bytes) -> bytes:
     """
     Return a message that was compressed by itself.
 
-    Raises
-    ------
-    Damage
-        If it was not, or cannot be unpacked.
-
+    Raise Damage if it was not, or cannot be unpacked.
     """
     return unpack('zstd', payload, LARGEST_MESSAGE)
 

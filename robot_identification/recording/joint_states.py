@@ -25,26 +25,13 @@ ROTOR_TOPIC = 'rotor_states'
 
 @dataclass(frozen=True, eq=False)
 class JointFields:
-    """
-    Where a message has its joints.
+    """Where a message has its joints."""
 
-    Attributes
-    ----------
-    stamp : int
-        Offset of the header's stamp.
-    names : tuple of str
-        The m joints.
-    offsets : mapping of str to ndarray, shape (m,)
-        Of their positions, velocities, .., by quantity; -1 where one is not there.
-    nameless : int
-        How many positions there are in a message without names.
-
-    """
-
-    stamp: int
-    names: tuple[str, ...]
+    stamp: int  # Offset of the header's stamp
+    names: tuple[str, ...]  # The m joints
+    # shape (m,); of their positions, velocities, .., by quantity; -1 where one is not there
     offsets: Mapping[str, IndexArray]
-    nameless: int = 0
+    nameless: int = 0  # How many positions there are in a message without names
 
 
 def _walk_header(walker: Walker) -> int:
@@ -98,24 +85,7 @@ def quantities_of(kind: str) -> tuple[str, ...]:
 
 
 class JointColumns:
-    """
-    Finds the joints of the model among the names of a message.
-
-    Parameters
-    ----------
-    source : str
-        The bag, for messages.
-    joint_names : sequence of str
-        Model names of the n joints, kinematic order.
-    names : mapping of str to str
-        Model name by bag name, where they differ.
-
-    Attributes
-    ----------
-    prefix : str
-        What all joints' names begin with in the bag, such as a driver's `tf_prefix`.
-
-    """
+    """Finds the joints of the model among the names of a message."""
 
     def __init__(
         self, source: str, joint_names: Sequence[str], names: Mapping[str, str]
@@ -124,6 +94,7 @@ class JointColumns:
         self._joint_names = tuple(joint_names)
         self._names = names
         self._found: dict[tuple[str, ...], IndexArray | None] = {}
+        # What all joints' names begin with in the bag, such as a driver's `tf_prefix`
         self.prefix = ''
 
     @property
@@ -135,11 +106,7 @@ class JointColumns:
         """
         Return the places of the joints in a message; None if it is of other joints.
 
-        Raises
-        ------
-        DataError
-            If it has a part of the joints, or values without names.
-
+        Raise DataError if it has a part of the joints, or values without names.
         """
         if fields.nameless:
             raise DataError(
@@ -169,11 +136,7 @@ class JointColumns:
         """
         Check that a message named the joints.
 
-        Raises
-        ------
-        DataError
-            If all were of other joints.
-
+        Raise DataError if all were of other joints.
         """
         if not self._any_found:
             raise self._missing(next(iter(self._found), ()), set())
@@ -225,26 +188,7 @@ class JointColumns:
 
 
 class JointTable:
-    """
-    Rows of joint states, added block by block.
-
-    Parameters
-    ----------
-    kind : str
-        Type of the messages.
-    columns : JointColumns
-        Where the joints are in them.
-    encoders : JointEncoders
-        How their readings relate to the model.
-    quantities : sequence of str
-        What is wanted of them; a JointState has no temperature.
-
-    Attributes
-    ----------
-    seen : set of str
-        Those of which there was a value.
-
-    """
+    """Rows of joint states, added block by block."""
 
     def __init__(
         self,
@@ -259,20 +203,15 @@ class JointTable:
         self._n = len(encoders.sign)
         self._log_times: list[NDArray[np.int64]] = []
         self._stamps: list[NDArray[np.int64]] = []
-        self.seen: set[str] = set()
+        self.seen: set[str] = set()  # Those of which there was a value
         self._arrays = {quantity: GrowingArray(self._n) for quantity in quantities}
 
     def add(self, block: RawBlock) -> None:
         """
         Add the joint states of a block.
 
-        Raises
-        ------
-        Damage
-            If a message is damaged; those before it are added.
-        DataError
-            If joints are missing from a message before it.
-
+        Raise Damage if a message is damaged; those before it are added. Raise DataError if joints
+        are missing from a message before it.
         """
         groups, damage = group_by_layout(block.payloads, self._walk)
         count = len(block)

@@ -59,27 +59,13 @@ class _Statistics:
 
 @dataclass(frozen=True)
 class _Region:
-    """
-    Records one after the other, in the file or in an unpacked chunk.
+    """Records one after the other, in the file or in an unpacked chunk."""
 
-    Attributes
-    ----------
-    read : callable
-        Returns the bytes from a position on, so many of them.
-    start, stop : int
-        Where the records are.
-    window : int
-        How many bytes to read at a time.
-    place : str
-        Where it is, for messages.
-
-    """
-
-    read: Callable[[int, int], bytes]
+    read: Callable[[int, int], bytes]  # Returns the bytes from a position on, so many of them
     start: int
     stop: int
-    window: int = _WINDOW
-    place: str = ''
+    window: int = _WINDOW  # How many bytes to read at a time
+    place: str = ''  # Where it is, for messages
 
     def load(self, position: int, size: int = 0) -> bytes:
         """Return the bytes from a position on: a window, or more if `size` is larger."""
@@ -166,23 +152,7 @@ class McapFile:
     """
     One file.
 
-    Parameters
-    ----------
-    path : Path
-        Where it is.
-
-    Attributes
-    ----------
-    topics : dict of str to Topic
-        Those in CDR.
-    span : (int, int), optional
-        First and last log time by the file's own statistics [ns].
-
-    Raises
-    ------
-    Damage
-        If it does not begin as an MCAP file does, or damage comes before its first topic.
-
+    Raise Damage if it does not begin as an MCAP file does, or damage comes before its first topic.
     """
 
     storage = 'mcap'
@@ -197,11 +167,12 @@ class McapFile:
                 raise Damage('it does not begin as an MCAP file does')
             statistics, self._index_damage = self._read_summary(file)
             counts = self._count(file) if statistics is None else statistics.counts
+        # First and last log time by the file's own statistics [ns]
         self.span = (
             (statistics.start, statistics.end)
             if statistics is not None and any(counts.values()) else None
         )
-        self.topics: dict[str, Topic] = {}
+        self.topics: dict[str, Topic] = {}  # Those in CDR
         for key, channel in self._channels.items():
             if channel.encoding == 'cdr':
                 known = self.topics.get(channel.topic, Topic(channel.kind, 0))
@@ -216,11 +187,7 @@ class McapFile:
         """
         Yield the messages of some topics in the order of the file.
 
-        Raises
-        ------
-        Damage
-            After the last block that is good, if anything is wrong with the file.
-
+        Raise Damage after the last block that is good, if anything is wrong with the file.
         """
         wanted = {topic: RawBlock(topic) for topic in topics}
         walk = _Walk(self, wanted)
@@ -265,15 +232,7 @@ class McapFile:
         return self._channels[key].topic
 
     def _count(self, file: _File) -> Mapping[int, int]:
-        """
-        Count messages by channel where the file does not say it, up to the first damage.
-
-        Raises
-        ------
-        Damage
-            If there is no channel before it; otherwise it is met again when messages are read.
-
-        """
+        """Count messages by channel where the file does not say it, up to the first damage."""
         walk = _Walk(self, {})
         try:
             for _ in walk.records(file.region()):
@@ -368,22 +327,7 @@ def _chunk_head(
 
 
 class _Walk:
-    """
-    One walk through the records of a file.
-
-    Parameters
-    ----------
-    file : McapFile
-        Takes note of the definitions that are met.
-    wanted : mapping of str to RawBlock
-        Where the messages of the wanted topics are collected.
-
-    Attributes
-    ----------
-    counts : dict of int to int
-        Messages met, by channel.
-
-    """
+    """One walk through the records of a file."""
 
     def __init__(self, file: McapFile, wanted: Mapping[str, RawBlock]) -> None:
         self._file = file
@@ -391,17 +335,13 @@ class _Walk:
         self._collectors: dict[int, RawBlock | None] = {}
         # Where indexes of messages may stand.
         self._behind_chunk = False
-        self.counts: dict[int, int] = {}
+        self.counts: dict[int, int] = {}  # Messages met, by channel
 
     def records(self, region: _Region, in_chunk: bool = False) -> Iterator[RawBlock]:
         """
         Yield blocks of wanted messages that are full; what is left stays in them.
 
-        Raises
-        ------
-        Damage
-            At the first one.
-
+        Raise Damage at the first one.
         """
         position, stop = region.start, region.stop
         buffer, base = region.load(position), position
@@ -451,12 +391,6 @@ class _Walk:
         Take note of a definition; step over what may be stepped over.
 
         Records of types that are not MCAP's own may not: a message whose type is damaged is one.
-
-        Raises
-        ------
-        Damage
-            If it is neither.
-
         """
         where = f'at byte {position}{region.place}'
         if position + _RECORD.size + length > region.stop:

@@ -34,23 +34,11 @@ class Topic:
 
 @dataclass
 class RawBlock:
-    """
-    Consecutive messages of one topic.
-
-    Attributes
-    ----------
-    topic : str
-        Name.
-    log_times : list of int
-        When they were recorded [ns].
-    payloads : list of bytes
-        What was recorded, CDR with its header.
-
-    """
+    """Consecutive messages of one topic."""
 
     topic: str
-    log_times: list[int] = field(default_factory=list)
-    payloads: list[bytes] = field(default_factory=list)
+    log_times: list[int] = field(default_factory=list)  # When they were recorded [ns]
+    payloads: list[bytes] = field(default_factory=list)  # What was recorded, CDR with its header
     _room: int = BLOCK_BYTES
 
     def __len__(self) -> int:
@@ -92,11 +80,7 @@ class OpenBag(Protocol):
         """
         Yield the messages of some topics, of each in the order recorded.
 
-        Raises
-        ------
-        Damage
-            After the last block that is good, if anything is wrong with the bag.
-
+        Raise Damage after the last block that is good, if anything is wrong with the bag.
         """
         ...
 

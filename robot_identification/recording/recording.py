@@ -18,26 +18,14 @@ ROTOR_CHANNEL = 'rotor_position'
 
 @dataclass(frozen=True)
 class Completeness:
-    """
-    Completeness of a bag.
+    """Completeness of a bag."""
 
-    Attributes
-    ----------
-    state : str
-        'complete', or 'recovered' where the bag is damaged and a part of it was read.
-    recovered : float
-        Time between the first and the last joint state that was read [s].
-    expected : float, optional
-        How long the bag is by metadata.yaml or by the statistics in its files [s].
-    cause : str
-        What is wrong with the bag, and where; empty of a complete one.
-
-    """
-
+    # 'complete', or 'recovered' where the bag is damaged and a part of it was read
     state: Literal['complete', 'recovered'] = 'complete'
-    recovered: float = 0.0
+    recovered: float = 0.0  # Time between the first and the last joint state that was read [s]
+    # How long the bag is by metadata.yaml or by the statistics in its files [s]
     expected: float | None = None
-    cause: str = ''
+    cause: str = ''  # What is wrong with the bag, and where; empty of a complete one
 
     def describe(self) -> str:
         """Return what the command line says of a damaged bag; nothing of a complete one."""

@@ -73,13 +73,7 @@ class RosbagsBackend:
         """
         Open a bag to be read.
 
-        Raises
-        ------
-        UsageError
-            If there is no such bag.
-        BagError
-            If it cannot be read.
-
+        Raise UsageError if there is no such bag. Raise BagError if it cannot be read.
         """
         if not path.exists():
             raise UsageError(f'no such bag: {path}')

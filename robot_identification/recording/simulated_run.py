@@ -51,23 +51,7 @@ def simulate(
     *,
     seed: int = 0,
 ) -> SimulatedRun:
-    """
-    Execute a trajectory on a simulated robot, faster than real time and without ROS.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        Description, mounting and limits.
-    trajectory : Trajectory
-        The motion; the robot stands at its start.
-    truth : GroundTruth
-        What the robot really is.
-    sensors : Sensors
-        Noise of the measurement.
-    seed : int
-        Of the noise.
-
-    """
+    """Execute a trajectory on a simulated robot, faster than real time and without ROS."""
     period = driver_period(robot)
     stamps = np.arange(0.0, trajectory.duration, period)
     reference = trajectory.sample(stamps)

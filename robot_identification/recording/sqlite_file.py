@@ -39,31 +39,11 @@ class SqliteFile:
     """
     One file.
 
-    Parameters
-    ----------
-    path : Path
-        Where it is.
-    stack : ExitStack
-        Removes a temporary copy.
-
-    Attributes
-    ----------
-    topics : dict of str to Topic
-        Those in CDR.
-    custom_data : dict of str to str
-        What the recorder noted.
-    span : (int, int), optional
-        A table has no statistics of its own.
-
-    Raises
-    ------
-    Damage
-        If its list of topics cannot be read.
-
+    Raise Damage if its list of topics cannot be read.
     """
 
     storage = 'sqlite3'
-    span: tuple[int, int] | None = None
+    span: tuple[int, int] | None = None  # A table has no statistics of its own
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
         self._path = path
@@ -83,13 +63,13 @@ class SqliteFile:
                 self._damage = '; '.join(filter(None, (
                     self._damage, _compare_with_index(connection, counts.total())
                 )))
-                self.custom_data = _custom_data(connection)
+                self.custom_data = _custom_data(connection)  # What the recorder noted
         except _FAILURES as error:
             cause = str(error) or 'it asks for more memory than there is'
             raise Damage(f'its list of topics cannot be read: {cause}') from error
         self._all_keys = [row[0] for row in rows]
         self._keys: dict[str, Any] = {}
-        self.topics: dict[str, Topic] = {}
+        self.topics: dict[str, Topic] = {}  # Those in CDR
         for key, name, kind, encoding in rows:
             if encoding == 'cdr':
                 self._keys[str(name)] = key
@@ -99,11 +79,7 @@ class SqliteFile:
         """
         Yield the messages of some topics in the order of the file.
 
-        Raises
-        ------
-        Damage
-            After the last block that is good, if anything is wrong with the file.
-
+        Raise Damage after the last block that is good, if anything is wrong with the file.
         """
         wanted = {self._keys[name]: RawBlock(name) for name in topics if name in self._keys}
         damages = [self._damage] if self._damage else []
@@ -188,15 +164,7 @@ def _limit_steps(connection: sqlite3.Connection, size: int) -> None:
 
 
 def _check_tables(connection: sqlite3.Connection) -> None:
-    """
-    Check that what is read are tables: a view or a computed column is a program.
-
-    Raises
-    ------
-    Damage
-        If one is not.
-
-    """
+    """Check that what is read are tables: a view or a computed column is a program."""
     for name in _TABLES:
         for _, _, kind, *_ in connection.execute(f'PRAGMA table_list({name})'):
             if kind != 'table':

@@ -49,20 +49,11 @@ CHANNELS = ('temperature', ROTOR_CHANNEL)
 
 @dataclass(frozen=True)
 class Columns:
-    """
-    Columns of one quantity.
+    """Columns of one quantity."""
 
-    Attributes
-    ----------
-    names : str or tuple of str
-        A pattern with `{joint}`, `{i}` (from 0) or `{number}` (from 1), or one name a joint.
-    scale : float
-        From the unit of the table to that of the recording.
-
-    """
-
+    # A pattern with `{joint}`, `{i}` (from 0) or `{number}` (from 1), or one name a joint
     names: str | tuple[str, ...]
-    scale: float = 1.0
+    scale: float = 1.0  # From the unit of the table to that of the recording
 
     def of_joint(self, index: int, joint: str) -> str:
         """Return the column of a joint; there is none beyond a list of names."""
@@ -79,34 +70,19 @@ def _fill(pattern: str, index: int, joint: str) -> str:
 
 @dataclass(frozen=True)
 class TableMapping:
-    """
-    Meaning of the columns of a table; by default that of their names.
+    """Meaning of the columns of a table; by default that of their names."""
 
-    Attributes
-    ----------
-    time : Columns
-        One column.
-    quantities : mapping of str to Columns
-        'q', and what there is of 'dq', 'effort', 'temperature' and 'rotor_position'.
-    optional : bool
-        Whether columns of all but time and q may be absent.
-    joints : tuple of str
-        Joints in the order of the columns; empty where the columns name them, or where they are
-        the model's.
-    delimiter : str
-        Between columns.
-    metadata : mapping of str to str
-        'effort_unit' and 'robot', as far as they are stated.
-
-    """
-
-    time: Columns = field(default_factory=lambda: Columns('time'))
+    time: Columns = field(default_factory=lambda: Columns('time'))  # One column
+    # 'q', and what there is of 'dq', 'effort', 'temperature' and 'rotor_position'
     quantities: Mapping[str, Columns] = field(default_factory=lambda: {
         quantity: Columns(f'{quantity}_{{joint}}') for quantity in QUANTITIES
     })
-    optional: bool = True
+    optional: bool = True  # Whether columns of all but time and q may be absent
+    # Joints in the order of the columns; empty where the columns name them, or where they are the
+    # model's
     joints: tuple[str, ...] = ()
-    delimiter: str = ','
+    delimiter: str = ','  # Between columns
+    # 'effort_unit' and 'robot', as far as they are stated
     metadata: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -119,20 +95,7 @@ def find_mapping(path: Path, mapping: Path | None) -> TableMapping:
     """
     Return what the columns of a table are.
 
-    Parameters
-    ----------
-    path : Path
-        The table; `<path>.yaml` beside it is used if there is one.
-    mapping : Path, optional
-        Another file, or a name of those in config/csv.
-
-    Raises
-    ------
-    UsageError
-        If there is no such mapping.
-    DescriptionError
-        If it cannot be used.
-
+    Raise UsageError if there is no such mapping. Raise DescriptionError if it cannot be used.
     """
     beside = path.with_name(f'{path.name}.yaml')
     if mapping is None:
@@ -150,13 +113,7 @@ def load_mapping(path: Path) -> TableMapping:
     """
     Return a mapping file's content.
 
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If it cannot be used.
-
+    Raise UsageError if there is no such file. Raise DescriptionError if it cannot be used.
     """
     content, source = read_yaml(path), str(path)
     check_schema_version(content, source, SCHEMA_VERSION)
@@ -217,13 +174,7 @@ def table_joint_names(path: Path, mapping: Path | None = None) -> tuple[str, ...
     """
     Return the joints of a table; where nothing names them, the columns of their positions.
 
-    Raises
-    ------
-    UsageError
-        If there is no such table.
-    BagError
-        If it cannot be read.
-
+    Raise UsageError if there is no such table. Raise BagError if it cannot be read.
     """
     table = _Table(path, find_mapping(path, mapping))
     if table.joints:
@@ -245,30 +196,9 @@ def read_table(
     """
     Read a table as if it were a bag.
 
-    Parameters
-    ----------
-    path : Path
-        The table.
-    joint_names : sequence of str
-        Model names of the n joints, kinematic order.
-    names : mapping of str to str
-        Model name by the table's name, where they differ.
-    encoders : JointEncoders
-        How its readings relate to the model.
-    mapping : Path, optional
-        What its columns are, as for `find_mapping`.
-
-    Raises
-    ------
-    UsageError
-        If there is no such table or mapping.
-    DescriptionError
-        If the mapping cannot be used.
-    BagError
-        If it is no table, or has no row.
-    DataError
-        If columns are missing, or hold something else than numbers.
-
+    Raise UsageError if there is no such table or mapping. Raise DescriptionError if the mapping
+    cannot be used. Raise BagError if it is no table, or has no row. Raise DataError if columns are
+    missing, or hold something else than numbers.
     """
     table = _Table(path, find_mapping(path, mapping))
     columns = JointColumns(str(path), joint_names, names)
@@ -317,21 +247,7 @@ def _to_model(quantity: str, readings: FloatArray, encoders: JointEncoders) -> F
 
 
 class _Table:
-    """
-    A table and what its columns are.
-
-    Attributes
-    ----------
-    header : tuple of str
-        Names of the columns.
-    joints : tuple of str
-        In the order of the columns; empty where nothing names them.
-    cut_off : str
-        What is wrong with the last line, known when all were read.
-    notes : list of str
-        What a reader should know of the columns.
-
-    """
+    """A table and what its columns are."""
 
     def __init__(self, path: Path, mapping: TableMapping) -> None:
         if not path.exists():
@@ -340,14 +256,15 @@ class _Table:
             raise BagError(f'{path} is not a regular file: name a table')
         self._path = path
         self.mapping = mapping
-        self.cut_off = ''
-        self.notes: list[str] = []
-        self.header = next((tuple(row) for _, row in self._rows()), ())
+        self.cut_off = ''  # What is wrong with the last line, known when all were read
+        self.notes: list[str] = []  # What a reader should know of the columns
+        self.header = next((tuple(row) for _, row in self._rows()), ())  # Names of the columns
         if len(self.header) < 2:
             raise BagError(
                 f'{path} has no line with the names of columns, separated by '
                 f'{mapping.delimiter!r}'
             )
+        # In the order of the columns; empty where nothing names them
         self.joints = mapping.joints or self._joints_of_header()
 
     @property
@@ -371,11 +288,7 @@ class _Table:
         """
         Return where the columns of every quantity are, in the order of the model's joints.
 
-        Raises
-        ------
-        DataError
-            If joints or columns are missing.
-
+        Raise DataError if joints or columns are missing.
         """
         joints = self.joints or joint_names
         places = columns.columns(JointFields(0, joints, {}))

@@ -45,22 +45,7 @@ class PacketChannel:
     """
     Packets to and from a robot; nothing waits longer than the timeout.
 
-    Parameters
-    ----------
-    host : str
-        Address or name of the robot.
-    port : int
-        Its port.
-    timeout : float
-        What connecting, an answer or a sample may take [s].
-    stopped : callable
-        Returns True as soon as nothing more is wanted.
-
-    Raises
-    ------
-    RtdeLostError
-        If there is no answer.
-
+    Raise RtdeLostError if there is no answer.
     """
 
     def __init__(
@@ -89,11 +74,7 @@ class PacketChannel:
         """
         Send a packet.
 
-        Raises
-        ------
-        RtdeLostError
-            If the connection is broken.
-
+        Raise RtdeLostError if the connection is broken.
         """
         try:
             self._socket.settimeout(self.timeout)
@@ -105,20 +86,8 @@ class PacketChannel:
         """
         Return the payload of the next packet of a type; texts before it are kept in `texts`.
 
-        Parameters
-        ----------
-        kind : bytes
-            The letter of the type.
-        sizes : range
-            Bytes that its payload may have.
-
-        Raises
-        ------
-        RtdeLostError
-            If it does not come whole within the timeout.
-        RtdeRefusedError
-            If anything else comes.
-
+        Raise RtdeLostError if it does not come whole within the timeout. Raise RtdeRefusedError if
+        anything else comes.
         """
         deadline = time.monotonic() + self.timeout
         allowed = {kind[0]: sizes, _TEXT[0]: _TEXT_SIZES}
@@ -177,12 +146,6 @@ def read_text_message(payload: bytes) -> str:
     Return what a text message says: its level, its source and the text.
 
     Before a version is agreed upon, robots may use the form of version 1, a level and a text.
-
-    Parameters
-    ----------
-    payload : bytes
-        Of the packet.
-
     """
     length = payload[0]
     rest = payload[1 + length:]

@@ -149,17 +149,7 @@ def check_keys(keys: Sequence[str]) -> None:
 
 
 class Recipe:
-    """
-    Packing of the values of one sample.
-
-    Parameters
-    ----------
-    number : int
-        By which the robot names it in each sample.
-    kinds : mapping of str to str
-        Type of each field by its key, in the order of the sample.
-
-    """
+    """Packing of the values of one sample."""
 
     def __init__(self, number: int, kinds: Mapping[str, str]) -> None:
         self.number = number
@@ -177,11 +167,7 @@ class Recipe:
         """
         Return the values of a sample by key; vectors as tuples.
 
-        Raises
-        ------
-        RtdeRefusedError
-            If it is another recipe's, or has another size.
-
+        Raise RtdeRefusedError if it is another recipe's, or has another size.
         """
         if len(payload) != self.size:
             raise RtdeRefusedError(
@@ -202,21 +188,7 @@ class Recipe:
 
 
 class RtdeConnection:
-    """
-    A connection over which samples come; made by `connect`.
-
-    Attributes
-    ----------
-    recipe : Recipe
-        What a sample holds.
-    version : tuple of int
-        Of the controller's software: major, minor, bugfix, build.
-    frequency : float
-        Samples a second that the robot was asked for [Hz].
-    missing : dict of str to str
-        What the robot says of fields that it does not give, by key.
-
-    """
+    """A connection over which samples come; made by `connect`."""
 
     def __init__(
         self,
@@ -227,10 +199,10 @@ class RtdeConnection:
         missing: Mapping[str, str],
     ) -> None:
         self._channel = channel
-        self.recipe = recipe
-        self.version = version
-        self.frequency = frequency
-        self.missing = dict(missing)
+        self.recipe = recipe  # What a sample holds
+        self.version = version  # Of the controller's software: major, minor, bugfix, build
+        self.frequency = frequency  # Samples a second that the robot was asked for [Hz]
+        self.missing = dict(missing)  # What the robot says of fields that it does not give, by key
         channel.timeout = max(channel.timeout, PERIODS_TO_WAIT / frequency)
         self._sizes = range(recipe.size, recipe.size + 1)
 
@@ -243,13 +215,8 @@ class RtdeConnection:
         """
         Return the robot's time of the next sample [s], and its values by key.
 
-        Raises
-        ------
-        RtdeLostError
-            If none comes whole within the timeout, or the connection is cut.
-        RtdeRefusedError
-            If something else comes.
-
+        Raise RtdeLostError if none comes whole within the timeout, or the connection is cut. Raise
+        RtdeRefusedError if something else comes.
         """
         values = self.recipe.decode(self._channel.receive(_DATA, self._sizes))
         stamp = values[TIMESTAMP]
@@ -275,21 +242,9 @@ def connect(options: RtdeOptions, stopped: Callable[[], bool] = never) -> RtdeCo
 
     Fields that the robot does not know are left out, unless they are required.
 
-    Parameters
-    ----------
-    options : RtdeOptions
-        What is asked for.
-    stopped : callable
-        Returns True as soon as nothing more is wanted.
-
-    Raises
-    ------
-    RtdeLostError
-        If there is no answer in time, or the connection breaks.
-    RtdeRefusedError
-        If the robot speaks another version of the protocol, lacks a required field or all of
-        them, or what answers is no robot.
-
+    Raise RtdeLostError if there is no answer in time, or the connection breaks. Raise
+    RtdeRefusedError if the robot speaks another version of the protocol, lacks a required field or
+    all of them, or what answers is no robot.
     """
     keys: tuple[str, ...] = (TIMESTAMP, *options.fields)
     missing: dict[str, str] = {}
@@ -329,17 +284,7 @@ def _agree(channel: PacketChannel) -> tuple[int, ...]:
 
 
 def choose_frequency(asked: float, version: Sequence[int]) -> float:
-    """
-    Return the samples a second to ask a robot for [Hz].
-
-    Parameters
-    ----------
-    asked : float
-        What is wanted [Hz]; 0: the most.
-    version : sequence of int
-        Of the controller, the major number first.
-
-    """
+    """Return the rate to ask a controller of a version for [Hz]; `asked` of 0 is its highest."""
     most = E_SERIES_RATE if version[0] >= FIRST_E_SERIES else CB3_RATE
     return min(asked, most) if asked else most
 
@@ -377,22 +322,8 @@ def check_missing(
     """
     Check that what a robot does not give can be left out.
 
-    Parameters
-    ----------
-    options : RtdeOptions
-        What is required.
-    missing : mapping of str to str
-        What the robot says of each field that it does not give.
-    version : sequence of int
-        Of the controller.
-
-    Raises
-    ------
-    RtdeRefusedError
-        If a required field is missing, or all are.
-    RtdeLostError
-        If a required field is in use by another client, which may leave.
-
+    Raise RtdeRefusedError if a required field is missing, or all are. Raise RtdeLostError if a
+    required field is in use by another client, which may leave.
     """
     lacking = [key for key in (TIMESTAMP, *options.required) if key in missing]
     if not lacking and set(options.fields) <= set(missing):

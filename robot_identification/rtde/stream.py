@@ -72,15 +72,7 @@ class StreamOptions:
 
 
 class Pauses:
-    """
-    Pauses between attempts that grow by two from the shortest to the longest.
-
-    Parameters
-    ----------
-    shortest, longest : float
-        Their bounds [s].
-
-    """
+    """Pauses between attempts that grow by two from the shortest to the longest."""
 
     def __init__(self, shortest: float, longest: float) -> None:
         self._shortest, self._longest = shortest, longest
@@ -109,15 +101,9 @@ class Delay:
 
     def update(self, stamp: float, now: float) -> float:
         """
-        Return the delay of a sample [s].
+        Return the delay of a sample by its stamp and our time, `now` [s].
 
-        Parameters
-        ----------
-        stamp : float
-            The robot's time [s]; where it runs backwards, the robot has been started anew.
-        now : float
-            Our own [s].
-
+        Where stamps run backwards, the robot was restarted.
         """
         elapsed, self._last = stamp - self._last, stamp
         if not elapsed >= 0.0:
