@@ -25,8 +25,8 @@ from robot_identification.estimation.observations import (
 from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
-    BaseReduction, DictionaryFriction, FrictionLaw, FrictionTerm, KinematicFilter, reduce_to_base,
-    rigid_torque, RobotModel, StandardParameters,
+    BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, reduce_to_base, rigid_torque,
+    RobotModel, StandardParameters,
 )
 from robot_identification.processing import Dataset, MOVING_SPEED, with_smooth_effort
 from robot_identification.validation import (
@@ -279,13 +279,8 @@ def _without_unused_terms(
     terms, standard = [], list(range(10 * parameters.n))
     for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
         own = range(columns.start, columns.stop)
-        law = term.law
-        if isinstance(law, DictionaryFriction):
-            used = [value_of.get(column, 0.0) > 0.0 for column in own]
-            law = law.keep(used)
-            standard += [column for column, kept in zip(own, used, strict=True) if kept]
-        else:
-            standard += own
+        law, used = term.law.without_zeros(np.array([value_of.get(at, 0.0) for at in own]))
+        standard += np.array(own)[used].tolist()
         terms.append(replace(term, law=law))
     rotors = parameters.reflected_inertia_slice
     standard += range(rotors.start, rotors.stop)

@@ -21,14 +21,14 @@ from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
-    EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter, parse_friction, RobotModel,
+    EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter, parse_friction, PLAIN_FRICTION,
+    RobotModel,
 )
 from robot_identification.processing import Dataset
 
 AUTOMATIC = 'auto'
 SELECT = 'select'
 # The plain laws, where an estimator is named and no law is.
-PLAIN_FRICTION = 'coulomb,viscous,offset'
 DICTIONARY_FRICTION = 'dictionary,offset'
 DICTIONARY_ESTIMATOR = 'dictionary'
 PLAIN_ESTIMATOR = 'wls'

@@ -28,7 +28,8 @@ from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.files import check_keys, check_schema_version, HAND_WRITTEN, read_yaml
 from robot_identification.model import (
-    DEFAULT_PREFERENCE, FRAMES, gravity_of_mounting, parse_friction, PREFERENCES, share_directory,
+    DEFAULT_PREFERENCE, FRAMES, gravity_of_mounting, parse_friction, PLAIN_FRICTION, PREFERENCES,
+    share_directory,
 )
 
 SCHEMA_VERSION = 1
@@ -372,7 +373,7 @@ def _switch(content: Mapping[str, Any], key: str, default: bool, source: str) ->
 
 
 def _friction(content: Mapping[str, Any], source: str) -> str:
-    friction = str(content.get('friction', 'coulomb,viscous,offset'))
+    friction = str(content.get('friction', PLAIN_FRICTION))
     try:
         parse_friction(friction)
     except UsageError as error:

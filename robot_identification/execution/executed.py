@@ -11,8 +11,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation import criteria_of, Trajectory
 from robot_identification.model import (
-    make_standard_parameters, Motion, observation_matrix, parse_friction, reduce_to_base,
-    RobotModel,
+    make_standard_parameters, Motion, observation_matrix, parse_friction, PLAIN_FRICTION,
+    reduce_to_base, RobotModel,
 )
 
 # Both motions are judged by so many even samples.
@@ -69,7 +69,7 @@ def compare_execution(
         _on_even_times(even, stamps, q[first]), speeds,
         np.gradient(speeds, even[1] - even[0], axis=0),
     )
-    laws = parse_friction(str(trajectory.certificate.get('friction', 'coulomb,viscous,offset')))
+    laws = parse_friction(str(trajectory.certificate.get('friction', PLAIN_FRICTION)))
     reduction = reduce_to_base(robot, make_standard_parameters(robot.n, laws, True))
     plan = trajectory.sample(np.linspace(0.0, trajectory.form.duration, SAMPLES))
     found = []

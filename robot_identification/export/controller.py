@@ -142,8 +142,8 @@ def _offset(table: FrictionTable, joint: int) -> float:
 
 def _smoothing_velocity(model: IdentifiedModel, joint: int) -> float:
     widths = [
-        term.law.width for term in model.parameters.friction
-        if term.joint == joint and isinstance(term.law, CoulombFriction)
+        term.law.smoothing_velocity for term in model.parameters.friction
+        if term.joint == joint and term.law.smoothing_velocity is not None
     ]
     return max(widths, default=CoulombFriction().width)
 

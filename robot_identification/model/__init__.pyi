@@ -20,7 +20,7 @@ from .denavit_hartenberg import joint_axes as joint_axes
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
     exclude_each_other as exclude_each_other, FRICTION_LAWS as FRICTION_LAWS,
-    parse_friction as parse_friction,
+    parse_friction as parse_friction, PLAIN_FRICTION as PLAIN_FRICTION,
 )
 from .friction.coulomb import CoulombFriction as CoulombFriction
 from .friction.coulomb_sign import CoulombSignFriction as CoulombSignFriction

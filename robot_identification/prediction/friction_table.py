@@ -135,7 +135,7 @@ def tabulate_friction(
         at = term.law.temperature_at(None if temperature is None else temperature[joint])
         for side, sign in enumerate((1.0, -1.0)):
             free, loaded = (
-                steady_torque(term.law, theta[columns], speeds[joint], sign, load, at)
+                steady_torque(term.law, theta[columns], sign * speeds[joint], load, at)
                 for load in (0.0, 1.0)
             )
             torque[side, 0, joint] += free

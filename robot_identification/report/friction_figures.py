@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-import math
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.model import (
-    FrictionLaw, IdentifiedModel, JointMotion, rigid_and_transmitted_torque,
-)
+from robot_identification.model import IdentifiedModel, rigid_and_transmitted_torque, steady_torque
 from robot_identification.processing import MOVING_SPEED
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.explanation import Scored
@@ -26,8 +23,6 @@ HEIGHT, RESOLUTION = 2.9, 110.0
 MOST_SAMPLES, MOST_DOTS = 40_000, 600
 BINS, FEWEST_IN_BIN = 24, 10
 CURVE_POINTS = 120
-# Further than any stop is wide [rad]: in steady sliding what came before is forgotten.
-FAR = 1.0e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,22 +133,13 @@ def sliding_friction(
 
     """
     parameters, theta = model.parameters, model.theta_lifted
-    # The first sample only says where the way begins.
-    dq = np.append(speeds[0], speeds)
-    q = math.copysign(FAR, float(dq[0])) * np.arange(float(dq.size))
-    torque = np.zeros(dq.size)
+    torque = np.zeros(speeds.size)
     for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
         if term.joint == joint:
-            motion = JointMotion(
-                q, dq, np.full(dq.size, load), np.full(dq.size, _warmth(term.law, temperature))
+            torque += steady_torque(
+                term.law, theta[columns], speeds, load, term.law.temperature_at(temperature)
             )
-            torque += term.law.evaluate(motion, theta[columns], term.law.initial_state())[0]
-    return torque[1:]
-
-
-def _warmth(law: FrictionLaw, temperature: float) -> float:
-    reference = float(law.constants().get('reference', math.nan))
-    return temperature if math.isfinite(temperature) else reference
+    return torque
 
 
 def _samples(

@@ -14,16 +14,12 @@ from robot_identification.estimation import (
     Covariance, Estimate, Identification, information_criteria, joint_test, nested_test,
     solve_weighted,
 )
-from robot_identification.model import DictionaryFriction, IdentifiedModel
+from robot_identification.model import IdentifiedModel
 from robot_identification.report.correlation import covariance_from_model
 
 ROTOR = 'rotor inertia'
 # A group is needed if chance makes it look so in one of a hundred cases at most.
 LEVEL = 0.01
-TERM_KINDS = {
-    'viscous': 'viscous', 'sliding': 'Coulomb', 'presliding': 'presliding',
-    'stribeck': 'Stribeck', 'load_sliding': 'load', 'load_presliding': 'load',
-}
 
 
 @dataclass(frozen=True)
@@ -80,13 +76,10 @@ def _groups(model: IdentifiedModel) -> dict[tuple[str, str], list[int]]:
     parameters, joints = model.parameters, model.robot.joint_names
     kinds: dict[int, tuple[int, str]] = {}
     for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
-        for k, column in enumerate(range(columns.start, columns.stop)):
-            law = term.law
-            kinds[column] = (
-                term.joint,
-                TERM_KINDS.get(law.terms[k][0], law.terms[k][0])
-                if isinstance(law, DictionaryFriction) else law.name.replace('_', ' '),
-            )
+        for column, kind in zip(
+            range(columns.start, columns.stop), term.law.kinds, strict=True
+        ):
+            kinds[column] = term.joint, kind
     if parameters.reflected_inertia:
         first = parameters.reflected_inertia_slice.start
         kinds |= {first + joint: (joint, ROTOR) for joint in range(parameters.n)}

@@ -12,8 +12,8 @@ import math
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model import (
-    DictionaryFriction, FrictionLaw, FrictionTerm, IdentifiedModel, massless_joints,
-    nearest_plain_friction, sliding_speeds,
+    FrictionLaw, FrictionTerm, IdentifiedModel, massless_joints, nearest_plain_friction,
+    sliding_speeds,
 )
 from robot_identification.processing import Dataset
 from robot_identification.report.formatting import number
@@ -21,11 +21,6 @@ from robot_identification.validation import BagErrors
 
 # Above this relative standard error a parameter says little more than its sign.
 WEAK_SHARE = 0.5
-# Units of the constants that tell terms of a dictionary apart; one viscous term needs none.
-TERM_UNITS = {
-    'viscous': '', 'sliding': 'rad/s', 'presliding': 'rad', 'stribeck': 'rad/s',
-    'load_sliding': 'rad/s', 'load_presliding': 'rad',
-}
 
 
 @dataclass(frozen=True)
@@ -182,7 +177,7 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
         for k, name in enumerate(parameters.names[place]):
             columns[term.law, k] = None
             cells[term.joint, term.law, k] = found.get(name)
-            words, constant = _term_words(term.law, k)
+            words, constant = term.law.label(k)
             if term.law not in everywhere and not constant:
                 constant = _constants_beside(term, k)
             lines[term.joint].append(FrictionEntry(words, constant, found.get(name)))
@@ -202,25 +197,16 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
             f'{law.name}: {name} {_constant_text(value)}'
             for law in dict.fromkeys(law for law, _ in columns)
             for name, value in law.constants().items()
-            if law in everywhere and not isinstance(law, DictionaryFriction)
+            if law in everywhere and not law.is_sparse
         ),
         nearest=_nearest_friction(model),
     )
 
 
-def _term_words(law: FrictionLaw, k: int) -> tuple[str, str]:
-    """Return what a coefficient is called, and the constant that belongs to it alone."""
-    if not isinstance(law, DictionaryFriction):
-        return f'{law.name} {law.symbols[k]}', ''
-    kind, constant = law.terms[k]
-    is_plain = kind == 'viscous' and constant == 1.0
-    return kind.replace('_', ' '), '' if is_plain else f'{constant:g} {TERM_UNITS[kind]}'.rstrip()
-
-
 def _constants_beside(term: FrictionTerm, k: int) -> str:
     """Return what stands beside coefficient k: its share of the constants, the last the rest."""
     law = term.law
-    if isinstance(law, DictionaryFriction):
+    if law.is_sparse:
         return ''
     errors = dict(zip(law.shape, term.constant_errors, strict=False))
     texts = [
@@ -250,7 +236,7 @@ def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
             (coulomb_unit, viscous_unit),
         )
         for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
-        if isinstance(term.law, DictionaryFriction) and float(speeds[term.joint]) > 0.0
+        if term.law.is_sparse and float(speeds[term.joint]) > 0.0
     )
 
 

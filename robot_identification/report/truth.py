@@ -121,12 +121,11 @@ def compare_with_truth(
     robot, parameters = model.robot, model.parameters
     theta = np.zeros(parameters.size)
     theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
-    true_friction = {
-        'coulomb': truth.coulomb, 'coulomb_sign': truth.coulomb, 'viscous': truth.viscous,
-    }
     for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
-        if term.law.name in true_friction:
-            theta[columns] = true_friction[term.law.name][term.joint]
+        if term.law.plain is not None:
+            theta[columns] = np.dot(
+                term.law.plain, [truth.coulomb[term.joint], truth.viscous[term.joint]]
+            )
     theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
     # Single terms of a dictionary have no true value; what they add up to is judged by torque.
     unknown = {

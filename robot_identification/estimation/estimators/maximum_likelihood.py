@@ -36,7 +36,9 @@ from robot_identification.estimation.problem import (
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
 )
-from robot_identification.model import Motion, observation_matrix, StandardParameters
+from robot_identification.model import (
+    Motion, observation_matrix, PLAIN_FRICTION, StandardParameters,
+)
 from robot_identification.processing import FourierSeries
 import scipy
 
@@ -190,7 +192,7 @@ def _check_rows(observations: Observations) -> None:
         if law.needs_temperature or law.needs_rigid_torque or law.initial_state().size:
             raise UsageError(
                 f'estimator maximum_likelihood needs friction of the velocity alone, and law '
-                f'{law.name} depends on more: choose --friction coulomb,viscous,offset, or '
+                f'{law.name} depends on more: choose --friction {PLAIN_FRICTION}, or '
                 '--estimator iv'
             )
 

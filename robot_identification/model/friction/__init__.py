@@ -41,6 +41,9 @@ FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
     'dictionary': DictionaryFriction,
 }
 
+# What is fitted where nothing else is asked for, as --friction states it.
+PLAIN_FRICTION = 'coulomb,viscous,offset'
+
 
 def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
     """

@@ -36,9 +36,15 @@ class CoulombFriction(FrictionLaw):
     symbols = ('fc',)
     units = ('N m',)
     shape = ('width',)
+    searched_next = ('width',)
 
     def __post_init__(self) -> None:
         check_positive(self.width, 'width of coulomb friction')
+
+    @property
+    def smoothing_velocity(self) -> float:
+        """See `FrictionLaw`."""
+        return self.width
 
     def columns(self, motion: JointMotion, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ``tanh(dq / width)``; see `FrictionLaw.columns`."""

@@ -18,6 +18,12 @@ from robot_identification.model.friction.stop_operator import run_stops
 
 # Passage through zero of the Stribeck terms [rad/s].
 STRIBECK_WIDTH = 0.01
+# What the terms of each kind describe, and the unit of the constant that tells them apart.
+_KINDS = {
+    'viscous': ('viscous', ''), 'sliding': ('Coulomb', 'rad/s'),
+    'presliding': ('presliding', 'rad'), 'stribeck': ('Stribeck', 'rad/s'),
+    'load_sliding': ('load', 'rad/s'), 'load_presliding': ('load', 'rad'),
+}
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,7 @@ class DictionaryFriction(FrictionLaw):
     name = 'dictionary'
     needs_rigid_torque = True
     is_structural = False
+    is_sparse = True
     excludes = (
         'coulomb', 'coulomb_sign', 'viscous', 'asymmetric', 'stribeck', 'power_viscous',
         'cubic_viscous', 'load', 'temperature_viscous', 'strain_wave',
@@ -99,6 +106,24 @@ class DictionaryFriction(FrictionLaw):
             'N m s/rad' if kind == 'viscous' else '1' if kind.startswith('load') else 'N m'
             for kind, _ in self.terms
         )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """See `FrictionLaw`."""
+        return tuple(_KINDS[kind][0] for kind, _ in self.terms)
+
+    def label(self, k: int) -> tuple[str, str]:
+        """Return kind and constant of a term; see `FrictionLaw.label`."""
+        kind, constant = self.terms[k]
+        # One viscous term needs no constant.
+        is_plain = kind == 'viscous' and constant == 1.0
+        text = '' if is_plain else f'{constant:g} {_KINDS[kind][1]}'.rstrip()
+        return kind.replace('_', ' '), text
+
+    def without_zeros(self, coefficients: FloatArray) -> tuple[FrictionLaw, BoolArray]:
+        """Return the law of the positive terms; see `FrictionLaw.without_zeros`."""
+        used = coefficients > 0.0
+        return self.keep(used), used
 
     def keep(self, chosen: Sequence[bool] | BoolArray) -> DictionaryFriction:
         """Return the law with some of its terms."""

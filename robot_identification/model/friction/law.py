@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DescriptionError, UsageError
 
 
@@ -124,9 +124,14 @@ class FrictionLaw(ABC):
         that is one of both, or neither; None of others, which depend on speed, load or memory.
     is_offset : bool
         Whether the torque is constant: it gives back in one direction what it takes in the other.
+    is_sparse : bool
+        Whether it has many terms, each with a constant of its own, of which a fit is to keep few.
     ranges : mapping of str to (float, float)
         Fields in `shape` that are searched as they are, between these values; at either end the
         law turns into another one. All others are velocities, searched by their logarithm.
+    searched_first, searched_next : tuple of str
+        Fields in `shape` that are fitted to a few speeds of steady sliding: those of the first
+        together, then one after the other while the speeds determine them.
 
     """
 
@@ -139,7 +144,10 @@ class FrictionLaw(ABC):
     excludes: ClassVar[tuple[str, ...]] = ()
     plain: ClassVar[tuple[float, float] | None] = None
     is_offset: ClassVar[bool] = False
+    is_sparse: ClassVar[bool] = False
     ranges: ClassVar[Mapping[str, tuple[float, float]]] = MappingProxyType({})
+    searched_first: ClassVar[tuple[str, ...]] = ()
+    searched_next: ClassVar[tuple[str, ...]] = ()
 
     # Of most laws these are constants of the class.
     @property
@@ -151,6 +159,20 @@ class FrictionLaw(ABC):
     @abstractmethod
     def units(self) -> tuple[str, ...]:
         """Units of the coefficients, length k."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Effect that each coefficient describes, in words, length k."""
+        return (self.name.replace('_', ' '),) * len(self.symbols)
+
+    @property
+    def smoothing_velocity(self) -> float | None:
+        """Width of the passage through zero of `plain` friction [rad/s]; None without one."""
+        return None
+
+    def label(self, k: int) -> tuple[str, str]:
+        """Return the name of coefficient k in a table, and the constant that only it has."""
+        return f'{self.name} {self.symbols[k]}', ''
 
     def initial_state(self) -> FloatArray:
         """Return the state before the first sample, shape (s,)."""
@@ -255,6 +277,10 @@ class FrictionLaw(ABC):
             f'motions are not designed for friction law {self.name}, which depends on more than '
             'the velocity: leave it out of the experiment; it can be identified all the same'
         )
+
+    def without_zeros(self, coefficients: FloatArray) -> tuple[FrictionLaw, BoolArray]:
+        """Return the law without the terms a sparse fit left at zero, and which stay (k,)."""
+        return self, np.ones(len(self.symbols), dtype=bool)
 
     def alternatives(self) -> tuple[FrictionLaw, ...]:
         """Return the law with every shape constant worth trying, itself if there is no choice."""

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.model.friction.law import FrictionLaw, JointMotion
@@ -40,28 +42,13 @@ def sliding_torque(
     law: FrictionLaw, coefficients: FloatArray, speeds: FloatArray, load: float
 ) -> FloatArray:
     """
-    Return the friction of a law in steady sliding, the mean of both directions.
+    Return the friction of a law in steady sliding, the mean of both directions (m,) [N m].
 
-    Parameters
-    ----------
-    law : FrictionLaw
-        Any law, at the temperature that it refers to.
-    coefficients : ndarray, shape (k,)
-        In the order of its symbols.
-    speeds : ndarray, shape (m,)
-        Positive [rad/s].
-    load : float
-        Torque that the joint transmits [N m].
-
-    Returns
-    -------
-    ndarray, shape (m,)
-        Torque against the motion [N m]; a bias is no friction.
-
+    At positive speeds (m,) [rad/s], under a load [N m], at the temperature that the law refers to.
     """
     temperature = law.temperature_at(None)
     forth, back = (
-        sign * steady_torque(law, coefficients, speeds, sign, load, temperature)
+        sign * steady_torque(law, coefficients, sign * speeds, load, temperature)
         for sign in (1.0, -1.0)
     )
     mean: FloatArray = 0.5 * (forth + back)
@@ -76,10 +63,12 @@ def sliding_columns(
 
     Parameters
     ----------
-    law, load
-        As in `sliding_torque`.
+    law : FrictionLaw
+        Any law.
     speeds : ndarray, shape (m,)
         Positive, ascending [rad/s].
+    load : float
+        Torque that the joint transmits [N m].
     temperature : float
         Of the joint [deg C].
 
@@ -91,7 +80,7 @@ def sliding_columns(
     """
     forth, back = (
         sign * law.columns(
-            _steady_motion(speeds, sign, load, temperature), law.initial_state()
+            _steady_motion(sign * speeds, load, temperature), law.initial_state()
         )[0][1:]
         for sign in (1.0, -1.0)
     )
@@ -100,7 +89,7 @@ def sliding_columns(
 
 
 def steady_torque(
-    law: FrictionLaw, coefficients: FloatArray, speeds: FloatArray, sign: float, load: float,
+    law: FrictionLaw, coefficients: FloatArray, velocities: FloatArray, load: float,
     temperature: float,
 ) -> FloatArray:
     """
@@ -108,12 +97,14 @@ def steady_torque(
 
     Parameters
     ----------
-    law, coefficients, load
-        As in `sliding_torque`.
-    speeds : ndarray, shape (m,)
-        Not negative [rad/s].
-    sign : {1.0, -1.0}
-        Direction.
+    law : FrictionLaw
+        Any law.
+    coefficients : ndarray, shape (k,)
+        In the order of its symbols.
+    velocities : ndarray, shape (m,)
+        Of one sign, which a zero has, too [rad/s].
+    load : float
+        Torque that the joint transmits [N m].
     temperature : float
         Of the joint [deg C].
 
@@ -123,18 +114,16 @@ def steady_torque(
         With the sign of the motor's torque [N m].
 
     """
-    motion = _steady_motion(speeds, sign, load, temperature)
+    motion = _steady_motion(velocities, load, temperature)
     return law.evaluate(motion, coefficients, law.initial_state())[0][1:]
 
 
-def _steady_motion(
-    speeds: FloatArray, sign: float, load: float, temperature: float
-) -> JointMotion:
-    """Return speeds in one direction, each after a long way; the first only begins the way."""
-    dq: FloatArray = sign * np.append(speeds[0], speeds)
+def _steady_motion(velocities: FloatArray, load: float, temperature: float) -> JointMotion:
+    """Return velocities of one sign, each after a long way; the first only begins the way."""
+    dq = np.append(velocities[0], velocities)
     return JointMotion(
-        sign * FAR * np.arange(float(dq.size)), dq, np.full(dq.size, load),
-        np.full(dq.size, temperature),
+        math.copysign(FAR, float(dq[0])) * np.arange(float(dq.size)), dq,
+        np.full(dq.size, load), np.full(dq.size, temperature),
     )
 
 
@@ -146,8 +135,10 @@ def nearest_plain_friction(
 
     Parameters
     ----------
-    law, coefficients, speeds, load
-        As in `sliding_torque`.
+    law, coefficients, load
+        As in `steady_torque`, at the temperature that the law refers to.
+    speeds : ndarray, shape (m,)
+        Positive [rad/s].
 
     Returns
     -------

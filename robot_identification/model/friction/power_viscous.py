@@ -39,6 +39,7 @@ class PowerViscousFriction(FrictionLaw):
     symbols = ('fpw',)
     units = ('N m',)
     shape = ('exponent',)
+    searched_first = ('exponent',)
 
     def __post_init__(self) -> None:
         check_positive(self.exponent, 'exponent of power_viscous friction')

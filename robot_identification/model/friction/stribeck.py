@@ -53,6 +53,8 @@ class StribeckFriction(FrictionLaw):
     symbols = ('fk', 'fs')
     units = ('N m', 'N m')
     shape = ('velocity', 'exponent', 'width')
+    searched_first = ('velocity',)
+    searched_next = ('width', 'exponent')
     excludes = ('coulomb', 'coulomb_sign', 'asymmetric')
 
     def __post_init__(self) -> None:

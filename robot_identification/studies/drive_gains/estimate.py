@@ -31,7 +31,7 @@ from robot_identification.estimation import (
 )
 from robot_identification.model import (
     block_slices, inertial_regressor, joint_parameters, make_standard_parameters, Motion,
-    parse_friction, Payload, reduce_to_base, RobotModel, static_regressor,
+    parse_friction, Payload, PLAIN_FRICTION, reduce_to_base, RobotModel, static_regressor,
 )
 from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
@@ -43,8 +43,6 @@ from robot_identification.studies.drive_gains.static_poses import (
 LARGEST_ERROR = 0.1
 # Published gains of one arm differ by 8 %; those of a wrong unit by far more than this factor.
 FAR_OFF = 1.3
-# Laws that the friction of the two runs is explained with.
-FRICTION = 'coulomb,viscous,offset'
 # Singular values of scaled columns below this part of the largest are rounding.
 ROUNDING = 1.0e-8
 # Torques below this are rounding [N m].
@@ -652,7 +650,7 @@ def gains_from_motion(
 
     """
     parameters = make_standard_parameters(
-        robot.n, parse_friction(FRICTION), reflected_inertia=True
+        robot.n, parse_friction(PLAIN_FRICTION), reflected_inertia=True
     )
     reduction = reduce_to_base(robot, parameters)
     datasets = [*bare, *loaded]

@@ -23,13 +23,12 @@ from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.estimation import (
     ESTIMATORS, find_unexcited_joints, fit_parameters, observe,
 )
-from robot_identification.model import KinematicFilter, parse_friction, RobotModel
+from robot_identification.model import KinematicFilter, parse_friction, PLAIN_FRICTION, RobotModel
 from robot_identification.processing import process
 from robot_identification.recording import Recording
 
 TEMPERATURE, FRICTION = 'temperature', 'friction'
 # Of the fit to a run; see the module's words.
-LAWS = 'coulomb,viscous,offset'
 QUICK_FILTER = KinematicFilter(order=4, cutoff=8.0)
 # A change is seen where it is larger than so many of its standard errors.
 SEEN = 2.0
@@ -159,7 +158,7 @@ def viscous_friction_of(
     if len(unexcited) == robot.n:
         raise NotIdentifiableError(f'{recording.source}: no joint moved, record a motion')
     fit = fit_parameters(
-        observe(robot, parse_friction(LAWS), [dataset], [dataset.fitted]), unexcited,
+        observe(robot, parse_friction(PLAIN_FRICTION), [dataset], [dataset.fitted]), unexcited,
         ESTIMATORS['wls'](),
     )
     viscous, error = np.full(robot.n, np.nan), np.full(robot.n, np.nan)
