@@ -36,6 +36,8 @@ PACE_STEP = 0.08
 # That a robot has stopped by itself is not seen before the next joint state [s]: those that are
 # younger than 0.05 s are trusted, and a stop is on its way for up to two cycles.
 UNSEEN = 0.1
+# Those of the `Faults` that driver, graph and recorder publish.
+ROBOT_FAULTS = 'unable', 'inactive', 'unlisted', 'contested', 'unrecorded'
 
 
 def knots_of(position, duration, rate=50.0):
@@ -82,6 +84,19 @@ def make_plan(rng, q):
     limits = WatchLimits(0.1, 1.0, np.full(2, LARGEST_EFFORT))
     peaks = Peaks.of([SentPath(q, approach), SentPath(begin, motion)])
     return ev.Plan(q, approach, motion, limits, limits, peaks)
+
+
+@cache
+def robot_state(wrong, slider, by_action):
+    """Return what driver, graph and recorder say when some of `ROBOT_FAULTS` are there."""
+    words = {name: f'{name} in this test' for name in wrong}
+    return ev.RobotStateReceived(**words, scaling=slider, by_action=by_action)
+
+
+@cache
+def efforts(value):
+    """Return the same effort for both joints."""
+    return np.full(2, value)
 
 
 @dataclass
@@ -134,7 +149,9 @@ class World:
     def __init__(self, seed, by_action=None, simulated=None):
         self.rng = rng = np.random.default_rng(seed)
         self.by_action = bool(rng.random() < 0.7) if by_action is None else by_action
-        self.lag = float(rng.choice([0.0, 0.008, 0.03]))
+        # The servo's lag: whole cycles, and a share of the next.
+        self.lag_share, lag_cycles = np.modf(float(rng.choice([0.0, 0.008, 0.03])) / CYCLE)
+        self.lag_cycles = int(lag_cycles)
         self.latency = float(rng.uniform(0.0, 0.03))
         self.noise = float(rng.choice([0.0, 1e-4]))
         self.now, self.trajectory_time = 0.0, 0.0
@@ -235,20 +252,14 @@ class World:
         for event in self.queue:
             self.tell(event)
         self.queue.clear()
-        self.tell(self.robot_state())
+        wrong = tuple([name for name in ROBOT_FAULTS if getattr(self.faults, name)])
+        self.tell(robot_state(wrong, self.slider, self.by_action))
         self.tell(ev.Tick())
-
-    def robot_state(self):
-        """Return what driver, graph and recorder say."""
-        faults = self.faults
-        words = {
-            name: f'{name} in this test' if getattr(faults, name) else ''
-            for name in ('unable', 'inactive', 'unlisted', 'contested', 'unrecorded')
-        }
-        return ev.RobotStateReceived(**words, scaling=self.slider, by_action=self.by_action)
 
     def deliver(self):
         """Hand to the controller what is due."""
+        if not self.on_the_way:
+            return
         due = [entry for entry in self.on_the_way if entry[0] <= self.now]
         self.on_the_way = [entry for entry in self.on_the_way if entry[0] > self.now]
         for _, command in due:
@@ -299,7 +310,9 @@ class World:
         self.pace = target if target < self.pace else min(self.pace + PACE_STEP, target)
         self.trajectory_time += self.pace * CYCLE
         q, dq, ddq = self.controller.sample(self.trajectory_time)
-        self.reference = q, self.pace * dq, self.pace**2 * ddq
+        self.reference = (
+            (q, dq, ddq) if self.pace == 1.0 else (q, self.pace * dq, self.pace**2 * ddq)
+        )
         self.references = [*self.references[1:], q]
         if not self.controller.active:
             self.goal = None
@@ -315,17 +328,19 @@ class World:
     def publish(self):
         """Say what is measured: the reference, late by the servo's lag."""
         faults = self.faults
-        share, cycles = np.modf(self.lag / CYCLE)
-        newer, older = (self.references[-1 - int(cycles) - i] for i in (0, 1))
-        q = newer + share * (older - newer) + self.noise * self.rng.standard_normal(2)
-        dq = self.reference[1] + 10.0 * self.noise * self.rng.standard_normal(2)
+        q, dq = self.references[-1 - self.lag_cycles], self.reference[1]
+        if self.lag_share:
+            q = q + self.lag_share * (self.references[-2 - self.lag_cycles] - q)
+        unit_noise = self.rng.standard_normal((2, 2))
+        if self.noise:
+            q, dq = q + self.noise * unit_noise[0], dq + 10.0 * self.noise * unit_noise[1]
         if faults.silent:
             return
         if faults.unusable:
             self.push(ev.JointStateUnusable('no velocity in this test'))
             return
         stamp = EPOCH + self.now + faults.stamp_offset
-        state = ev.JointStateReceived(stamp, q, dq, np.full(2, faults.effort))
+        state = ev.JointStateReceived(stamp, q, dq, efforts(faults.effort))
         if faults.frozen_stamps and self.last_state is not None:
             state = self.last_state
         elif faults.frozen_values and self.last_state is not None:
