@@ -40,13 +40,9 @@ def add_after_option(parser: argparse._ActionsContainer) -> None:
 
 def robot_from_after(args: argparse.Namespace) -> RobotModel:
     """
-    Return the arm the options name, else the one in the model of --after.
+    Return the arm that the options name, else the one in the model of --after.
 
-    Raises
-    ------
-    UsageError
-        If other options of the arm are given and neither --robot nor --urdf.
-
+    Options of an arm that is not named raise a `UsageError`.
     """
     if args.after is None or args.robot is not None or args.urdf is not None:
         return robot_from_options(args)
@@ -64,15 +60,7 @@ def robot_from_after(args: argparse.Namespace) -> RobotModel:
 def knowledge_from_option(
     args: argparse.Namespace, robot: RobotModel, experiment: Experiment
 ) -> tuple[Experiment, PriorKnowledge | None]:
-    """
-    Return the experiment of the next motion and what --after knows; None without it.
-
-    Raises
-    ------
-    UsageError, DescriptionError
-        See `load_model` and `knowledge_of_model`.
-
-    """
+    """Return the experiment of the next motion and what --after knows; None without it."""
     if args.after is None:
         return experiment, None
     experiment, changes = next_experiment(experiment)

@@ -71,13 +71,7 @@ def describe_evaluation(evaluation: Evaluation, more: Columns | None = None) -> 
     """
     Return every criterion with its meaning, the base set and what stays weak.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of the motion.
-    more : mapping, optional
-        Criteria of other motions by their titles, which stand before it.
-
+    `more` are criteria of other motions by their titles, in columns of their own.
     """
     columns: dict[str, Mapping[str, float | None]] = dict(more or {})
     columns['recorded' if not evaluation.optimised else 'dense'] = evaluation.dense

@@ -51,17 +51,7 @@ class Knowledge:
 
 
 class BaseColumns:
-    """
-    The base observation matrix of motions, and how numbers that depend on it change.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm; gravity is taken from the experiment.
-    experiment : Experiment
-        Friction laws, frames and preference.
-
-    """
+    """The base observation matrix of an experiment's motions, with its gradients."""
 
     def __init__(self, robot: RobotModel, experiment: Experiment) -> None:
         self.robot = robot.with_gravity(experiment.gravity)
@@ -85,15 +75,7 @@ class BaseColumns:
         return W @ self._base_change
 
     def pass_forward(self, motion: Motion) -> Passage:
-        """
-        Return what gradients of the matrix of N samples need.
-
-        Raises
-        ------
-        UsageError
-            If a friction law depends on more than the velocity.
-
-        """
+        """Return what gradients need; UsageError if friction depends on more than the velocity."""
         return self._gradient.pass_forward(motion)
 
     def gradient(

@@ -61,23 +61,11 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Clearance:
-    """
-    The nearest approach of a motion.
+    """The nearest approach of a motion."""
 
-    Attributes
-    ----------
-    distance : float
-        Between the two bodies [m]; negative where they overlap.
-    pair : tuple of str
-        Their names: links, or a link and an obstacle.
-    time : float
-        When [s].
-
-    """
-
-    distance: float
-    pair: tuple[str, str]
-    time: float
+    distance: float  # [m], negative where the bodies overlap
+    pair: tuple[str, str]  # names of two links, or of a link and an obstacle
+    time: float  # [s]
 
     def __str__(self) -> str:
         return f'{self.pair[0]} and {self.pair[1]} are {self.distance:.4f} m apart'
@@ -347,17 +335,11 @@ class CollisionModel:
 
     def _approach_speeds(self) -> FloatArray:
         """
-        Return how fast the two bodies of a pair approach at most, by unit speed of each joint.
+        Return the fastest approach of each pair for unit speed of a joint, (pairs, n) [m] or [1].
 
-        A joint that turns moves a point by its distance from the axis at most: the lengths of
-        the chain behind it and the ball around the shape. A joint that carries both bodies moves
-        them as one.
-
-        Returns
-        -------
-        ndarray, shape (pairs, n)
-            [m] for a joint that turns, 1 for one that slides.
-
+        A joint that turns moves a point by its distance from the axis at most: the lengths of the
+        chain behind it and the ball around the shape. A joint that carries both bodies moves them
+        as one.
         """
         shapes = self._geometry.geometryObjects
         n = self._robot.n

@@ -82,41 +82,19 @@ class MotionLimits:
 
 @dataclass(frozen=True)
 class LimitUse:
-    """
-    The share of one limit that a motion uses, and where it is largest.
+    """The share of one limit that a motion uses, and where it is largest."""
 
-    Attributes
-    ----------
-    kind, joint : str
-        'position', 'velocity', 'acceleration', 'jerk' or 'torque', and the joint; or the kind of
-        a `PathConstraint` and what it is of.
-    share : float
-        Above 1 the limit is broken.
-    value, limit : float
-        The largest value and its limit, SI units.
-    time : float
-        When [s]; NaN of a bound that holds at every instant.
-
-    """
-
+    # 'position', 'velocity', 'acceleration', 'jerk' or 'torque', or the kind of a `PathConstraint`
     kind: str
-    joint: str
-    share: float
-    value: float
-    limit: float
-    time: float
+    joint: str  # or the label of a path constraint
+    share: float  # the limit is broken above 1
+    value: float  # largest, SI units
+    limit: float  # SI units
+    time: float  # [s], NaN of a bound that holds at every instant
 
 
 def joint_index(robot: RobotModel, joint: str, what: str) -> int:
-    """
-    Return the number of a joint that an experiment names.
-
-    Raises
-    ------
-    UsageError
-        If the robot does not have it; `what` names the entry.
-
-    """
+    """Return the number of a joint that `what` of an experiment names; UsageError if none."""
     if joint not in robot.joint_names:
         raise UsageError(
             f'{what} of the experiment names the joint {joint}; {robot.name} has the joints '
@@ -136,15 +114,7 @@ def _by_joint(robot: RobotModel, values: JointValues | None, what: str) -> Float
 
 
 def tightened(robot: RobotModel, extra: ExtraLimits) -> JointLimits:
-    """
-    Return the limits of the hardware, and where an experiment says narrower ones, those.
-
-    Raises
-    ------
-    UsageError
-        If the experiment names a joint that the robot does not have.
-
-    """
+    """Return the limits of the hardware, or those of the experiment where they are narrower."""
     def narrower(kind: str, limits: FloatArray) -> FloatArray:
         return np.minimum(limits, _by_joint(robot, extra.limits.get(kind), 'limits'))
 
@@ -158,15 +128,7 @@ def tightened(robot: RobotModel, extra: ExtraLimits) -> JointLimits:
 
 
 def jerk_limits(robot: RobotModel, extra: ExtraLimits) -> FloatArray:
-    """
-    Return the largest jerk of every joint [rad/s^3], shape (n,).
-
-    Raises
-    ------
-    UsageError
-        If the experiment names a joint that the robot does not have.
-
-    """
+    """Return the largest jerk of every joint [rad/s^3], shape (n,)."""
     return _by_joint(robot, extra.jerk, 'jerk')
 
 
@@ -268,21 +230,7 @@ def joint_limit_uses(
     joint_names: Sequence[str], limits: MotionLimits, kind: str, values: FloatArray,
     times: FloatArray,
 ) -> list[LimitUse]:
-    """
-    Return the use of one kind of limit from the largest value of each joint.
-
-    Parameters
-    ----------
-    joint_names : sequence of str
-        The n joints.
-    limits : MotionLimits
-        Margins taken off.
-    kind : str
-        'position', 'velocity', 'acceleration', 'jerk' or 'torque'.
-    values, times : ndarray, shape (n,)
-        The values, SI units, and when they are reached [s].
-
-    """
+    """Return the use of one kind of limit from the joints' largest values (n,) and times."""
     centre, reach = limits.centre(kind), limits.reach(kind)
     off = values - centre
     bounds = centre + np.copysign(reach, off) if kind == 'position' else reach
@@ -333,34 +281,13 @@ def conservative_shares(
     rounding: float = ROUNDING,
 ) -> FloatArray:
     """
-    Return shares of limits that a Fourier series cannot exceed, whatever its phases.
+    Return shares of limits that a Fourier series cannot exceed, whatever its phases, (n, 4 or 5).
 
     The sum of the amplitudes of all harmonics bounds the position, sums times powers of their
-    rates its derivatives.
-
-    Parameters
-    ----------
-    form : Parametrization
-        A Fourier series.
-    coefficients : ndarray, shape (n, c)
-        Its coefficients [rad].
-    limits : MotionLimits
-        Margins taken off.
-    rounding : float
-        What makes the sums differentiable where an amplitude is zero [rad]; 0 for the sums
-        themselves.
-
-    Returns
-    -------
-    ndarray, shape (n, 4) or (n, 5)
-        Of the lower and of the upper end of the position range from its middle, of velocity, of
-        acceleration, and of jerk where that is limited.
-
-    Raises
-    ------
-    UsageError
-        If the form is another one.
-
+    rates its derivatives. Columns: lower and upper end of the position range from its middle,
+    velocity, acceleration, and jerk where it is limited. `rounding` [rad] makes the sums
+    differentiable where an amplitude is zero; 0 gives the sums themselves. Other forms raise a
+    `UsageError`.
     """
     a, b = _series(form).series(coefficients)
     sums = np.sqrt(a**2 + b**2 + rounding**2) @ _powers(form, limits)
@@ -375,20 +302,7 @@ def conservative_gradient(
     form: Parametrization, coefficients: FloatArray, limits: MotionLimits,
     rounding: float = ROUNDING,
 ) -> FloatArray:
-    """
-    Return the gradients of `conservative_shares` by the coefficients of the same joint.
-
-    Returns
-    -------
-    ndarray, shape (n, 4, c) or (n, 5, c)
-        [1/rad]
-
-    Raises
-    ------
-    UsageError
-        If the form is not a Fourier series.
-
-    """
+    """Return gradients of `conservative_shares` by a joint's coefficients, (n, 4 or 5, c)."""
     series = _series(form)
     a, b = series.series(coefficients)
     # The amplitudes are linear in the coefficients.
@@ -406,15 +320,7 @@ def conservative_limit_uses(
     joint_names: Sequence[str], form: Parametrization, coefficients: FloatArray,
     limits: MotionLimits,
 ) -> list[LimitUse]:
-    """
-    Return the use of the joints' limits by sums over harmonics, of which no instant is known.
-
-    Raises
-    ------
-    UsageError
-        If the form is not a Fourier series.
-
-    """
+    """Return the use of the joints' limits by sums over harmonics, which have no instant."""
     shares = conservative_shares(form, coefficients, limits, rounding=0.0)
     n, centre = len(joint_names), limits.centre('position')
     lower, upper = shares[:, 0], shares[:, 1]
@@ -458,27 +364,10 @@ def amplitude_limits(
     form: Parametrization, limits: MotionLimits
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Return the conservative limits as sums over the amplitudes of all harmonics.
+    Return the conservative limits as sums over the amplitudes of all K harmonics.
 
-    Parameters
-    ----------
-    form : Parametrization
-        A Fourier series with K harmonics.
-    limits : MotionLimits
-        Margins taken off.
-
-    Returns
-    -------
-    powers : ndarray, shape (K, m)
-        What amplitudes count for the lower and upper end of the position range, for velocity,
-        acceleration and jerk.
-    reaches : ndarray, shape (n, m)
-        What the sums may reach, positions from the middle of their range.
-
-    Raises
-    ------
-    UsageError
-        If the form is not a Fourier series.
-
+    `powers` (K, m) weigh the amplitudes for the lower and upper end of the position range,
+    velocity, acceleration and jerk; `reaches` (n, m) bound the sums, positions from the middle of
+    their range.
     """
     return _powers(form, limits), _reaches(limits)

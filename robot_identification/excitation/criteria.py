@@ -24,63 +24,29 @@ Spectral = Callable[[FloatArray, float], tuple[float, FloatArray]]
 @dataclass(frozen=True)
 class Criterion:
     """
-    A criterion of base observation matrices.
+    A criterion of base observation matrices (N n, b).
 
-    Attributes
-    ----------
-    meaning : str
-        In words.
-    unit_columns : bool
-        Whether columns are scaled to unit length first.
-    value : callable
-        The criterion of singular values (b,), largest first, of ``W / sqrt(N n)``.
-    descent : callable
-        A function of the singular values and a sharpness, smooth where that is finite, that is
-        small where the criterion is; and its gradient.
-
+    `value` takes the singular values (b,) of ``W / sqrt(N n)``, largest first. `descent` takes
+    them and a sharpness, and returns a function that is small where the criterion is, smooth where
+    the sharpness is finite, with its gradient.
     """
 
     meaning: str
-    unit_columns: bool
+    unit_columns: bool  # whether columns are scaled to unit length first
     value: Callable[[FloatArray], float]
     descent: Spectral
 
     def __call__(self, W: FloatArray) -> float:
-        """
-        Return the criterion.
-
-        Parameters
-        ----------
-        W : ndarray, shape (N n, b)
-            Observation matrix of the base parameters.
-
-        Returns
-        -------
-        float
-            Infinite where the columns are dependent.
-
-        """
+        """Return the criterion; infinite where the columns are dependent."""
         singular, _, _ = self._spectrum(W)
         return self.value(singular) if singular[-1] > 0.0 else float('inf')
 
     def descend(self, W: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
         """
-        Return a smooth stand-in for the criterion and its gradient.
+        Return a smooth approximation of the criterion and its gradient by the entries of W.
 
-        Parameters
-        ----------
-        W : ndarray, shape (N n, b)
-            Observation matrix of the base parameters.
-        sharpness : float
-            Exponent of the means that stand for extremes; infinite: the extremes themselves.
-
-        Returns
-        -------
-        value : float
-            Infinite where the columns are dependent.
-        gradient : ndarray, shape (N n, b)
-            By the entries of W.
-
+        `sharpness` is the exponent of the means that approximate extremes; infinite: the extremes
+        themselves.
         """
         singular, right, lengths = self._spectrum(W)
         if not singular[-1] > 0.0:
@@ -95,24 +61,7 @@ class Criterion:
         return value, gradient / (lengths * np.sqrt(len(W)))
 
     def log_spectrum(self, W: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """
-        Return logarithms of some singular values and their gradients.
-
-        Parameters
-        ----------
-        W : ndarray, shape (N n, b)
-            Observation matrix of the base parameters.
-        wanted : ndarray of int, shape (m,)
-            Which, counted from the largest.
-
-        Returns
-        -------
-        values : ndarray, shape (m,)
-            Logarithms.
-        gradients : ndarray, shape (m, N n, b)
-            By the entries of W.
-
-        """
+        """Return logarithms of `wanted` singular values (m,), and gradients by W, (m, N n, b)."""
         singular, right, lengths = self._spectrum(W)
         root = np.sqrt(len(W))
         scaled = W / (lengths * root)

@@ -218,15 +218,7 @@ def _torque_reserve(experiment: Experiment, uses: list[LimitUse]) -> float | Non
 def prove_clearance(
     robot: RobotModel, experiment: Experiment, trajectory: Trajectory
 ) -> dict[str, Any] | str:
-    """
-    Prove that one period keeps the experiment's clearance; return the certificate's entry.
-
-    Raises
-    ------
-    UnsafeMotionError
-        With the pair and the time where it does not.
-
-    """
+    """Prove that one period keeps the experiment's clearance; return the certificate's entry."""
     model = collision_model(robot, experiment)
     if model is None:
         return 'off'

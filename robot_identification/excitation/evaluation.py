@@ -49,23 +49,11 @@ Criteria = Mapping[str, float]
 
 @dataclass(frozen=True)
 class SampledCriteria:
-    """
-    The criteria of evenly spaced samples of one period.
-
-    Attributes
-    ----------
-    samples : int
-        N, the number of samples.
-    both_ends : bool
-        False: at t = k T/N, without the end; True: from start to end, both included.
-    criteria : mapping of str to float
-        By name in CRITERIA; infinite where the samples do not show every parameter.
-
-    """
+    """The criteria of evenly spaced samples of one period, by their names in CRITERIA."""
 
     samples: int
-    both_ends: bool
-    criteria: Criteria
+    both_ends: bool  # False: at t = k T/N, without the end
+    criteria: Criteria  # infinite where the samples do not show every parameter
 
 
 @dataclass(frozen=True)
@@ -240,22 +228,10 @@ def drive_noise(robot: RobotModel, torque_noise: float | None = None) -> FloatAr
 
 def standard_errors(W: FloatArray, noise: FloatArray, samples: int) -> FloatArray:
     """
-    Return what white noise leaves unknown of each base parameter.
+    Return standard errors of base parameters after some samples (b,), infinite if not shown.
 
-    Parameters
-    ----------
-    W : ndarray, shape (N n, b)
-        Observation matrix of evenly spaced samples.
-    noise : ndarray, shape (n,)
-        Standard deviation of the torques [N m].
-    samples : int
-        Samples of a run; `W` may have more or fewer of the same motion.
-
-    Returns
-    -------
-    ndarray, shape (b,)
-        Infinite where the motion does not show the parameter.
-
+    `W` has rows of evenly spaced samples of the same motion, more or fewer than `samples`; `noise`
+    (n,) is the standard deviation of the torques [N m].
     """
     weighted = W / np.tile(noise, len(W) // len(noise))[:, None]
     singular, right, lengths = _spectrum(weighted)
@@ -299,22 +275,7 @@ def _weakest_first(
 
 
 def evaluate_start(problem: TrajectoryProblem, seed: int) -> dict[str, float] | None:
-    """
-    Return the criteria of the first random motion of a seed, which keeps the joints' limits.
-
-    Parameters
-    ----------
-    problem : TrajectoryProblem
-        What is searched.
-    seed : int
-        Of the search.
-
-    Returns
-    -------
-    dict of str to float, optional
-        Of dense samples; None where the arm is nowhere clear.
-
-    """
+    """Return the criteria of the first random motion of a seed; None if nowhere clear."""
     try:
         x = problem.draw(np.random.default_rng([seed, 0]))
     except UnsafeMotionError:

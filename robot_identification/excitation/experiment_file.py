@@ -40,17 +40,7 @@ DEFAULT_SAMPLES = 60
 
 @dataclass(frozen=True)
 class Margins:
-    """
-    Margins between a motion and the hardware's limits.
-
-    Attributes
-    ----------
-    position : float
-        Distance from the position limits [rad].
-    velocity, acceleration, torque : float
-        Share of the limit that may be used.
-
-    """
+    """Margins to the hardware's limits: a distance [rad], and shares of the limits."""
 
     position: float = 0.1
     velocity: float = 0.8
@@ -171,15 +161,7 @@ def load_experiment(path: Path) -> Experiment:
 
 
 def read_experiment(content: Mapping[str, Any], source: str) -> Experiment:
-    """
-    Return the experiment that the content of a file says; `source` names it in errors.
-
-    Raises
-    ------
-    DescriptionError
-        If a key is unknown or missing, or a value out of range.
-
-    """
+    """Return the experiment that the content of a file describes; `source` names it in errors."""
     check_schema_version(content, source, SCHEMA_VERSION)
     check_keys(
         content,

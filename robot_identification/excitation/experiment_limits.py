@@ -31,36 +31,16 @@ EXTRA_LIMITS = ('jerk', 'limits', 'workspace', 'tool_speed', 'rules')
 
 @dataclass(frozen=True)
 class FrameBox:
-    """
-    A box in the root frame that a link's origin stays in.
-
-    Attributes
-    ----------
-    frame : str
-        The link.
-    lower, upper : tuple of float
-        Corners [m]; infinite where a side is open.
-
-    """
+    """A box in the root frame that the origin of the link `frame` stays in."""
 
     frame: str
-    lower: Triple
-    upper: Triple
+    lower: Triple  # corner [m], infinite where a side is open
+    upper: Triple  # likewise
 
 
 @dataclass(frozen=True)
 class FrameSpeed:
-    """
-    The largest speed of a link's origin.
-
-    Attributes
-    ----------
-    frame : str
-        The link.
-    limit : float
-        Its speed [m/s].
-
-    """
+    """The largest speed of the origin of the link `frame` [m/s]."""
 
     frame: str
     limit: float
@@ -68,39 +48,17 @@ class FrameSpeed:
 
 @dataclass(frozen=True)
 class SumOfJoints:
-    """
-    A range of a sum of joint positions.
+    """A range of a weighted sum of joint positions."""
 
-    Attributes
-    ----------
-    joints : mapping of str to float
-        What each joint's position is multiplied with.
-    offset : float
-        What is added [rad].
-    lower, upper : float
-        The range [rad]; infinite where a side is open.
-
-    """
-
-    joints: Mapping[str, float]
-    offset: float
-    lower: float
-    upper: float
+    joints: Mapping[str, float]  # factor of each joint
+    offset: float  # added to the sum [rad]
+    lower: float  # [rad], infinite where a side is open
+    upper: float  # likewise
 
 
 @dataclass(frozen=True)
 class SineTimesCosine:
-    """
-    A largest value of the sine of one joint times the magnitude of the cosine of another.
-
-    Attributes
-    ----------
-    sine, cosine : str
-        The joints.
-    at_most : float
-        The value, above 0.
-
-    """
+    """A largest value of the sine of one joint times the magnitude of the cosine of another."""
 
     sine: str
     cosine: str
@@ -194,15 +152,7 @@ def extra_limits_to_content(extra: ExtraLimits) -> dict[str, Any]:
 def bounds_from_content(
     content: Mapping[str, Any], form: Parametrization, source: str
 ) -> str:
-    """
-    Return how joint limits are checked, one of BOUNDS.
-
-    Raises
-    ------
-    DescriptionError
-        If it is none of them, or conservative bounds are asked of a form that has none.
-
-    """
+    """Return how joint limits are checked, one of BOUNDS."""
     bounds = content.get('bounds', BOUNDS[0])
     if bounds not in BOUNDS:
         raise DescriptionError(

@@ -217,29 +217,9 @@ def usual_window(robot: RobotModel) -> dict[str, tuple[float, float]]:
 
 def home_pose(robot: RobotModel, laboratory: Laboratory) -> dict[str, float]:
     """
-    Return a pose that is clear of everything, from which strokes of single joints start.
+    Return a pose [rad] clear of everything, from which the motions of single joints start.
 
-    The usual pose where it is clear, else the middle of a motion that is.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm with its tool.
-    laboratory : Laboratory
-        The cell.
-
-    Returns
-    -------
-    dict of str to float
-        Position of every joint [rad].
-
-    Raises
-    ------
-    UnsafeMotionError
-        If the arm can stand nowhere in its window: the nearest pair and what to change.
-    UsageError
-        If the window names a joint that the arm does not have, or leaves it no room.
-
+    It is the usual pose where that is clear, else the middle of a motion that is.
     """
     content = _content(laboratory, 'a pose', {'form': 'fourier'}, {'optimizer': 'random'})
     experiment = read_experiment(content, 'the answers')

@@ -106,13 +106,6 @@ def certified_limit_uses(
     Return how much of every limit of an experiment a period of a motion uses.
 
     As `refine_limit_uses`; where the experiment asks for conservative bounds, those of the joints.
-
-    Raises
-    ------
-    UsageError
-        If the experiment names a joint or a link the robot does not have, or asks for
-        conservative bounds of a form that has none.
-
     """
     limits = motion_limits(robot, experiment)
     uses = refine_limit_uses(

@@ -42,29 +42,11 @@ def to_sum_convention(
     a: FloatArray, b: FloatArray, convention: str, base_rate: float
 ) -> tuple[FloatArray, FloatArray]:
     """
-    Return a published table in the convention of this package.
+    Return a published table (n, K) in the convention of this package [rad].
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (n, K)
-        Coefficients of sine and cosine as printed: [rad], or [rad/s] in 'div'.
-    convention : str
-        One of CONVENTIONS.
-    base_rate : float
-        Rate w of the first harmonic [rad/s].
-
-    Returns
-    -------
-    a, b : ndarray, shape (n, K)
-        In 'sum' [rad].
-
-    Raises
-    ------
-    UsageError
-        If there is no such convention.
-    DescriptionError
-        If the table is not one, or the rate not above zero.
-
+    Coefficients of sine and cosine are as printed: [rad], or [rad/s] in 'div'; `base_rate` is the
+    rate of the first harmonic [rad/s]. Raises a `UsageError` for an unknown convention, a
+    `DescriptionError` for other than a table.
     """
     sine, cosine = _factors(a, b, convention, base_rate)
     return a * sine, b * cosine
@@ -106,18 +88,9 @@ def _orders(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def end_residuals(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """
-    Return what is left of velocity and acceleration at the ends, for a base rate of 1 rad/s.
+    Return velocity and acceleration at the ends for a base rate of 1 rad/s, shape (n,) each.
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (n, K)
-        Coefficients in the convention 'sum' [rad].
-
-    Returns
-    -------
-    velocity, acceleration : ndarray, shape (n,)
-        Sums of l a_l and of l^2 b_l ([1]_ eq. 3.58); zero at rest.
-
+    They are the sums of l a_l and of l^2 b_l ([1]_ eq. 3.58), zero at rest.
     """
     order = _orders(a, b)
     return a @ order, b @ order**2
@@ -132,26 +105,10 @@ def check_ends(
     tolerance: float = PRINTED_TOLERANCE,
 ) -> None:
     """
-    Refuse a table whose motion does not start and end at rest.
+    Refuse a table in the convention 'sum' whose motion does not start and end at rest.
 
-    Parameters
-    ----------
-    joint_names : sequence of str
-        The n joints.
-    a, b : ndarray, shape (n, K)
-        Coefficients in the convention 'sum' [rad].
-    base_rate : float
-        Rate of the first harmonic [rad/s].
-    tolerance : float
-        Largest sum that is put down to printed digits [rad].
-
-    Raises
-    ------
-    UnsafeMotionError
-        With every joint that does not rest, and how fast it would have to start.
-    DescriptionError
-        If the table is not one, or has not a row for each joint.
-
+    `tolerance` is the largest sum that is attributed to printed digits [rad]. The
+    `UnsafeMotionError` names every joint that is not at rest, and its speed at the start.
     """
     velocity, acceleration = end_residuals(a, b)
     if len(joint_names) != len(velocity):
@@ -179,14 +136,8 @@ def nearest_at_rest(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArra
     """
     Return the coefficients at rest at both ends that are nearest in least squares.
 
-    This is the repair for misprinted tables; it changes every coefficient of a joint that is
-    not at rest.
-
-    Parameters
-    ----------
-    a, b : ndarray, shape (n, K)
-        Coefficients in the convention 'sum' [rad].
-
+    This is the repair for misprinted tables; it changes every coefficient of a joint that is not
+    at rest.
     """
     order = _orders(a, b)
     velocity, acceleration = end_residuals(a, b)
@@ -202,18 +153,7 @@ def conservative_bounds(
     """
     Return bounds that a motion cannot exceed, whatever the phases ([1]_ eq. 3.57).
 
-    Parameters
-    ----------
-    a, b : ndarray, shape (n, K)
-        Coefficients in the convention 'sum' [rad].
-    base_rate : float
-        Rate of the first harmonic [rad/s].
-
-    Returns
-    -------
-    position, velocity, acceleration : ndarray, shape (n,)
-        Off the centre [rad], [rad/s], [rad/s^2].
-
+    Of position off the centre [rad], velocity [rad/s] and acceleration [rad/s^2], shape (n,) each.
     """
     rate = base_rate * _orders(a, b)
     size = np.hypot(a, b)

@@ -32,33 +32,9 @@ def trajectory_of_table(
     content: Mapping[str, Any], source: str, robot: str, joints: Sequence[str], periods: int
 ) -> Trajectory:
     """
-    Return the motion of a published table.
+    Return the motion of a published table, of the form `fourier` with an empty certificate.
 
-    Parameters
-    ----------
-    content : mapping
-        Of the file.
-    source : str
-        The file, for messages.
-    robot : str
-        Name of the robot.
-    joints : sequence of str
-        Its n joints, kinematic order.
-    periods : int
-        How often the motion is repeated.
-
-    Returns
-    -------
-    Trajectory
-        Of the form `fourier`, with an empty certificate.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not a table for these joints.
-    UnsafeMotionError
-        If its motion does not start and end at rest, and `repair` is not true.
-
+    Raises an `UnsafeMotionError` if it does not start and end at rest and `repair` is not true.
     """
     check_keys(content, source, {'convention', 'base_rate', 'a', 'b', 'center'}, {'repair'})
     try:

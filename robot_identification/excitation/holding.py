@@ -30,29 +30,16 @@ class Holding:
     """
     Torque that an arm needs to hold the poses of its range.
 
-    Attributes
-    ----------
-    held : float
-        Share of random poses in which no joint needs more torque than its limit; 0 only if a
-        descent found none either.
-    joint : str
-        The joint that needs most of its limit: of all poses, or, where none can be held, in the
-        pose that needs least.
-    torque, largest : float
-        Magnitude that this joint needs there, and the largest in any pose [N m].
-    limit : float
-        Its limit with the margin taken off [N m].
-    margin : float
-        Share of the robot's limit that this is.
-
+    `joint` needs most of its limit: of all poses, or, where none can be held, in the pose that
+    needs least.
     """
 
-    held: float
+    held: float  # share of random poses within all limits, 0 only if a descent found none either
     joint: str
-    torque: float
-    largest: float
-    limit: float
-    margin: float
+    torque: float  # magnitude that the joint needs there [N m]
+    largest: float  # the same, in any pose [N m]
+    limit: float  # with the margin taken off [N m]
+    margin: float  # share of the robot's limit that this is
 
     def describe(self) -> str:
         """Return in words what cannot be held, and what to change; empty if every pose can be."""

@@ -161,20 +161,10 @@ def information_root(covariance: FloatArray) -> tuple[FloatArray, int]:
 
 def leave_open(rows: FloatArray, directions: FloatArray) -> FloatArray:
     """
-    Return what rows of information say whatever happens along some directions.
+    Return what rows of information (k, b) say whatever happens along some directions.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (k, b)
-        Square root of the information.
-    directions : ndarray, shape (k, m)
-        What the rows' right-hand sides change by.
-
-    Returns
-    -------
-    ndarray, shape (at most k, b)
-        Square root of the information that is left.
-
+    `directions` (k, m) are changes of the rows' right-hand sides. Rows and result are square roots
+    of information.
     """
     if directions.shape[1] == 0:
         return rows

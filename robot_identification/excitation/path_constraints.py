@@ -35,44 +35,23 @@ REST_SHARE = 1.0e-4
 
 @dataclass(frozen=True, eq=False)
 class PathValues:
-    """
-    Shares of limits at the samples of a motion, and their derivatives.
+    """Shares of limits at the samples of a motion, and derivatives by their states."""
 
-    Attributes
-    ----------
-    shares : ndarray, shape (N, m)
-        Share of each limit, with its sign.
-    by_q, by_dq, by_ddq : ndarray, shape (N, m, n)
-        Derivatives of each sample's shares by its own state [1/rad], [s/rad], [s^2/rad].
-
-    """
-
-    shares: FloatArray
-    by_q: FloatArray
-    by_dq: FloatArray
-    by_ddq: FloatArray
+    shares: FloatArray  # with sign, shape (N, m)
+    by_q: FloatArray  # [1/rad], shape (N, m, n)
+    by_dq: FloatArray  # [s/rad], shape (N, m, n)
+    by_ddq: FloatArray  # [s^2/rad], shape (N, m, n)
 
 
 class PathConstraint(ABC):
-    """
-    Limits of functions of position, velocity and acceleration.
+    """Limits of m functions of position, velocity and acceleration."""
 
-    Attributes
-    ----------
-    kind : str
-        What is limited.
-    two_sided : bool
-        Whether shares from -1 to 1 are allowed, not only those up to 1.
-    zero, scale : ndarray, shape (m,)
-        Value where the share is 0, and per share, in the limit's unit.
-
-    """
-
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # quantity that is limited
+    # whether shares from -1 to 1 are allowed, not only those up to 1
     two_sided: ClassVar[bool] = False
 
-    zero: FloatArray
-    scale: FloatArray
+    zero: FloatArray  # value where the share is 0, in the limit's unit, shape (m,)
+    scale: FloatArray  # value per share, shape (m,)
 
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
@@ -88,17 +67,7 @@ class PathConstraint(ABC):
 
 
 class TorqueLimit(PathConstraint):
-    """
-    Torques of the URDF's rigid bodies.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its gravity.
-    limit : ndarray, shape (n,)
-        Magnitudes [N m]; joints with infinite ones are left out.
-
-    """
+    """Torques of the rigid bodies, up to `limit` (n,) [N m]; infinite ones are left out."""
 
     kind = 'torque'
     two_sided = True
@@ -136,25 +105,10 @@ class TorqueLimit(PathConstraint):
 
 class WorkspaceBox(PathConstraint):
     """
-    The origin of a link stays in a box.
+    The origin of a link stays in a box of the root frame [m], infinite where a side is open.
 
-    Where both sides of an axis are limited the share is 0 in the middle; where one is, it is 0
-    a metre inside.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    frame : str
-        The link.
-    lower, upper : sequence of float, length 3
-        Corners in the root frame [m]; infinite where a side is open.
-
-    Raises
-    ------
-    UsageError
-        If the arm has no such link.
-
+    Where both sides of an axis are limited the share is 0 in the middle; where one is, it is 0 a
+    metre inside.
     """
 
     kind = 'workspace'
@@ -204,24 +158,7 @@ class WorkspaceBox(PathConstraint):
 
 
 class ToolSpeed(PathConstraint):
-    """
-    Speed of the origin of a link.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    frame : str
-        The link.
-    limit : float
-        Largest speed [m/s].
-
-    Raises
-    ------
-    UsageError
-        If the arm has no such link.
-
-    """
+    """Speed of the origin of a link [m/s]."""
 
     kind = 'tool_speed'
 
@@ -274,19 +211,6 @@ class SumRule(PathConstraint):
 
     Where both sides are limited the share is 0 in the middle; where one is, it is 0 a radian
     inside.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    rule : SumOfJoints
-        Coefficients, offset and range.
-
-    Raises
-    ------
-    UsageError
-        If the arm has no such joint.
-
     """
 
     kind = 'rule'
@@ -324,19 +248,6 @@ class SineCosineRule(PathConstraint):
     The sine of one joint times the magnitude of the cosine of another is limited from above.
 
     Its corner, where the cosine is zero, is far from the limit.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    rule : SineTimesCosine
-        The joints and the limit.
-
-    Raises
-    ------
-    UsageError
-        If the arm has no such joint.
-
     """
 
     kind = 'rule'
@@ -371,22 +282,7 @@ class SineCosineRule(PathConstraint):
 
 
 def path_constraints(robot: RobotModel, experiment: Experiment) -> tuple[PathConstraint, ...]:
-    """
-    Return every limit of an experiment that is a function of the state.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm; gravity is taken from the experiment.
-    experiment : Experiment
-        Margins, limits, workspace, tool speed and rules.
-
-    Raises
-    ------
-    UsageError
-        If a joint or a link is not the arm's.
-
-    """
+    """Return every limit of an experiment that is a function of the state, torques included."""
     limit = tightened(robot, experiment.extra_limits).effort * experiment.margins.torque
     constraints = state_constraints(robot, experiment.extra_limits)
     if not np.any(np.isfinite(limit)):

@@ -95,23 +95,7 @@ class TrajectoryProblem:
 
     The search is done in amplitudes of equal effect: one unit of any of them moves the joint by
     one radian in root mean square, independently of the others, so that a step means the same in
-    every direction.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm; gravity is taken from the experiment.
-    experiment : Experiment
-        Form, margins, criterion and cell.
-    knowledge : Knowledge, optional
-        What is known already.
-
-    Raises
-    ------
-    UsageError
-        If the experiment names a joint that the arm does not have, or a centre out of its range,
-        or an optimizer that would break the order of the form.
-
+    every direction. Experiments that do not fit the arm raise a `UsageError`.
     """
 
     def __init__(
@@ -198,11 +182,7 @@ class TrajectoryProblem:
         """
         Return a random candidate that keeps the limits, and is clear at least in its middle.
 
-        Raises
-        ------
-        UnsafeMotionError
-            If the arm touches something wherever its middle is put.
-
+        Raises an `UnsafeMotionError` if the arm touches something wherever its middle is placed.
         """
         full = self._draw_once(rng)
         for _ in range(ORDERED_TRIES):
@@ -235,16 +215,10 @@ class TrajectoryProblem:
 
     def fit(self, order: int, shares: FloatArray) -> FloatArray:
         """
-        Return the candidate whose samples are nearest to wanted ones, within limits or not.
+        Return the candidate whose samples are nearest to `shares` (N, n) of the limits.
 
-        Parameters
-        ----------
-        order : {0, 1, 2}
-            Position, velocity or acceleration.
-        shares : ndarray, shape (N, n)
-            Wanted samples, evenly from the start to the end, as shares of the limit; of half the
-            range from its middle for positions.
-
+        They are of position (from the middle of the range, as shares of half of it), velocity or
+        acceleration (`order` 0, 1, 2), evenly from start to end. The limits may be broken.
         """
         limits = self.limits
         middle, half = 0.5 * (limits.upper + limits.lower), 0.5 * (limits.upper - limits.lower)
@@ -598,15 +572,7 @@ class TrajectoryProblem:
 
 
 def _check_order_is_kept(experiment: Experiment) -> None:
-    """
-    Refuse an optimizer that moves coefficients of an ordered form out of their order.
-
-    Raises
-    ------
-    UsageError
-        If the experiment has such a form and such an optimizer.
-
-    """
+    """Refuse an optimizer that moves coefficients of an ordered form out of their order."""
     form, optimizer = experiment.form, experiment.optimizer
     if form.is_ordered and optimizer not in ONLY_SCALING:
         raise UsageError(
@@ -640,20 +606,7 @@ def _sample_sets(
 
 
 def equal_size(form: Parametrization) -> FloatArray:
-    """
-    Return the transformation from amplitudes of equal effect to coefficients of a form.
-
-    Parameters
-    ----------
-    form : Parametrization
-        The form.
-
-    Returns
-    -------
-    ndarray, shape (c, c)
-        Coefficients are ``equal @ shape.T``.
-
-    """
+    """Return the matrix (c, c) of ``equal @ shape.T``, coefficients of equal amplitudes."""
     times = np.linspace(0.0, form.duration, REPAIR_SAMPLES * form.n_coefficients)
     B, _, _ = form.basis(times)
     triangle = np.linalg.qr(B[:, 1:], mode='r') / np.sqrt(len(B))

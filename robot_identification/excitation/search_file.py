@@ -43,33 +43,15 @@ WORDS = {
 
 @dataclass(frozen=True)
 class SearchOwner:
-    """
-    Owner of a search: with any other content it would have taken another course.
-
-    Attributes
-    ----------
-    robot, robot_sha256 : str
-        The arm, and the hash of its URDF and limits.
-    optimizer : str
-        Its name.
-    optimizer_options : mapping
-        Its options.
-    seed : int
-        Of the search.
-    experiment_sha256 : str
-        Hash of the experiment, without its optimizer.
-    knowledge_sha256 : str
-        Hash of what was known before; empty: nothing.
-
-    """
+    """Owner of a search: with any other content it would have taken another course."""
 
     robot: str
-    robot_sha256: str
+    robot_sha256: str  # of its URDF and limits
     optimizer: str
     optimizer_options: dict[str, Any]
     seed: int
-    experiment_sha256: str
-    knowledge_sha256: str = ''
+    experiment_sha256: str  # without its optimizer
+    knowledge_sha256: str = ''  # of what was known before; empty: nothing
 
 
 def search_owner(

@@ -257,24 +257,8 @@ def no_knowledge(
     """
     Return the knowledge before the first motion: none.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    experiment : Experiment
-        The first one, see `next_experiment`.
-    noise : ndarray, shape (n,)
-        Standard deviation of the measured torque of each joint [N m].
-    rate : float
-        Recorded samples per second [Hz].
-
-    Raises
-    ------
-    UsageError
-        If the rate is not positive, or the experiment has several sets of samples.
-    DescriptionError
-        If the noise is not positive.
-
+    `noise` (n,) is the standard deviation of the measured torques [N m], `rate` that of recorded
+    samples [Hz]; the experiment has one set of samples, see `next_experiment`.
     """
     b = experiment_reduction(robot.with_gravity(experiment.gravity), experiment).rank
     weights = _weights(experiment, robot.n, noise, rate)
@@ -286,29 +270,12 @@ def allowed_errors(
     robot: RobotModel, experiment: Experiment, theta: FloatArray, noise: FloatArray
 ) -> FloatArray:
     """
-    Return the largest standard errors of base parameters that are not weak.
+    Return the largest standard errors of base parameters that are not weak, (b,), SI units.
 
-    That is WEAK_SHARE of the value, or of the value whose torque is as large as the noise,
-    whichever is larger. The latter is of random poses, speeds and accelerations within the
-    experiment's limits: what the arm can show, whatever a motion does; so a parameter that is
-    nearly zero is judged by the torque it can make.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    experiment : Experiment
-        Whose base parameters and limits are meant.
-    theta : ndarray, shape (b,)
-        Base parameters, zero where unknown.
-    noise : ndarray, shape (n,)
-        Standard deviation of the measured torque of each joint [N m].
-
-    Returns
-    -------
-    ndarray, shape (b,)
-        Standard errors, SI units.
-
+    That is WEAK_SHARE of the value (zero where unknown), or of the value whose torque is as large
+    as the noise, whichever is larger. The latter is of random poses, speeds and accelerations
+    within the experiment's limits: what the arm can show, whatever a motion does; so a parameter
+    that is nearly zero is judged by the torque it can make.
     """
     motion = _reference_motion(robot, experiment)
     robot = robot.with_gravity(experiment.gravity)
@@ -481,27 +448,12 @@ def _open_directions(
     open_terms: list[int],
 ) -> FloatArray:
     """
-    Return what the model's base parameters change by without the experiment's changing.
+    Return changes of the model's base parameters that leave the experiment's alone, as columns.
 
-    Of the model's own columns only those that lead a base parameter count: the others have the
-    torque of leading ones, and are held at zero.
-
-    Parameters
-    ----------
-    K, seen : ndarray, shapes (b_model, p_model), (b_model, p)
-        Combinations of the model, and of them what are columns of the experiment.
-    reduction : BaseReduction
-        Of the experiment.
-    columns : mapping of int to int
-        Columns of the experiment by those of the model.
-    open_terms : list of int
-        The model's base parameters that are led by other columns.
-
-    Returns
-    -------
-    ndarray, shape (b_model, any)
-        Directions, as columns.
-
+    Of the model's own columns (`open_terms`) only those that lead a base parameter count: the
+    others have the torque of leading ones, and are held at zero. `K` and `seen` are the
+    combinations of the model, and those in columns of the experiment, `columns` maps the former to
+    the latter.
     """
     # What only the experiment has is held at zero, too: the model took it to be.
     shared = list(columns.values())

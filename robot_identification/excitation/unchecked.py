@@ -33,23 +33,11 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Unchecked:
-    """
-    A quantity that could not be compared with a limit.
+    """A quantity of some joints that could not be compared with a limit."""
 
-    Attributes
-    ----------
-    kind : {'torque', 'position', 'velocity', 'acceleration'}
-        The quantity.
-    joints : tuple of str
-        Of which joints.
-    reason : str
-        Why, and what to state.
-
-    """
-
-    kind: str
+    kind: str  # 'torque', 'position', 'velocity' or 'acceleration'
     joints: tuple[str, ...]
-    reason: str
+    reason: str  # with what to state
 
 
 def find_unchecked(

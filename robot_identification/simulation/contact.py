@@ -73,26 +73,11 @@ class Contact:
 
 @dataclass(frozen=True, eq=False)
 class JointPush:
-    """
-    A torque on the joints themselves, as of no single force.
+    """A torque on the joints themselves, as of no single force; UsageError if out of range."""
 
-    Attributes
-    ----------
-    torque : ndarray, shape (n,)
-        On the arm, positive as joint torques are [N m].
-    start, duration : float
-        In simulated time [s].
-
-    Raises
-    ------
-    UsageError
-        If one of them is out of range.
-
-    """
-
-    torque: FloatArray
-    start: float
-    duration: float
+    torque: FloatArray  # on the arm [N m], shape (n,)
+    start: float  # in simulated time [s]
+    duration: float  # [s]
 
     def __post_init__(self) -> None:
         _check_vector('joint push: torque', self.torque, len(self.torque))
@@ -114,17 +99,7 @@ def _check_times(what: str, start: float, duration: float) -> None:
 
 
 class Contacts:
-    """
-    Present and future contacts of an arm.
-
-    Parameters
-    ----------
-    mujoco : module
-        MuJoCo.
-    model : MjModel
-        The arm.
-
-    """
+    """Present and future contacts of an arm."""
 
     def __init__(self, mujoco: Any, model: Any) -> None:
         self._mujoco, self._model = mujoco, model
@@ -139,15 +114,7 @@ class Contacts:
         return [self._model.body(int(body)).name for body in self._model.jnt_bodyid]
 
     def add(self, touch: Contact | JointPush) -> None:
-        """
-        Add a contact.
-
-        Raises
-        ------
-        UsageError
-            If the arm has no such link, or another number of joints.
-
-        """
+        """Add a contact; UsageError if the arm has no such link, or another number of joints."""
         if isinstance(touch, Contact) and touch.link not in self.links:
             raise UsageError(
                 f'contact: the arm has no moved link {touch.link!r}; it has '
@@ -165,13 +132,9 @@ class Contacts:
 
     def torque(self, data: Any) -> FloatArray:
         """
-        Return what acts on the joints at the present instant [N m], shape (n,).
+        Return the torque of all contacts on the joints at the present instant [N m], shape (n,).
 
-        Parameters
-        ----------
-        data : MjData
-            The arm's state, of which positions of bodies have been computed.
-
+        Positions of the bodies in `data` must have been computed.
         """
         if not self._touches:
             return self._nothing

@@ -28,21 +28,10 @@ InverseDynamics = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 class ControlledArm(MujocoRobot):
     """
-    A simulated arm that takes torques.
+    A simulated arm with rigid joints that takes torques; see `MujocoRobot`.
 
     Drives make currents of torques by the gains that the robot's YAML states, and motors torques
     of currents by the true ones; where none are stated, torques are true.
-
-    Parameters
-    ----------
-    robot, truth, sensors, q, seed, temperature
-        As for `MujocoRobot`; joints are rigid.
-
-    Raises
-    ------
-    UsageError
-        If joints are elastic.
-
     """
 
     def __init__(
@@ -70,20 +59,9 @@ class ControlledArm(MujocoRobot):
 
     def push(self, torque: FloatArray, duration: float) -> None:
         """
-        Hold a torque for some time.
+        Hold a torque (n,) [N m] for some time [s], a multiple of the physics step.
 
-        Parameters
-        ----------
-        torque : ndarray, shape (n,)
-            What is commanded [N m]; motors give no more than the effort limit.
-        duration : float
-            How long [s], a multiple of the physics step.
-
-        Raises
-        ------
-        UsageError
-            If a torque is not finite.
-
+        Motors give no more than the effort limit.
         """
         if not np.all(np.isfinite(torque)):
             raise UsageError(f'a torque is commanded that is not finite: {torque.tolist()}')
@@ -101,25 +79,10 @@ class ControlledArm(MujocoRobot):
 
 @dataclass(frozen=True)
 class PositionLoop:
-    """
-    Stiffness of a position controller.
+    """Stiffness of a position controller."""
 
-    Attributes
-    ----------
-    frequency : float
-        Of the closed loop without damping [Hz].
-    damping : float
-        Over the critical one.
-
-    Raises
-    ------
-    UsageError
-        If one is not positive.
-
-    """
-
-    frequency: float = 4.0
-    damping: float = 1.0
+    frequency: float = 4.0  # of the closed loop without damping [Hz]
+    damping: float = 1.0  # over the critical one
 
     def __post_init__(self) -> None:
         for name in ('frequency', 'damping'):
@@ -140,41 +103,21 @@ class PositionLoop:
 
 @dataclass(frozen=True, eq=False)
 class ControlState:
-    """
-    Measurements of a controller at one instant.
+    """Measurements of a controller at one instant."""
 
-    Attributes
-    ----------
-    stamp : float
-        Time [s].
-    q, dq : ndarray, shape (n,)
-        Measured position [rad] and velocity [rad/s].
-    tau : ndarray, shape (n,)
-        Commanded torque that acted since the state before, within the limit [N m].
-
-    """
-
-    stamp: float
-    q: FloatArray
-    dq: FloatArray
-    tau: FloatArray
+    stamp: float  # [s]
+    q: FloatArray  # [rad], shape (n,)
+    dq: FloatArray  # [rad/s], shape (n,)
+    tau: FloatArray  # commanded torque since the state before, within the limit [N m], shape (n,)
 
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """
-    Reference of a controller at one instant.
+    """Reference of a controller at one instant, shape (n,) each."""
 
-    Attributes
-    ----------
-    q, dq, ddq : ndarray, shape (n,)
-        Position [rad], velocity [rad/s], acceleration [rad/s^2].
-
-    """
-
-    q: FloatArray
-    dq: FloatArray
-    ddq: FloatArray
+    q: FloatArray  # [rad]
+    dq: FloatArray  # [rad/s]
+    ddq: FloatArray  # [rad/s^2]
 
 
 class Addition(Protocol):
@@ -198,23 +141,11 @@ def _added(addition: Addition | None, state: ControlState, wanted: Reference) ->
 
 @dataclass(frozen=True, eq=False)
 class PdControl:
-    """
-    Every joint by itself: ``tau = I (k (q_w - q) + d (dq_w - dq)) + addition``.
+    """Every joint by itself: ``tau = I (k (q_w - q) + d (dq_w - dq)) + addition``."""
 
-    Attributes
-    ----------
-    inertia : ndarray, shape (n,)
-        What the position loop takes each joint for [kg m^2].
-    loop : PositionLoop
-        Stiffness and damping.
-    addition : Addition, optional
-        Such as gravity and friction.
-
-    """
-
-    inertia: FloatArray
+    inertia: FloatArray  # of each joint [kg m^2], shape (n,)
     loop: PositionLoop
-    addition: Addition | None = None
+    addition: Addition | None = None  # such as gravity and friction
 
     def __call__(self, state: ControlState, wanted: Reference) -> FloatArray:
         """Return the torque to command [N m], shape (n,)."""
@@ -225,23 +156,11 @@ class PdControl:
 
 @dataclass(frozen=True, eq=False)
 class ComputedTorque:
-    """
-    Inverse dynamics: ``tau = M(q) (ddq_w + d (dq_w - dq) + k (q_w - q)) + C dq + g + addition``.
+    """``tau = M(q) (ddq_w + d (dq_w - dq) + k (q_w - q)) + C dq + g + addition``."""
 
-    Attributes
-    ----------
-    inverse_dynamics : callable
-        Of the model, gravity included.
-    loop : PositionLoop
-        Stiffness and damping.
-    addition : Addition, optional
-        Such as friction.
-
-    """
-
-    inverse_dynamics: InverseDynamics
+    inverse_dynamics: InverseDynamics  # of the model, gravity included
     loop: PositionLoop
-    addition: Addition | None = None
+    addition: Addition | None = None  # such as friction
 
     def __call__(self, state: ControlState, wanted: Reference) -> FloatArray:
         """Return the torque to command [N m], shape (n,)."""
@@ -254,26 +173,12 @@ class ComputedTorque:
 
 @dataclass(frozen=True, eq=False)
 class Tracking:
-    """
-    Tracking of a motion.
+    """Tracking of a motion at N instants."""
 
-    Attributes
-    ----------
-    stamps : ndarray, shape (N,)
-        Times [s].
-    error : ndarray, shape (N, n)
-        True position less the wanted one [rad].
-    dq : ndarray, shape (N, n)
-        True velocity [rad/s].
-    torque : ndarray, shape (N, n)
-        Commanded torque that acts from each instant on, within the limit [N m].
-
-    """
-
-    stamps: FloatArray
-    error: FloatArray
-    dq: FloatArray
-    torque: FloatArray
+    stamps: FloatArray  # [s]
+    error: FloatArray  # true position less the wanted one [rad], shape (N, n)
+    dq: FloatArray  # true velocity [rad/s], shape (N, n)
+    torque: FloatArray  # commanded from each instant on, within the limit [N m], shape (N, n)
 
     @property
     def rms(self) -> FloatArray:
@@ -296,26 +201,10 @@ def track(
     delay: int = 1,
 ) -> Tracking:
     """
-    Track a motion with a simulated arm under a controller.
+    Track a motion, sampled at the rate of the controller [Hz], with an arm near its start.
 
-    Parameters
-    ----------
-    arm : ControlledArm
-        Near the start of the motion.
-    reference : Motion
-        N samples of it at the rate of the controller.
-    controller : callable
-        Makes a torque of state and reference, which is held for one period.
-    rate : float
-        Of the controller [Hz]; its period is a multiple of the physics step.
-    delay : int
-        Periods between a measurement and the torque that is made of it.
-
-    Raises
-    ------
-    UsageError
-        If the period is no multiple of the physics step, or the delay is negative.
-
+    The controller makes a torque of state and reference, which is held for one period, a multiple
+    of the physics step; `delay` is the number of periods between a measurement and its torque.
     """
     period = 1.0 / rate
     steps = period / PHYSICS_STEP

@@ -137,15 +137,7 @@ def cubic(
 
 
 class TrajectoryController:
-    """
-    Turns trajectories into a reference at every instant.
-
-    Parameters
-    ----------
-    q : ndarray, shape (n,)
-        Position that is held until a trajectory comes [rad].
-
-    """
+    """Turns trajectories into references; holds `q` (n,) [rad] until one comes."""
 
     def __init__(self, q: FloatArray) -> None:
         self._hold = np.asarray(q, dtype=float).copy()
@@ -160,13 +152,10 @@ class TrajectoryController:
 
     def follow(self, knots: TrajectoryPoints, now: float) -> None:
         """
-        Replace what is being executed; the motion goes on from the present reference.
+        Replace the trajectory that is executed; the motion goes on from the present reference.
 
-        Raises
-        ------
-        UnsafeMotionError
-            If the trajectory is one a controller rejects; the present one then goes on.
-
+        A trajectory that a controller rejects raises an `UnsafeMotionError`, and the present one
+        goes on.
         """
         knots.check(self._hold.size)
         self.sample(now)
@@ -181,28 +170,14 @@ class TrajectoryController:
         self._knots, self._start = knots, now
 
     def take_over(self, state: tuple[FloatArray, FloatArray, FloatArray]) -> None:
-        """
-        Forget the trajectory and start anew; the position is held until something comes.
-
-        Parameters
-        ----------
-        state : tuple of ndarray, shape (n,)
-            Position [rad], velocity [rad/s] and acceleration [rad/s^2] of the present reference.
-
-        """
+        """Forget the trajectory and start anew from a reference; its position is held."""
         self._state, self._hold, self._knots = state, state[0].copy(), None
 
     def brake(self, acceleration: FloatArray, now: float) -> None:
         """
         Come to rest as fast as the joints may, all at once, each at a constant deceleration.
 
-        Parameters
-        ----------
-        acceleration : ndarray, shape (n,)
-            The most that each joint may decelerate with [rad/s^2]; infinite where unknown.
-        now : float
-            Present time [s].
-
+        `acceleration` (n,) are the largest decelerations [rad/s^2], infinite where unknown.
         """
         q, dq, _ = self.sample(now)
         rest = np.zeros_like(q)

@@ -42,20 +42,7 @@ CONTROL_STEPS = 4
 
 
 def youbot_truth(robot: RobotModel) -> GroundTruth:
-    """
-    Return a youBot arm of its description's masses that breaks away as published.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The youBot.
-
-    Raises
-    ------
-    UsageError
-        If a joint is none of the youBot's.
-
-    """
+    """Return a youBot arm of its description's masses that breaks away as published."""
     strange = [name for name in robot.joint_names if name not in YOUBOT_BREAK_AWAY]
     if strange:
         raise UsageError(

@@ -27,28 +27,14 @@ LARGEST_TAIL = 1.0e-6
 
 @dataclass(frozen=True, eq=False)
 class ElasticMotion:
-    """
-    The drives' side of a motion of an arm with elastic joints.
+    """The drives' side of a motion of an arm with elastic joints, shape (N, n) each."""
 
-    Attributes
-    ----------
-    rotor_q, rotor_dq, rotor_ddq : ndarray, shape (N, n)
-        Rotors on the joint's side [rad], [rad/s], [rad/s^2].
-    joint_torque : ndarray, shape (N, n)
-        What the joints pass on to their links [N m].
-    motor_torque : ndarray, shape (N, n)
-        On the joint's side [N m].
-    current : ndarray, shape (N, n)
-        Of the motors [A].
-
-    """
-
-    rotor_q: FloatArray
-    rotor_dq: FloatArray
-    rotor_ddq: FloatArray
-    joint_torque: FloatArray
-    motor_torque: FloatArray
-    current: FloatArray
+    rotor_q: FloatArray  # on the joint's side [rad]
+    rotor_dq: FloatArray  # [rad/s]
+    rotor_ddq: FloatArray  # [rad/s^2]
+    joint_torque: FloatArray  # passed on to the links [N m]
+    motor_torque: FloatArray  # on the joint's side [N m]
+    current: FloatArray  # [A]
 
 
 def inverse_elastic(

@@ -21,45 +21,23 @@ from robot_identification.errors import UsageError
 @dataclass(frozen=True, eq=False)
 class JointFriction:
     """
-    Constants of friction, on the joint's side.
+    Constants of friction, on the joint's side, shape (n,) where they differ by joint.
 
-    At a steady velocity the torque is
-    ``(coulomb + (static - coulomb) exp(-(dq / stribeck_velocity)^2) + load_share |tau|) sign(dq)
-    + viscous (1 + viscous_slope (T - reference_temperature)) dq``, where tau is the torque that
-    the joint passes on to its link.
-
-    Attributes
-    ----------
-    coulomb : ndarray, shape (n,)
-        Kinetic dry friction without load [N m].
-    viscous : ndarray, shape (n,)
-        At the reference temperature [N m s/rad].
-    static : ndarray, shape (n,)
-        Break-away torque without load [N m], not below `coulomb`.
-    load_share : ndarray, shape (n,)
-        Dry friction per torque passed on [1].
-    viscous_slope : ndarray, shape (n,)
-        Change of viscous friction per temperature, as a share [1/K]; negative where grease thins.
-    stribeck_velocity : float
-        Width of the passage from static to kinetic friction [rad/s].
-    travel : float
-        How far a joint yields before it breaks away [rad].
-    damping_time : float
-        Damping of the sticking bristle over its stiffness [s].
-    reference_temperature : float
-        Where `viscous` holds [deg C].
-
+    At a steady velocity the torque is ``(coulomb + (static - coulomb) exp(-(dq /
+    stribeck_velocity)^2) + load_share |tau|) sign(dq) + viscous (1 + viscous_slope (T -
+    reference_temperature)) dq``, where tau is the torque that the joint passes on to its link.
     """
 
-    coulomb: FloatArray
-    viscous: FloatArray
-    static: FloatArray
-    load_share: FloatArray
+    coulomb: FloatArray  # kinetic dry friction without load [N m]
+    viscous: FloatArray  # at the reference temperature [N m s/rad]
+    static: FloatArray  # break-away torque without load [N m], not below `coulomb`
+    load_share: FloatArray  # dry friction per torque passed on [1]
+    # change of viscous friction as a share [1/K], negative where grease thins
     viscous_slope: FloatArray
-    stribeck_velocity: float = 0.03
-    travel: float = 1.0e-4
-    damping_time: float = 1.0e-3
-    reference_temperature: float = 24.0
+    stribeck_velocity: float = 0.03  # width of the passage from static to kinetic friction [rad/s]
+    travel: float = 1.0e-4  # yield of a joint before it breaks away [rad]
+    damping_time: float = 1.0e-3  # damping of the sticking bristle over its stiffness [s]
+    reference_temperature: float = 24.0  # of `viscous` [deg C]
 
     def __post_init__(self) -> None:
         n = np.shape(self.coulomb)
@@ -151,23 +129,10 @@ def step_friction(
 
 def smallest_stable_inertia(friction: JointFriction, dt: float) -> FloatArray:
     """
-    Return the smallest inertia that explicit steps of friction are stable on, shape (n,).
+    Return the smallest inertia that explicit steps of friction are stable on, (n,) [kg m^2].
 
-    For ``v' = v - (k x + c v) dt / m, x' = x + v' dt`` (Jury's conditions): ``k dt^2 + 2 c dt <
-    4 m``.
-
-    Parameters
-    ----------
-    friction : JointFriction
-        The constants.
-    dt : float
-        Length of the step [s].
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Inertias [kg m^2].
-
+    For ``v' = v - (k x + c v) dt / m, x' = x + v' dt`` (Jury's conditions): ``k dt^2 + 2 c dt < 4
+    m``.
     """
     stiffness = friction.stiffness
     damping = friction.damping_time * stiffness + friction.viscous

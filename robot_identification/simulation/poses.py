@@ -30,29 +30,13 @@ PEAK_SPEED = 1.875
 
 @dataclass(frozen=True)
 class PoseOptions:
-    """
-    Options of the visit of poses.
+    """Options of the visit of poses."""
 
-    Attributes
-    ----------
-    dwell : float
-        Stay in a pose [s].
-    approach : float
-        Way of every joint in one direction before the stay [rad].
-    approach_time : float
-        For that way [s].
-    travel_speed : float
-        Largest velocity on the way from pose to pose [rad/s].
-    torque_error : float
-        By what share the controller's own model is wrong.
-
-    """
-
-    dwell: float = 2.0
-    approach: float = 0.05
-    approach_time: float = 1.0
-    travel_speed: float = 1.5
-    torque_error: float = 0.0
+    dwell: float = 2.0  # in a pose [s]
+    approach: float = 0.05  # way of every joint in one direction before the dwell [rad]
+    approach_time: float = 1.0  # of that way [s]
+    travel_speed: float = 1.5  # largest velocity from pose to pose [rad/s]
+    torque_error: float = 0.0  # of the controller's own model, as a share
 
     def __post_init__(self) -> None:
         for name in ('dwell', 'approach', 'approach_time', 'travel_speed'):
@@ -125,24 +109,9 @@ def plan_poses(
     poses: FloatArray, options: PoseOptions, period: float
 ) -> tuple[Motion, FloatArray]:
     """
-    Return the motion through all poses, and when it stays.
+    Return the motion through all poses (P, n), and start and end of the dwells [s], (P, 2, 2).
 
-    Parameters
-    ----------
-    poses : ndarray, shape (P, n)
-        Joint positions [rad].
-    options : PoseOptions
-        How they are visited.
-    period : float
-        Between two samples [s].
-
-    Returns
-    -------
-    reference : Motion
-        N samples.
-    dwells : ndarray, shape (P, 2, 2)
-        Start and end of the stays [s]; first index the pose, second from below and from above.
-
+    The dwells' second index is from below and from above; `period` is that of the samples [s].
     """
     rows: list[tuple[FloatArray, FloatArray, FloatArray]] = []
     zero = np.zeros(poses.shape[1])

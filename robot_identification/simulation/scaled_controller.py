@@ -80,25 +80,12 @@ def pace_rates(
     slope: FloatArray, bend: FloatArray, pace: float, acceleration: FloatArray
 ) -> tuple[float, float]:
     """
-    Return how fast the pace may change where joints stay within their acceleration.
+    Return the lowest and highest rate of the pace [1/s] with joints within their acceleration.
 
-    At the pace f a joint's acceleration is `f^2 bend + df/dt slope`.
-
-    Parameters
-    ----------
-    slope, bend : ndarray, shape (n,)
-        First and second derivative of the trajectory by its own time [rad/s], [rad/s^2].
-    pace : float
-        Present pace, 0 to 1.
-    acceleration : ndarray, shape (n,)
-        Limits [rad/s^2].
-
-    Returns
-    -------
-    lowest, highest : float
-        Rates of the pace [1/s], not above and not below zero. A trajectory that brakes harder
-        than the limits by itself is stopped in `STOP_TIME` all the same.
-
+    At the pace f a joint's acceleration is `f^2 bend + df/dt slope`: `slope` and `bend` (n,) are
+    the derivatives of the trajectory by its own time. The lowest is not above and the highest not
+    below zero. A trajectory that brakes harder than the limits by itself is stopped in `STOP_TIME`
+    all the same.
     """
     moving = np.abs(slope) > STANDSTILL
     if not moving.any():

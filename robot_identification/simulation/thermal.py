@@ -32,29 +32,13 @@ VISCOUS_SLOPE = -0.014
 
 @dataclass(frozen=True, eq=False)
 class ThermalModel:
-    """
-    Heat of joints, each by itself.
+    """Heat of joints, each by itself, shape (n,)."""
 
-    Attributes
-    ----------
-    capacity : ndarray, shape (n,)
-        Heat that warms a joint by one degree [J/K].
-    resistance : ndarray, shape (n,)
-        Warming per heat flow to the ambient air [K/W].
-    winding : ndarray, shape (n,)
-        Heat per squared motor current [W/A^2].
-    ambient : float
-        Temperature of the air, and of the joints at first [deg C].
-    acceleration : float
-        How many times faster than in reality joints warm up and cool down.
-
-    """
-
-    capacity: FloatArray
-    resistance: FloatArray
-    winding: FloatArray
-    ambient: float = AMBIENT
-    acceleration: float = 1.0
+    capacity: FloatArray  # [J/K]
+    resistance: FloatArray  # to the ambient air [K/W]
+    winding: FloatArray  # heat per squared motor current [W/A^2]
+    ambient: float = AMBIENT  # temperature of the air, and of the joints at first [deg C]
+    acceleration: float = 1.0  # how many times faster than real joints they warm up and cool down
 
     def __post_init__(self) -> None:
         for name in ('capacity', 'resistance'):
@@ -76,19 +60,7 @@ class ThermalModel:
         return self.capacity * self.resistance / self.acceleration
 
     def step(self, temperature: FloatArray, heat: FloatArray, dt: float) -> FloatArray:
-        """
-        Return temperatures after some time of constant heat, exactly.
-
-        Parameters
-        ----------
-        temperature : ndarray, shape (n,)
-            Before [deg C].
-        heat : ndarray, shape (n,)
-            Friction power and copper loss [W].
-        dt : float
-            How long [s].
-
-        """
+        """Return temperatures [deg C] after a time `dt` [s] of constant heat [W], exactly."""
         final = self.ambient + self.resistance * heat
         result: FloatArray = final + (temperature - final) * np.exp(-dt / self.time_constant)
         return result
@@ -103,18 +75,10 @@ def make_thermal_model(
     acceleration: float = 1.0,
 ) -> ThermalModel:
     """
-    Return the thermal model of joints that a typical motion warms by `rise` in half an hour.
+    Return the thermal model of joints that a typical motion warms by `rise` [K] in half an hour.
 
-    Parameters
-    ----------
-    coulomb, viscous : ndarray, shape (n,)
-        Friction [N m], [N m s/rad]; the power of a velocity that is normally distributed with a
-        standard deviation of 1.1 rad/s heats the joint.
-    rise : float
-        In half an hour [K].
-    ambient, acceleration : float
-        See `ThermalModel`.
-
+    The power of a velocity that is normally distributed with a standard deviation of 1.1 rad/s,
+    with friction `coulomb` [N m] and `viscous` [N m s/rad], heats the joints.
     """
     power = (
         coulomb * np.sqrt(2.0 / np.pi) * TYPICAL_SPEED + viscous * TYPICAL_SPEED**2

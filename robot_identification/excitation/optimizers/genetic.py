@@ -37,45 +37,20 @@ COLLISION = 1.0
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """
-    Candidates of one job.
-
-    Attributes
-    ----------
-    xs : ndarray, shape (m, size)
-        Free coefficients.
-    elite : int
-        How many candidates must be proved clear of collisions.
-    goal : float
-        Objective below which a candidate enters the elite.
-
-    """
+    """Candidates (m, size) of one job."""
 
     xs: FloatArray
-    elite: int
-    goal: float
+    elite: int  # candidates that must be proved clear of collisions
+    goal: float  # objective below which a candidate enters the elite
 
 
 def score(problem: ExcitationProblem, batch: Batch) -> Outcome:
     """
-    Scale candidates into the limits and evaluate them, one evaluation each.
+    Scale candidates into the limits and evaluate them, one evaluation each, in their order.
 
-    The proof of clearance costs more than all the rest. Only candidates that may enter the elite
-    are asked for it, best first, until as many are clear as the elite has members. Others that
+    The proof of clearance costs more than everything else. Only candidates that may enter the
+    elite are proved, best first, until as many are clear as the elite has members. Others that
     keep the limits are neither feasible nor in violation of anything.
-
-    Parameters
-    ----------
-    problem : ExcitationProblem
-        The problem.
-    batch : Batch
-        The candidates.
-
-    Returns
-    -------
-    Outcome
-        As many candidates, in their order.
-
     """
     candidates = [_evaluate(problem, x) for x in batch.xs]
     clear = 0
@@ -112,32 +87,16 @@ class Genetic(Optimizer):
     """
     A genetic algorithm: tournaments, simulated binary crossover, Gaussian mutation.
 
-    A round is a generation. Parents and children compete together, so the best are never lost:
-    candidates that keep the limits by their objective, others by what they violate [1]_. The
-    seeds use 200 and 300 individuals and say nothing about the operators.
-
-    The elite is the share of the population of which every member is proved to touch nothing.
-
-    Attributes
-    ----------
-    population : int
-        Individuals of a generation.
-    tournament : int
-        Individuals of which the best becomes a parent.
-    crossover : float
-        Probability that two parents are mixed, and not copied.
-    mutation : float
-        Standard deviation of mutations, as a share of the range of a coefficient.
-    elite : float
-        Share of the population that is proved clear of collisions.
-
+    A round is a generation. Parents and children compete together, so the best are always kept:
+    candidates within the limits by their objective, others by their violation [1]_. The reference
+    papers use 200 and 300 individuals and do not describe the operators.
     """
 
-    population: int = 200
-    tournament: int = 3
-    crossover: float = 0.8
-    mutation: float = 0.1
-    elite: float = 0.05
+    population: int = 200  # individuals of a generation
+    tournament: int = 3  # individuals of which the best becomes a parent
+    crossover: float = 0.8  # probability that two parents are mixed, and not copied
+    mutation: float = 0.1  # standard deviation, as a share of a coefficient's range
+    elite: float = 0.05  # share of the population that is proved clear of collisions
 
     def __post_init__(self) -> None:
         check_count('population of genetic', self.population, 4, 100_000)
@@ -150,15 +109,7 @@ class Genetic(Optimizer):
     def propose(
         self, problem: ExcitationProblem, state: SearchState, rng: np.random.Generator
     ) -> Sequence[Job]:
-        """
-        Return the evaluation of a generation; see `Optimizer.propose`.
-
-        Raises
-        ------
-        MissingDependencyError
-            If pymoo is not installed.
-
-        """
+        """Return the evaluation of a generation; needs pymoo. See `Optimizer.propose`."""
         pymoo = _pymoo()
         if state.archive:
             xs = self._breed(pymoo, state, rng)

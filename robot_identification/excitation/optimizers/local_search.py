@@ -45,17 +45,7 @@ BEST_OF_POLISHING = 5
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """
-    A local search.
-
-    Attributes
-    ----------
-    start : ndarray, shape (size,)
-        Where it begins.
-    stages : tuple of (float, int)
-        Sharpness and most iterations of each stage.
-
-    """
+    """A local search from a start (size,), with sharpness and most iterations of each stage."""
 
     start: FloatArray
     stages: tuple[tuple[float, int], ...]
@@ -137,22 +127,7 @@ class _Limits:
 
 
 def descend(problem: ExcitationProblem, job: Descent) -> Outcome:
-    """
-    Search from a start for a local minimum within the limits.
-
-    Parameters
-    ----------
-    problem : ExcitationProblem
-        The problem.
-    job : Descent
-        Start and stages.
-
-    Returns
-    -------
-    Outcome
-        One candidate.
-
-    """
+    """Search from a start for a local minimum within the limits; return one candidate."""
     limits = _Limits(problem)
     x, evaluations = job.start, 0
     for sharpness, iterations in job.stages:
@@ -198,23 +173,10 @@ def _descend_in_steps(
 
 def polish(problem: ExcitationProblem, start: FloatArray) -> Outcome:
     """
-    Lower the largest singular values and raise the smallest ones, without any smoothing.
+    Return a good candidate with smaller largest and larger smallest singular values, unsmoothed.
 
-    The logarithms of the extreme values are bounded by variables a and b, and the largest a - b
-    of all sets of samples is minimised.
-
-    Parameters
-    ----------
-    problem : ExcitationProblem
-        The problem.
-    start : ndarray, shape (size,)
-        A good candidate.
-
-    Returns
-    -------
-    Outcome
-        One candidate.
-
+    The logarithms of the extreme values are bounded by variables a and b, and the largest a - b of
+    all sets of samples is minimized.
     """
     ends = _Ends(problem)
     first = ends.first(start)
@@ -353,19 +315,7 @@ def _bounds_about(
 def make_candidate(
     problem: ExcitationProblem, x: FloatArray, start: FloatArray | None = None
 ) -> Candidate:
-    """
-    Return what a search found, within all limits if it can be scaled into them.
-
-    Parameters
-    ----------
-    problem : ExcitationProblem
-        The problem.
-    x : ndarray, shape (size,)
-        Free coefficients.
-    start : ndarray, shape (size,), optional
-        Where the search began.
-
-    """
+    """Return the candidate at x (size,), within all limits if it can be scaled into them."""
     repaired = problem.repair(x)
     if repaired is not None and problem.is_clear(repaired):
         return Candidate(repaired, problem.objective(repaired), 0.0, True, start)

@@ -48,15 +48,7 @@ PIECES = ('joint', 'coefficient')
 
 @dataclass(frozen=True)
 class Fitness:
-    """
-    Merit of a start: a weighted sum of criterion and violated limits.
-
-    Attributes
-    ----------
-    objective, violation : float
-        Weights.
-
-    """
+    """Merit of a start: a weighted sum of criterion and violated limits."""
 
     objective: float
     violation: float
@@ -73,63 +65,25 @@ class Fitness:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """
-    Random steps away from a solution.
+    """Random steps away from a solution."""
 
-    Attributes
-    ----------
-    x, companion : ndarray, shape (size,)
-        The solution v, and the point v' of which the distance scales the steps.
-    goal : float
-        Fitness of the solution.
-    step : float
-        Standard deviation of steps, as a share of the distance.
-    loops, depth : int
-        Steps tried from a point; points in a row, each no worse than the one before.
-    seed : int
-        Of the steps.
-    fitness : Fitness
-        What may not get worse.
-
-    """
-
-    x: FloatArray
-    companion: FloatArray
-    goal: float
-    step: float
-    loops: int
-    depth: int
+    x: FloatArray  # solution v, shape (size,)
+    companion: FloatArray  # point v' whose distance scales the steps, shape (size,)
+    goal: float  # fitness of the solution
+    step: float  # standard deviation of steps, as a share of the distance
+    loops: int  # steps tried from a point
+    depth: int  # points in a row, each no worse than the one before
     seed: int
-    fitness: Fitness
+    fitness: Fitness  # criterion that may not get worse
 
 
 def look(problem: ExcitationProblem, xs: FloatArray) -> Outcome:
-    """
-    Return what recombination made, evaluated once each.
-
-    Parameters
-    ----------
-    problem : ExcitationProblem
-        The problem.
-    xs : ndarray, shape (m, size)
-        Candidates.
-
-    """
+    """Return recombined candidates (m, size), evaluated once each."""
     return Outcome(tuple(_look(problem, x) for x in xs), len(xs))
 
 
 def walk(problem: ExcitationProblem, job: Walk) -> Outcome:
-    """
-    Return the fittest point of a walk, algorithm 4; every point is an evaluation.
-
-    Parameters
-    ----------
-    problem : ExcitationProblem
-        The problem.
-    job : Walk
-        Where from, and how far.
-
-    """
+    """Return the fittest point of a walk, algorithm 4; every point is an evaluation."""
     rng = np.random.default_rng(job.seed)
     seen: list[Candidate] = []
 
@@ -161,69 +115,40 @@ class Memetic(Optimizer):
     (algorithm 4): the fittest of each of the three kinds in turn, and some random ones. Such a
     generation is two rounds, of which the first only evaluates; these evaluations count, too.
 
-    Here it differs from the paper:
+    Differences from the paper:
 
     - Starts need not be fitter than the solutions they come from, which hardly any is where
       searches end in exact minima.
     - The paper ends with its last generation, or after one without a better motion. Here, after
       `patience` of those, it begins again with random generations as long as there is budget.
       Solutions are kept and are parents with the new ones; the factors are as at the beginning.
-    - It has `population` 100, `generations` 10, `random_generations` 4, `patience` 1 and `fresh`
-      0: 1000 searches. The defaults are for 100 to 300. Order and band are the paper's (which
-      calls 0.2 and 0.9 rad/s, and also shares of the limits); other numbers it leaves open.
-
-    Attributes
-    ----------
-    population : int
-        Local searches of a generation.
-    generations, random_generations : int
-        Of them until it begins again, and how many of these are random.
-    patience : int
-        Generations without a better motion after which it begins again.
-    fresh : int
-        Random starts of the other generations.
-    order : {0, 1, 2}
-        What random samples are of: position, velocity or acceleration.
-    samples : int
-        Random samples of each joint; the first and the last are zero.
-    lowest, highest : float
-        Their band, as shares of the limits.
-    piece : {'joint', 'coefficient'}
-        What solutions exchange: all coefficients of a joint, or single ones.
-    exchanged : float
-        Share of the pieces that are exchanged, the paper's gamma, at the beginning.
-    spread : float
-        Standard deviation of steps over distance, the paper's sigma, at the beginning. Both
-        become smaller after a generation with a better motion, and larger after another.
-    objective_weight, violation_weight : float
-        Of criterion and broken limits in the fitness, the paper's xi.
-    rounds : int
-        Of exchanges; each makes as many candidates as it has parents, the population's fittest.
-    walkers : int
-        Solutions from which walks start, of both kinds.
-    loops, depth : int
-        Steps tried from a point, and how many points in a row a walk goes.
-
+    - It has `population` 100, `generations` 10, `random_generations` 4, `patience` 1 and
+      `fresh` 0: 1000 searches. The defaults are for 100 to 300. Order and band are the paper's
+      (which states 0.2 and 0.9 rad/s, and also shares of the limits); others it leaves open.
     """
 
-    population: int = 16
-    generations: int = 30
-    random_generations: int = 1
-    patience: int = 2
-    fresh: int = 4
-    order: int = 1
-    samples: int = 20
-    lowest: float = 0.2
-    highest: float = 0.9
+    population: int = 16  # local searches of a generation
+    generations: int = 30  # until it begins again
+    random_generations: int = 1  # of these, at the beginning
+    patience: int = 2  # generations without a better motion after which it begins again
+    fresh: int = 4  # random starts of the other generations
+    order: int = 1  # random samples are of position (0), velocity (1) or acceleration (2)
+    samples: int = 20  # of each joint, the first and the last are zero
+    lowest: float = 0.2  # end of their band, as a share of the limits
+    highest: float = 0.9  # likewise
+    # exchanged between solutions: 'joint', all its coefficients, or single ones
     piece: str = 'joint'
-    exchanged: float = 0.3
+    exchanged: float = 0.3  # share of the pieces at the beginning, the paper's gamma
+    # standard deviation of steps over distance at the beginning, the paper's sigma; both factors
+    # become smaller after a generation with a better motion, and larger after another
     spread: float = 0.3
-    objective_weight: float = 1.0
-    violation_weight: float = 100.0
+    objective_weight: float = 1.0  # of the criterion in the fitness, the paper's xi
+    violation_weight: float = 100.0  # of broken limits
+    # of exchanges, each with as many candidates as parents, the population's fittest
     rounds: int = 4
-    walkers: int = 8
-    loops: int = 4
-    depth: int = 2
+    walkers: int = 8  # solutions from which walks start, of both kinds
+    loops: int = 4  # steps tried from a point
+    depth: int = 2  # points in a row of a walk
 
     def __post_init__(self) -> None:
         for name, least, most in (

@@ -22,15 +22,9 @@ PLAIN_STAGES = ((float('inf'), 100),)
 @dataclass(frozen=True)
 class Multistart(Optimizer):
     """
-    Random starts, from each of which the criterion itself is minimised.
+    Random starts, from each of which the criterion itself is minimized; `starts` in a round.
 
     The comparison of Tika et al. 2020: what is found without learning from earlier searches.
-
-    Attributes
-    ----------
-    starts : int
-        Starts of a round.
-
     """
 
     starts: int = 16

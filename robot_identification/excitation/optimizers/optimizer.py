@@ -147,44 +147,18 @@ class Progress:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """
-    A motion that was looked at.
+    """An evaluated motion."""
 
-    Attributes
-    ----------
-    x : ndarray, shape (size,)
-        Its free coefficients.
-    objective : float
-        Criterion.
-    violation : float
-        Sum of broken limits; see `ExcitationProblem.violation`.
-    feasible : bool
-        Whether it keeps every limit and is clear of collisions.
-    start : ndarray, shape (size,), optional
-        Where the local search began that led to it.
-
-    """
-
-    x: FloatArray
-    objective: float
-    violation: float
-    feasible: bool
-    start: FloatArray | None = None
+    x: FloatArray  # free coefficients, shape (size,)
+    objective: float  # criterion
+    violation: float  # sum of broken limits, see `ExcitationProblem.violation`
+    feasible: bool  # whether it keeps every limit and is clear of collisions
+    start: FloatArray | None = None  # start of the local search that led to it, shape (size,)
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """
-    Something to do in another process.
-
-    Attributes
-    ----------
-    function : callable
-        Of a module; takes the problem and the argument, returns an Outcome.
-    argument : Any
-        Whatever can be pickled.
-
-    """
+    """A function of a module, for another process, with its picklable second argument."""
 
     function: Callable[[ExcitationProblem, Any], Outcome]
     argument: Any
@@ -200,30 +174,14 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
-    """
-    All that a search knows between two rounds; it can be written down and taken up again.
+    """All that a search knows between two rounds; it can be written to a file and resumed."""
 
-    Attributes
-    ----------
-    rounds : int
-        Finished ones.
-    evaluations, feasible : int
-        Evaluations used, feasible candidates found.
-    best : Candidate, optional
-        Best feasible candidate.
-    archive : tuple of Candidate
-        What the optimizer keeps, in its own order.
-    memory : mapping
-        Numbers the optimizer keeps.
-
-    """
-
-    rounds: int = 0
+    rounds: int = 0  # finished
     evaluations: int = 0
-    feasible: int = 0
-    best: Candidate | None = None
-    archive: tuple[Candidate, ...] = ()
-    memory: Mapping[str, float] = field(default_factory=dict)
+    feasible: int = 0  # number of feasible candidates found
+    best: Candidate | None = None  # best feasible candidate
+    archive: tuple[Candidate, ...] = ()  # kept by the optimizer, in its own order
+    memory: Mapping[str, float] = field(default_factory=dict)  # numbers kept by the optimizer
 
 
 @dataclass(frozen=True)
@@ -245,15 +203,7 @@ class Optimizer(ABC):
         self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
     ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
         """
-        Return archive and memory after a round.
+        Return archive and memory after a round, from the outcomes of its jobs in their order.
 
-        Parameters
-        ----------
-        problem : ExcitationProblem
-            The problem.
-        state : SearchState
-            Before the round, but with the best candidate after it.
-        outcomes : sequence of Outcome
-            Of all jobs of the round, in their order.
-
+        `state` is that before the round, but with the best candidate after it.
         """

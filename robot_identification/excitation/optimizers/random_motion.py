@@ -45,19 +45,8 @@ def draw_fitted(
     """
     Return the candidate nearest to random samples, within its limits or not.
 
-    Parameters
-    ----------
-    problem : ExcitationProblem
-        The problem.
-    rng : numpy.random.Generator
-        Where the samples come from.
-    order : {0, 1, 2}
-        What they are of: position, velocity or acceleration.
-    samples : int
-        Their number for each joint; the first and the last are zero.
-    band : tuple of float
-        Their least and largest magnitude, as shares of the limits.
-
+    They are `samples` for each joint, the first and the last zero, of position, velocity or
+    acceleration (`order` 0, 1, 2), with magnitudes in a band of shares of the limits.
     """
     shape = (samples, len(problem.features))
     shares = rng.uniform(*band, shape) * rng.choice([-1.0, 1.0], shape)
@@ -66,17 +55,7 @@ def draw_fitted(
 
 
 def look(problem: ExcitationProblem, x: FloatArray) -> Outcome:
-    """
-    Scale a candidate into the limits and prove it clear; what fails is no candidate.
-
-    Parameters
-    ----------
-    problem : ExcitationProblem
-        The problem.
-    x : ndarray, shape (size,)
-        Free coefficients.
-
-    """
+    """Scale a candidate into the limits and prove it clear; one that fails is no candidate."""
     repaired = problem.repair(x)
     if repaired is None or not problem.is_clear(repaired):
         return Outcome((), 1)

@@ -33,30 +33,10 @@ def search(
     save: Callable[[SearchState], None] | None = None,
 ) -> SearchState:
     """
-    Search until the budget is used up or the optimizer has nothing left to do.
+    Search until the budget is used up or the optimizer proposes nothing.
 
-    Parameters
-    ----------
-    optimizer : Optimizer
-        Proposes what to try.
-    workers : Workers
-        Try it; they know the problem.
-    budget : Budget
-        When to stop.
-    seed : int
-        Same seed and same evaluations, same result.
-    report : callable
-        Is told the progress after every job.
-    state : SearchState, optional
-        Of an earlier search with the same optimizer, problem and seed, which goes on.
-    save : callable, optional
-        Is given the state after every round.
-
-    Returns
-    -------
-    SearchState
-        With the best feasible candidate, if there is one.
-
+    `report` is called after every job, `save` after every round; `state` resumes an earlier search
+    with the same optimizer, problem and seed. Same seed and same evaluations, same result.
     """
     state = state or SearchState()
     pace = _Pace(budget, state.evaluations)

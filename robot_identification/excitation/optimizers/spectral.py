@@ -32,27 +32,16 @@ class Spectral(Optimizer):
     """
     Local searches on smooth bounds of the extreme singular values, from ever better starts.
 
-    The first round starts at random. Later ones start from joints' motions of good candidates
-    put together anew (recombination), from good candidates moved by a share of their distance to
+    The first round starts at random. Later ones start from joints' motions of good candidates put
+    together anew (recombination), from good candidates moved by a share of their distance to
     others (perturbation), and now and then at random. The best candidates are polished.
-
-    Attributes
-    ----------
-    starts : int
-        Starts of a round.
-    kept : int
-        Good candidates that starts are made of.
-    polished : int
-        Candidates polished in a round.
-    step : float
-        Largest size of perturbations, as a share of the distance between two good candidates; the
-        smallest are a thirtieth of it.
-
     """
 
-    starts: int = 12
-    kept: int = 12
-    polished: int = 2
+    starts: int = 12  # of a round
+    kept: int = 12  # good candidates that starts are made of
+    polished: int = 2  # candidates polished in a round
+    # largest perturbation as a share of the distance between two good candidates; the smallest is
+    # a thirtieth of it
     step: float = 1.0
 
     def __post_init__(self) -> None:

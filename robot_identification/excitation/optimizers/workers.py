@@ -24,17 +24,9 @@ class Workers:
     """
     Worker processes of a search; a context manager, after which all processes are gone.
 
-    Results come in the order of the jobs, whoever is first, so that they do not depend on the
-    number of processes.
-
-    Parameters
-    ----------
-    build : callable
-        Makes the problem; a function of a module, or a partial of one, as every process makes
-        its own.
-    processes : int
-        1: jobs are done here, one by one.
-
+    Results come in the order of the jobs, so that they do not depend on the number of processes.
+    With one, jobs are done here. `build` makes the problem in each process: a function of a
+    module, or a partial of one.
     """
 
     def __init__(self, build: Callable[[], ExcitationProblem], processes: int = 1) -> None:
@@ -59,22 +51,7 @@ class Workers:
                 process.terminate()
 
     def run(self, jobs: Sequence[Job], end: float) -> Iterator[Outcome]:
-        """
-        Yield the results of jobs in their order, as long as there is time.
-
-        Parameters
-        ----------
-        jobs : sequence of Job
-            What to do.
-        end : float
-            No result after this instant of the monotonic clock [s].
-
-        Raises
-        ------
-        IdentificationError
-            If a process was killed.
-
-        """
+        """Yield the outcomes of jobs in order, none after `end` on the monotonic clock [s]."""
         if self._pool is None:
             for job in jobs:
                 if time.monotonic() >= end:

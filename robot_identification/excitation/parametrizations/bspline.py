@@ -30,22 +30,14 @@ class BSplineParametrization(Parametrization):
     """
     Spline of degree five over uniform clamped knots [1]_.
 
-    The first three control points and the last three are the centre: the motion starts there at
-    rest and without acceleration, and ends so. The coefficients of a joint are the centre and
-    how far each of the control points between them is off it; position stays within the hull of
-    the control points.
-
-    Attributes
-    ----------
-    control_points : int
-        Number of free control points.
-    duration : float
-        Length of the motion [s].
-
+    The first three control points and the last three are the centre: the motion starts and ends
+    there at rest and without acceleration. The coefficients of a joint are the centre and the
+    offsets of the control points between them; position stays within the hull of the control
+    points.
     """
 
-    control_points: int = 10
-    duration: float = 10.0
+    control_points: int = 10  # number of free ones
+    duration: float = 10.0  # of the motion [s]
 
     name = 'bspline'
 
@@ -74,22 +66,9 @@ def free_splines(
     t: FloatArray, control_points: int, duration: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """
-    Return the quintic B-splines that are at rest at both ends, and their derivatives.
+    Return m quintic B-splines at rest at both ends and two derivatives, (N, m) each.
 
-    Parameters
-    ----------
-    t : ndarray, shape (N,)
-        Times [s].
-    control_points : int
-        Their number m; as many knots divide the duration evenly.
-    duration : float
-        Length of the motion [s].
-
-    Returns
-    -------
-    B, dB, ddB : ndarray, shape (N, m)
-        Zero at both ends.
-
+    As many knots divide the duration [s] evenly.
     """
     knots = np.concatenate([
         np.zeros(DEGREE), np.linspace(0.0, duration, control_points + 2), np.full(DEGREE, duration)

@@ -205,24 +205,7 @@ def harmonic_rates(harmonics: int, base_period: float) -> FloatArray:
 def harmonic_terms(
     t: FloatArray, harmonics: int, base_period: float
 ) -> list[tuple[FloatArray, FloatArray]]:
-    """
-    Return what a_l and b_l multiply in position, velocity and acceleration.
-
-    Parameters
-    ----------
-    t : ndarray, shape (N,)
-        Times [s].
-    harmonics : int
-        Their number K.
-    base_period : float
-        Period of the first one [s].
-
-    Returns
-    -------
-    list of (ndarray, ndarray), shape (N, K)
-        For position, velocity and acceleration.
-
-    """
+    """Return factors of a_l and b_l in position, velocity and acceleration, (N, K) each."""
     rate = harmonic_rates(harmonics, base_period)
     phase = np.outer(t, rate)
     sine, cosine = np.sin(phase), np.cos(phase)
@@ -233,22 +216,11 @@ def harmonic_terms(
 
 def end_conditions(harmonics: int, angle: float) -> FloatArray:
     """
-    Return the matrix D_f of the conditions D_f v = 0 at the ends ([2]_ eq. 21).
+    Return the matrix D_f (5, 2 K) of the conditions D_f v = 0 at the ends ([2]_ eq. 21).
 
-    Parameters
-    ----------
-    harmonics : int
-        Their number K.
-    angle : float
-        Phase of the first harmonic at the end of the motion [rad].
-
-    Returns
-    -------
-    ndarray, shape (5, 2 K)
-        Times v = (a_1, .., a_K, b_1, .., b_K) they are velocity and acceleration at the start,
-        position at the end less that at the start, velocity and acceleration at the end; for a
-        base rate of 1 rad/s.
-
+    Times v = (a_1, .., a_K, b_1, .., b_K) they are velocity and acceleration at the start,
+    position at the end less that at the start, velocity and acceleration at the end, for a base
+    rate of 1 rad/s. `angle` is the phase of the first harmonic at the end [rad].
     """
     ends = np.array([0.0, angle])
     q, dq, ddq = (np.hstack(pair) for pair in harmonic_terms(ends, harmonics, 2.0 * np.pi))

@@ -32,20 +32,12 @@ class ModifiedFourierParametrization(Parametrization):
 
     The six coefficients of p follow from six conditions: zero velocity and acceleration at both
     ends, and p zero at both, so that the motion ends where it starts and is the Fourier series
-    wherever that is at rest by itself. (In [1]_ the sixth one sets the position of the start.)
-    The coefficients of a joint are :math:`q_0, a_1, .., a_K, b_1, .., b_K`, all of them free.
-
-    Attributes
-    ----------
-    harmonics : int
-        Number of harmonics K, at least 1.
-    base_period : float
-        Period of the first harmonic, and of the motion [s].
-
+    wherever that is at rest by itself. (In [1]_ the sixth one sets the position of the start.) The
+    coefficients of a joint are :math:`q_0, a_1, .., a_K, b_1, .., b_K`, all of them free.
     """
 
-    harmonics: int = 5
-    base_period: float = 10.0
+    harmonics: int = 5  # K, at least 1
+    base_period: float = 10.0  # of the first harmonic, and of the motion [s]
 
     name = 'modified_fourier'
 

@@ -53,20 +53,7 @@ class Parametrization(ABC):
 
     @abstractmethod
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """
-        Return what the coefficients multiply.
-
-        Parameters
-        ----------
-        t : ndarray, shape (N,)
-            Times [s].
-
-        Returns
-        -------
-        B, dB, ddB : ndarray, shape (N, c)
-            ``q = coefficients @ B.T`` with coefficients (n, c), and its two derivatives.
-
-        """
+        """Return B, dB, ddB (N, c): ``q = coefficients @ B.T``, coefficients (n, c), and so on."""
 
     @property
     def is_ordered(self) -> bool:
@@ -75,20 +62,10 @@ class Parametrization(ABC):
 
     def arrange(self, coefficients: FloatArray, direction: FloatArray) -> FloatArray:
         """
-        Return coefficients as an ordered form needs them, made of random ones.
+        Return coefficients (n, c) [rad] as an ordered form needs them, made of random ones.
 
-        Parameters
-        ----------
-        coefficients : ndarray, shape (n, c)
-            Of n joints [rad].
-        direction : ndarray, shape (n,)
-            1 or -1: to which side of the first coefficient a joint may move.
-
-        Returns
-        -------
-        ndarray, shape (n, c)
-            With the same first coefficients [rad].
-
+        `direction` (n,) is 1 or -1: the side of the first coefficient, which stays, that a joint
+        may use.
         """
         return coefficients
 
@@ -104,22 +81,7 @@ class Parametrization(ABC):
     def sample(
         self, coefficients: FloatArray, t: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """
-        Return the motion that coefficients make.
-
-        Parameters
-        ----------
-        coefficients : ndarray, shape (n, c)
-            Of n joints [rad].
-        t : ndarray, shape (N,)
-            Times [s].
-
-        Returns
-        -------
-        q, dq, ddq : ndarray, shape (N, n)
-            Position [rad], velocity [rad/s], acceleration [rad/s^2].
-
-        """
+        """Return q [rad], dq [rad/s] and ddq [rad/s^2] at times t [s], shape (N, n) each."""
         B, dB, ddB = self.basis(t)
         A = coefficients.T
         return B @ A, dB @ A, ddB @ A
@@ -131,40 +93,14 @@ class Parametrization(ABC):
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:
         """
-        Return what the coefficients multiply in the jerk.
+        Return dddB (N, c): ``jerk = coefficients @ dddB.T``.
 
         By default a difference of the accelerations, within the piece that an instant lies in.
-
-        Parameters
-        ----------
-        t : ndarray, shape (N,)
-            Times [s].
-
-        Returns
-        -------
-        ndarray, shape (N, c)
-            ``jerk = coefficients @ dddB.T``.
-
         """
         return self._acceleration_slope(lambda times: self.basis(times)[2], t)
 
     def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
-        """
-        Return the jerk that coefficients make.
-
-        Parameters
-        ----------
-        coefficients : ndarray, shape (n, c)
-            Of n joints [rad].
-        t : ndarray, shape (N,)
-            Times [s].
-
-        Returns
-        -------
-        ndarray, shape (N, n)
-            [rad/s^3].
-
-        """
+        """Return the jerk of coefficients (n, c) at times [s], shape (N, n) [rad/s^3]."""
         return self._acceleration_slope(lambda times: self.sample(coefficients, times)[2], t)
 
     def _acceleration_slope(
@@ -192,31 +128,13 @@ class Parametrization(ABC):
 
 
 def within_period(t: FloatArray, duration: float) -> FloatArray:
-    """
-    Return times moved into the first period, for forms that are not periodic by themselves.
-
-    Parameters
-    ----------
-    t : ndarray, shape (N,)
-        Times [s]; those of the first period, both ends included, stay as they are.
-    duration : float
-        Length of one period [s].
-
-    """
+    """Return times [s] moved into the first period, both ends of which stay as they are."""
     t = np.asarray(t, dtype=float)
     return np.where((t < 0.0) | (t > duration), np.mod(t, duration), t)
 
 
 def check_count(name: str, value: Any, least: int, most: int) -> None:
-    """
-    Check an option that is a number of things.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not whole, or out of its range.
-
-    """
+    """Check that an option is a whole number in its range; DescriptionError if not."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise DescriptionError(
             f'{name} is {value!r}, it must be a whole number from {least} to {most}'
@@ -224,15 +142,7 @@ def check_count(name: str, value: Any, least: int, most: int) -> None:
 
 
 def check_seconds(name: str, value: float) -> None:
-    """
-    Check an option that is a length of time.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not above 0 and at most 600 s.
-
-    """
+    """Check that a length of time is above 0 and at most 600 s; DescriptionError if not."""
     if not 0.0 < value <= LONGEST_PERIOD:
         raise DescriptionError(
             f'{name} is {value} s, it must be above 0 and at most {LONGEST_PERIOD:.0f}'

@@ -26,23 +26,14 @@ class PickAndPlaceParametrization(Parametrization):
     Home, above pick, pick, above pick, above place, place, above place, home.
 
     Each move has a trapezoidal velocity in every joint, as in `trapezoidal`: the acceleration is
-    piecewise constant and is said to be zero where it jumps. The arm stops at every pose. The
-    coefficients of a joint are the home position and how far the poses above pick, pick, above
-    place and place are off it.
-
-    Attributes
-    ----------
-    dwell : float
-        Rest at pick and at place [s].
-    move_time : float
-        Time from one pose to the next [s].
-    blend : float
-        Share of `move_time` in which the arm accelerates, and in which it brakes.
-
+    piecewise constant, and given as zero where it jumps. The arm stops at every pose. The
+    coefficients of a joint are the home position and the offsets of the poses above pick, pick,
+    above place and place.
     """
 
-    dwell: float = 0.5
-    move_time: float = 1.5
+    dwell: float = 0.5  # at pick and at place [s]
+    move_time: float = 1.5  # from one pose to the next [s]
+    # share of `move_time` in which the arm accelerates, and in which it brakes
     blend: float = 0.25
 
     name = 'pick_and_place'

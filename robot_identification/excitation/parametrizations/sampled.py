@@ -165,20 +165,10 @@ def knot_coefficients(q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatAr
 
 def _hermite_weights(u: FloatArray, h: FloatArray) -> FloatArray:
     """
-    Return what the states at both ends of pieces multiply within them.
+    Return the weights of the states at both ends of pieces within them, shape (4, 3, 2, N).
 
-    Parameters
-    ----------
-    u : ndarray, shape (N,)
-        Shares of the pieces that are past.
-    h : ndarray, shape (N,)
-        Their lengths [s].
-
-    Returns
-    -------
-    ndarray, shape (4, 3, 2, N)
-        By derivative of the motion, derivative at the end, start or end of the piece.
-
+    By derivative of the motion, derivative at the end, start or end of the piece; `u` (N,) are
+    shares of the pieces that are past, `h` (N,) their lengths [s].
     """
     return np.array([
         [

@@ -33,38 +33,24 @@ class StaticPosesParametrization(Parametrization):
     """
     Rests at poses, with quintics from rest to rest between them.
 
-    What a joint needs against gravity at rest depends on the side that it came from: friction
-    holds. In both directions, poses are visited in their order, then in reverse, with a rest at
-    the start in between; a joint reaches a pose from either side where that lies between the
-    poses before and after it.
+    The torque that holds a joint at rest depends on the side that it came from: friction holds. In
+    both directions, poses are visited in their order, then in reverse, with a rest at the start in
+    between; a joint reaches a pose from either side where that lies between the poses before and
+    after it.
 
     In a monotone motion that is so of every pose and joint: each joint goes one way, up or down,
     from the start through all poses to a turning point, and back. It does not rest at these two,
     which are reached from one side only.
 
-    The coefficients of a joint are the position of the start and how far each pose is off it, the
+    The coefficients of a joint are the position of the start and the offset of each pose, the
     turning point last.
-
-    Attributes
-    ----------
-    poses : int
-        Number of poses besides the start.
-    dwell : float
-        Length of each rest [s].
-    move_time : float
-        Time from one pose to the next [s].
-    both_directions : bool
-        Whether poses are visited in reverse, too.
-    monotone : bool
-        Whether every joint reaches every pose from both sides.
-
     """
 
-    poses: int = 6
-    dwell: float = 2.0
-    move_time: float = 2.0
-    both_directions: bool = True
-    monotone: bool = False
+    poses: int = 6  # besides the start
+    dwell: float = 2.0  # length of each rest [s]
+    move_time: float = 2.0  # from one pose to the next [s]
+    both_directions: bool = True  # whether poses are visited in reverse, too
+    monotone: bool = False  # whether every joint reaches every pose from both sides
 
     name = 'static_poses'
 

@@ -38,23 +38,11 @@ class Dwell(NamedTuple):
 
 @dataclass(frozen=True)
 class Itinerary:
-    """
-    The order in which poses are visited, and when.
+    """The order in which poses are visited, and when."""
 
-    Attributes
-    ----------
-    stops : tuple of int
-        Numbers of the poses, 0 is where the motion starts: first and last are 0.
-    rests : tuple of float
-        How long the arm rests at each stop but the first and the last [s].
-    move_time : float
-        Time from one stop to the next [s].
-
-    """
-
-    stops: tuple[int, ...]
-    rests: tuple[float, ...]
-    move_time: float
+    stops: tuple[int, ...]  # numbers of the poses; first and last are 0, the start
+    rests: tuple[float, ...]  # at each stop but the first and the last [s]
+    move_time: float  # from one stop to the next [s]
 
     def __post_init__(self) -> None:
         if self.duration > LONGEST_PERIOD:
@@ -97,20 +85,9 @@ class Itinerary:
         self, t: FloatArray, step: Step
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """
-        Return what the position of the start and the offsets of the poses multiply.
+        Return the bases of the start and the poses' offsets, B to dddB, shape (N, 1 + poses) each.
 
-        Parameters
-        ----------
-        t : ndarray, shape (N,)
-            Times [s].
-        step : callable
-            How the arm gets from one stop to the next.
-
-        Returns
-        -------
-        B, dB, ddB, dddB : ndarray, shape (N, 1 + poses)
-            See `Parametrization.basis` and `Parametrization.jerk_basis`.
-
+        See `Parametrization.basis`; `step` leads from one stop to the next.
         """
         t, starts = within_period(t, self.duration), self.move_starts
         move = np.clip(np.searchsorted(starts, t, side='right') - 1, 0, len(starts) - 1)
@@ -132,18 +109,9 @@ class Itinerary:
 
 def quintic_step(u: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """
-    Return the quintic from 0 to 1, at rest and without acceleration at both.
+    Return the quintic from 0 to 1 and three derivatives by the share of its time `u`.
 
-    Parameters
-    ----------
-    u : ndarray
-        Shares of the time it takes, 0 to 1.
-
-    Returns
-    -------
-    s, ds, dds, ddds : ndarray, shape of u
-        The step and its derivatives by u.
-
+    It is at rest and without acceleration at both ends.
     """
     return (
         u**3 * (10.0 - 15.0 * u + 6.0 * u**2),
@@ -157,21 +125,10 @@ def trapezoidal_step(
     u: FloatArray, blend: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """
-    Return the step from 0 to 1 with a velocity that rises, stays and falls evenly.
+    Return as `quintic_step` a step with a velocity that rises, stays and falls evenly.
 
-    Parameters
-    ----------
-    u : ndarray
-        Shares of the time it takes, 0 to 1.
-    blend : float
-        Share of the time in which the velocity rises, and in which it falls.
-
-    Returns
-    -------
-    s, ds, dds, ddds : ndarray, shape of u
-        The step and its derivatives by u; at the four instants where the second one jumps it is
-        zero, and the third one is zero between them.
-
+    `blend` is the share of the time in which the velocity rises, and in which it falls. At the
+    four instants where the second derivative jumps it is zero, and the third is zero between them.
     """
     speed = 1.0 / (1.0 - blend)
     rise = speed / blend
@@ -188,15 +145,7 @@ def trapezoidal_step(
 
 
 def check_dwell(name: str, value: Any, *, none_allowed: bool) -> None:
-    """
-    Check an option that is the length of a rest.
-
-    Raises
-    ------
-    DescriptionError
-        If it is negative, too long, or zero where that is no rest.
-
-    """
+    """Check that the length of a rest is in its range; DescriptionError if not."""
     enough = value >= 0.0 if none_allowed else value > 0.0
     if not (enough and value <= LONGEST_PERIOD):
         least = 'at least 0' if none_allowed else 'above 0'
@@ -206,15 +155,7 @@ def check_dwell(name: str, value: Any, *, none_allowed: bool) -> None:
 
 
 def check_blend(blend: float, move_time: float) -> None:
-    """
-    Check the share of a move in which an arm accelerates.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not above 0 and at most a half, or too short a time.
-
-    """
+    """Check that the accelerated share of a move is in its range and long enough."""
     if not 0.0 < blend <= 0.5:
         raise DescriptionError(f'blend is {blend}, it must be above 0 and at most 0.5')
     if blend * move_time < SHORTEST_BLEND:

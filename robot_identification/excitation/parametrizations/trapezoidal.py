@@ -21,26 +21,15 @@ class TrapezoidalParametrization(Parametrization):
     """
     Moves from point to point, each with a velocity that rises, stays and falls evenly.
 
-    The acceleration is piecewise constant; where it jumps, it is said to be zero. All joints
-    accelerate together. The motion starts and ends at the centre; the coefficients of a joint
-    are the centre and how far each point is off it.
-
-    Attributes
-    ----------
-    points : int
-        Number of points between start and end.
-    dwell : float
-        Rest at each point [s].
-    move_time : float
-        Time from one point to the next [s].
-    blend : float
-        Share of `move_time` in which the arm accelerates, and in which it brakes.
-
+    The acceleration is piecewise constant; where it jumps, it is given as zero. All joints
+    accelerate together. The motion starts and ends at the centre; the coefficients of a joint are
+    the centre and the offset of each point.
     """
 
-    points: int = 6
-    dwell: float = 0.5
-    move_time: float = 1.5
+    points: int = 6  # between start and end
+    dwell: float = 0.5  # at each point [s]
+    move_time: float = 1.5  # from one point to the next [s]
+    # share of `move_time` in which the arm accelerates, and in which it brakes
     blend: float = 0.25
 
     name = 'trapezoidal'

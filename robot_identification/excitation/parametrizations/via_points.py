@@ -24,24 +24,15 @@ class ViaPointsParametrization(Parametrization):
     """
     Piecewise quintic through via points, evenly spaced in time.
 
-    The motion starts and ends at the centre, at rest and without acceleration. The coefficients
-    of a joint are the centre and how far each via point is off it.
-
-    Attributes
-    ----------
-    points : int
-        Number m of via points between start and end, passed at k T / (m + 1).
-    passage : str
-        'smooth': velocities and accelerations at the via points are those that make the third
-        and fourth derivatives continuous. 'rest': both are zero at every via point.
-    duration : float
-        Length T of the motion [s].
-
+    The motion starts and ends at the centre, at rest and without acceleration. The coefficients of
+    a joint are the centre and the offset of each via point. In a 'smooth' passage velocities and
+    accelerations at the via points make the third and fourth derivatives continuous; with 'rest'
+    both are zero there.
     """
 
-    points: int = 6
+    points: int = 6  # m, between start and end, passed at k T / (m + 1)
     passage: str = 'smooth'
-    duration: float = 10.0
+    duration: float = 10.0  # T [s]
 
     name = 'via_points'
 
