@@ -17,8 +17,8 @@ from robot_identification.errors import IdentificationError, MissingDependencyEr
 from robot_identification.files import write_atomically
 
 from . import (
-    consistent, contact, coverage, doubts, excitation, figaroh, gradient, imports, many_bags,
-    optimizers, predictor, reading, recorder, regressor, scaling, tracking, whole,
+    consistent, contact, coverage, data_warnings, excitation, figaroh, gradient, imports,
+    many_bags, optimizers, predictor, reading, recorder, regressor, scaling, tracking, whole,
 )
 from .figures import Figure, machine
 
@@ -32,7 +32,7 @@ BENCHMARKS = {
     'scaling': scaling,
     'consistent': consistent,
     'coverage': coverage,
-    'doubts': doubts,
+    'warnings': data_warnings,
     'imports': imports,
     'reading': reading,
     'recorder': recorder,

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Types of arrays, and arrays that outgrow memory: their rows lie in unnamed temporary files.
+Types of arrays, their triangular factors, and arrays that outgrow memory.
 
-A file is deleted as soon as it is open (where the system allows it), so its space is given back
-when the last array on it is gone or the process ends, however it ends.
+The rows of large ones lie in unnamed temporary files. A file is deleted as soon as it is open
+(where the system allows it), so its space is given back when the last array on it is gone or the
+process ends, however it ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 import mmap
 import os
 from pathlib import Path
@@ -21,6 +23,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from robot_identification.errors import DataError
+import scipy
 
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -32,6 +35,29 @@ IndexArray = NDArray[np.intp]
 LARGEST_IN_MEMORY = 300_000
 # Rows that are copied at a time from one array to another.
 _ROWS_AT_A_TIME = 50_000
+# LAPACK works on so many columns at once, where it is given the room.
+BLOCK_COLUMNS = 32
+
+
+def triangle_of(rows: FloatArray) -> FloatArray:
+    """
+    Return the upper triangular R (k, k) of ``rows = Q R`` for rows (m, k).
+
+    Rows below are zero where m < k; rows in Fortran order are overwritten.
+    """
+    m, k = rows.shape
+    triangle = np.zeros((k, k))
+    if m:
+        factored = scipy.linalg.lapack.dgeqrf(rows, lwork=BLOCK_COLUMNS * k, overwrite_a=1)[0]
+        triangle[: min(m, k)] = factored[:k]
+    # What lies below are the reflections.
+    triangle *= _upper(k)
+    return triangle
+
+
+@cache
+def _upper(k: int) -> FloatArray:
+    return np.triu(np.ones((k, k)))
 
 
 def folder() -> Path:

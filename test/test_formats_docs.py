@@ -54,7 +54,7 @@ from robot_identification.studies.comparison.torque_change import change_of_torq
 from robot_identification.studies.temperature.report import temperature_json
 from robot_identification.studies.temperature.trend import study_temperature
 from robot_identification.validation.validation import validation_json
-from robot_identification.validation.verdict import Bandwidth, Doubt, judge, verdict_content
+from robot_identification.validation.verdict import Bandwidth, DataWarning, judge, verdict_content
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / 'docs' / 'formats'
@@ -233,12 +233,12 @@ def a_payload(model):
     return Payload(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3), link)
 
 
-def with_doubt(model):
-    """Return the model as if its data had been doubtful."""
-    doubt = Doubt(
+def with_warning(model):
+    """Return the model as if its data had raised a warning."""
+    warning = DataWarning(
         'delay', ('lower',), 'the effort of lower may be late', 'delay', 's', 0.08, 0.012, 'look'
     )
-    verdict = judge([], unseen=False, doubts=[doubt], bandwidth=Bandwidth(125.0, 9.0))
+    verdict = judge([], unseen=False, warnings=[warning], bandwidth=Bandwidth(125.0, 9.0))
     return model.with_quality({**model.quality, **verdict_content(verdict)})
 
 
@@ -280,7 +280,7 @@ def contents(run):
         'model': [
             parse_yaml(dump_model(model), 'model')
             for model in (
-                *run.models, with_constant_errors(run.model), with_doubt(run.model),
+                *run.models, with_constant_errors(run.model), with_warning(run.model),
                 with_payload(run.model, a_payload(run.model)),
             )
         ],

@@ -282,10 +282,10 @@ def test_names_of_ones_own_and_another_order_give_the_same_model(scene, found, t
     assert any('time of recording' in note for note in other.notes)
 
 
-def test_a_sound_recording_is_not_doubted_and_its_rate_is_said(identification):
-    """Verdict, model file: no doubt, the assumptions, 125 Hz and the cut-off that was chosen."""
+def test_a_sound_recording_raises_no_warning_and_its_rate_is_stated(identification):
+    """Verdict, model file: no warning, the assumptions, 125 Hz and the cut-off that was chosen."""
     verdict, quality = identification.verdict, identification.model.quality
-    assert verdict.doubts == () and quality['doubts'] == []
+    assert verdict.warnings == () and quality['warnings'] == []
     assert quality['assumptions'] == list(verdict.assumptions) != []
     cutoff = identification.model.source.kinematic_filter.cutoff
     assert quality['bandwidth'] == {'rate': pytest.approx(125.0, rel=1e-3), 'cutoff': cutoff}

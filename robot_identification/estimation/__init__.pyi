@@ -33,7 +33,6 @@ from .observations import (
 from .problem import (
     combine_factors as combine_factors, Estimate as Estimate,
     IdentificationProblem as IdentificationProblem, TriangularFactor as TriangularFactor,
-    triangle_of as triangle_of,
 )
 from .profiles import PROFILES as PROFILES
 from .recipe import load_recipe as load_recipe, Recipe as Recipe

@@ -13,7 +13,7 @@ import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import (
-    cross_validate, cross_validate_prior_weights, Folds, torque_per_effort, Trial,
+    cross_validate, cross_validate_prior_weights, Folds, Trial,
 )
 from robot_identification.estimation.friction_selection import choose_friction, describe_laws
 from robot_identification.estimation.identification import Candidates
@@ -219,7 +219,7 @@ class Contradiction:
     of_several : bool
         Whether it is of several joints, as a wrong unit or mounting is. One joint whose bodies are
         light has another ratio where its centre of mass is a centimetre off: the tests of
-        `estimation.doubts`, which know how far a URDF may be wrong, judge that.
+        `validation.data_warnings`, which know how far a URDF may be wrong, judge that.
 
     """
 
@@ -233,7 +233,7 @@ def find_contradictions(
     """Return where the effort of training data contradicts the URDF in sign or size."""
     found = []
     for dataset in datasets:
-        ratios = doubt_cad(robot, dataset, torque_per_effort(robot, dataset))
+        ratios = doubt_cad(robot, dataset, dataset.torque_per_effort(robot))
         if ratios:
             named = ', '.join(f'{name} {ratio:.2g}' for name, ratio in ratios.items())
             found.append(Contradiction(

@@ -178,7 +178,7 @@ def training_data(
 ) -> TrainingData:
     """Return some samples of a recording to estimate from; see `observe`."""
     return TrainingData(
-        dataset, torque_per_effort(robot, dataset), rows,
+        dataset, dataset.torque_per_effort(robot), rows,
         None if effort_filter is None else with_smooth_effort(dataset, effort_filter).effort,
         find_constant_effort_joints(dataset),
     )
@@ -473,7 +473,7 @@ def score_prior(
     """
     results = []
     for dataset, chosen in zip(datasets, rows, strict=True):
-        scale = torque_per_effort(robot, dataset)
+        scale = dataset.torque_per_effort(robot)
         motion = dataset.motion.rows(np.flatnonzero(chosen))
         rigid = rigid_torque(robot, motion)
         rest = dataset.effort[chosen] * scale - rigid
@@ -484,8 +484,3 @@ def score_prior(
             explained[:, joint] = columns @ np.linalg.lstsq(columns, rest[:, joint], rcond=None)[0]
         results.append(errors_at(dataset, (rigid + explained) / scale, chosen))
     return tuple(results)
-
-
-def torque_per_effort(robot: RobotModel, dataset: Dataset) -> FloatArray:
-    """Return what turns recorded effort into joint torque, shape (n,)."""
-    return robot.drives.drive_gain if dataset.effort_unit == 'A' else np.ones(robot.n)

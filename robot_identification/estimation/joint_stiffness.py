@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.estimation.fitting import torque_per_effort
 from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.model import (
     IdentifiedModel, inertial_regressor, Motion, prior_inertial_parameters, standard_torque,
@@ -191,7 +190,7 @@ def two_encoder_figures(
     tau, found, expected = (
         np.concatenate(values) for values in (
             [
-                dataset.effort[at] * torque_per_effort(robot, dataset)
+                dataset.effort[at] * dataset.torque_per_effort(robot)
                 for dataset, at in zip(datasets, taken, strict=True)
             ],
             *(

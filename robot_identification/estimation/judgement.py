@@ -13,7 +13,6 @@ from robot_identification.estimation.acceptance import (
 )
 from robot_identification.estimation.advice import Advice, advise, prior_decided
 from robot_identification.estimation.choice import Choice, try_wider_gap
-from robot_identification.estimation.doubts import examine_data
 from robot_identification.estimation.fitted_recordings import FittedRecordings
 from robot_identification.estimation.fitting import Folds, score_prior
 from robot_identification.estimation.identification import Identification
@@ -28,7 +27,7 @@ from robot_identification.estimation.quality import (
 from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model import IdentifiedModel, SignalSource
-from robot_identification.validation import bandwidth_of, judge, Verdict
+from robot_identification.validation import bandwidth_of, examine_data, judge, Verdict
 
 # The verdict names no more recommended motions than this.
 RECOMMENDATIONS_IN_VERDICT = 3
@@ -154,7 +153,7 @@ def _judge(
     return judge(
         choice.trial.errors, unseen=False, lost=fitted.fit.lost, contradictions=tuple(against),
         advice=tuple(str(one) for one in advice[:RECOMMENDATIONS_IN_VERDICT]),
-        doubts=found.doubts, assumptions=(*assumed, *found.assumptions),
+        warnings=found.warnings, assumptions=(*assumed, *found.assumptions),
         bandwidth=bandwidth_of(choice.datasets, choice.kinematic_filter),
     )
 

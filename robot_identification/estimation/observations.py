@@ -17,10 +17,10 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError
 from robot_identification.estimation.problem import (
-    combine_factors, IdentificationProblem, triangle_of, TriangularFactor,
+    combine_factors, IdentificationProblem, TriangularFactor,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, friction_motion, inertial_regressor, initial_friction_states,

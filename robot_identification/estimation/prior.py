@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import FloatArray
-from robot_identification.estimation.problem import PriorTerm, triangle_of
+from robot_identification.arrays import FloatArray, triangle_of
+from robot_identification.estimation.problem import PriorTerm
 from robot_identification.estimation.standard import prior_deviation
 from robot_identification.model import (
     BaseReduction, prior_inertial_parameters, rigid_torque, RobotModel,

@@ -13,21 +13,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import ClassVar, TYPE_CHECKING
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError
 from robot_identification.model import BaseReduction
-import scipy
 
 if TYPE_CHECKING:
     from robot_identification.estimation.observations import Observations
-
-
-# LAPACK works on so many columns at once, where it is given the room.
-BLOCK_COLUMNS = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,36 +55,6 @@ class TriangularFactor:
         kept = [new for new, old in enumerate(chosen) if int(old) in place]
         at = [place[int(chosen[new])] for new in kept] + [len(self.columns)]
         return TriangularFactor(np.array(kept, dtype=int), triangle_of(self.triangle[:, at]))
-
-
-def triangle_of(rows: FloatArray) -> FloatArray:
-    """
-    Return the triangular factor of some rows.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (m, k)
-        Overwritten where it is in Fortran order.
-
-    Returns
-    -------
-    ndarray, shape (k, k)
-        Upper triangular R of ``rows = Q R``; zero rows below where m < k.
-
-    """
-    m, k = rows.shape
-    triangle = np.zeros((k, k))
-    if m:
-        factored = scipy.linalg.lapack.dgeqrf(rows, lwork=BLOCK_COLUMNS * k, overwrite_a=1)[0]
-        triangle[: min(m, k)] = factored[:k]
-    # What lies below are the reflections.
-    triangle *= _upper(k)
-    return triangle
-
-
-@cache
-def _upper(k: int) -> FloatArray:
-    return np.triu(np.ones((k, k)))
 
 
 def combine_factors(factors: Sequence[TriangularFactor]) -> TriangularFactor:

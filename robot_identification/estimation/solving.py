@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, triangle_of
 from robot_identification.errors import UsageError
 from robot_identification.estimation.linear import (
     RANK_TOLERANCE, residual_deviation, solve_weighted,
 )
 from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import IdentificationProblem, triangle_of
+from robot_identification.estimation.problem import IdentificationProblem
 import scipy
 
 # A residual smaller than this part of the largest torque is rounding: a joint without residual

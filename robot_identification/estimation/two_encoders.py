@@ -30,12 +30,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.arrays import FloatArray
+from robot_identification.arrays import FloatArray, triangle_of
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, triangle_of, TriangularFactor,
+    Estimate, Estimator, IdentificationProblem, TriangularFactor,
 )
 from robot_identification.estimation.solving import need_observations
 from robot_identification.files import check_keys, read_yaml

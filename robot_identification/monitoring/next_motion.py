@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import UsageError
-from robot_identification.estimation import triangle_of
 from robot_identification.excitation import (
     DENSE_RATE, information_root, InformationGrowth, REFERENCE_ACCELERATION, REFERENCE_SAMPLES,
     REFERENCE_VELOCITY, Trajectory, WEAK_SHARE,

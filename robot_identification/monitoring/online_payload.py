@@ -29,11 +29,9 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import InconsistentModelError, UsageError
-from robot_identification.estimation import (
-    check_not_negative, check_positive, RecursiveState, triangle_of,
-)
+from robot_identification.estimation import check_not_negative, check_positive, RecursiveState
 from robot_identification.model import (
     IdentifiedModel, Motion, observation_matrix, Payload, payload_from_parameters, to_frame,
     tool_frame,

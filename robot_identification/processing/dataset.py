@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, release
-from robot_identification.model import Motion, RotorMotion
+from robot_identification.model import Motion, RobotModel, RotorMotion
 
 # Below this speed a joint counts as resting.
 MOVING_SPEED = 0.02
@@ -132,6 +132,10 @@ class Dataset:
             ),
             effort=self.effort[:, one],
         )
+
+    def torque_per_effort(self, robot: RobotModel) -> FloatArray:
+        """Return what turns recorded effort into joint torque of an arm, shape (n,)."""
+        return robot.drives.drive_gain if self.effort_unit == 'A' else np.ones(robot.n)
 
     def release(self) -> None:
         """Release the memory behind arrays that are files; they are read again when needed."""

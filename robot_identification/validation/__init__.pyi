@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .bag_errors import BagErrors as BagErrors, measure_errors as measure_errors
+from .data_warnings import examine_data as examine_data
 from .details import contiguous_parts as contiguous_parts, LONGEST_MEMORY as LONGEST_MEMORY
 from .folds import blocked_folds as blocked_folds, FOLDS as FOLDS, GAP_SECONDS as GAP_SECONDS
 from .metrics import noise_deviation as noise_deviation, square_over_mean as square_over_mean
@@ -12,7 +13,8 @@ from .validation import (
     validation_content as validation_content, validation_json as validation_json,
 )
 from .verdict import (
-    Doubt as Doubt, judge as judge, Verdict as Verdict, verdict_content as verdict_content,
+    DataWarning as DataWarning, judge as judge, Verdict as Verdict,
+    verdict_content as verdict_content,
 )
 from .whiteness import (
     autocovariance as autocovariance, correlation_distance as correlation_distance,

@@ -35,7 +35,7 @@ LOW_RATE = 100.0
 
 
 @dataclass(frozen=True)
-class Doubt:
+class DataWarning:
     """
     A hypothesis of what is wrong with the data or the description, which the data support.
 
@@ -116,7 +116,7 @@ class Verdict:
         Why, most important first.
     next_step : str
         What to do.
-    doubts : tuple of Doubt
+    warnings : tuple of DataWarning
         What may be wrong with the data or the description; they are among the reasons.
     assumptions : tuple of str
         What the data cannot tell, and a user must check.
@@ -128,7 +128,7 @@ class Verdict:
     level: str
     reasons: tuple[str, ...]
     next_step: str
-    doubts: tuple[Doubt, ...] = ()
+    warnings: tuple[DataWarning, ...] = ()
     assumptions: tuple[str, ...] = ()
     bandwidth: Bandwidth | None = None
 
@@ -162,7 +162,7 @@ def judge(
     lost: Sequence[str] = (),
     advice: Sequence[str] = (),
     contradictions: Sequence[str] = (),
-    doubts: Sequence[Doubt] = (),
+    warnings: Sequence[DataWarning] = (),
     assumptions: Sequence[str] = (),
     bandwidth: Bandwidth | None = None,
 ) -> Verdict:
@@ -186,7 +186,7 @@ def judge(
         What would show them, most important first.
     contradictions : sequence of str
         What contradicts the model although it predicts; with any it is not good.
-    doubts : sequence of Doubt
+    warnings : sequence of DataWarning
         What may be wrong with the data or the description; with any it is not good.
     assumptions : sequence of str
         What the data cannot tell.
@@ -205,7 +205,7 @@ def judge(
     known = [bag.nrmse_mean for bag in bags if math.isfinite(bag.nrmse_mean)]
     mean = float(np.mean(known)) if known else math.nan
     worst = max(judged, key=lambda error: error.value, default=None)
-    against = [*(str(doubt) for doubt in doubts), *contradictions]
+    against = [*(str(warning) for warning in warnings), *contradictions]
     level = _level(bags, judged, bool(noisy), mean, worst, lost, against)
     where = 'unseen motion' if unseen else 'held-out parts of the training recording'
     if training:
@@ -237,9 +237,9 @@ def judge(
         level,
         tuple(reasons),
         _next_step(
-            level, worst.name if worst and missed else '', causes, lost, unseen, advice, doubts
+            level, worst.name if worst and missed else '', causes, lost, unseen, advice, warnings
         ),
-        tuple(doubts),
+        tuple(warnings),
         tuple(assumptions),
         bandwidth,
     )
@@ -294,10 +294,10 @@ def bandwidth_content(bandwidth: Bandwidth | None) -> dict[str, float | None] | 
 
 
 def verdict_content(verdict: Verdict) -> dict[str, Any]:
-    """Return doubts, assumptions and bandwidth of a verdict as plain values."""
+    """Return warnings, assumptions and bandwidth of a verdict as plain values."""
     return {
-        'doubts': [
-            {**asdict(doubt), 'joints': list(doubt.joints)} for doubt in verdict.doubts
+        'warnings': [
+            {**asdict(warning), 'joints': list(warning.joints)} for warning in verdict.warnings
         ],
         'assumptions': list(verdict.assumptions),
         'bandwidth': bandwidth_content(verdict.bandwidth),
@@ -409,14 +409,14 @@ def _next_step(
     lost: Sequence[str],
     unseen: bool,
     advice: Sequence[str],
-    doubts: Sequence[Doubt],
+    warnings: Sequence[DataWarning],
 ) -> str:
     if lost:
         if advice:
             return 'record another motion: ' + '; '.join(advice)
         return 'record a motion in which every joint moves fast and slowly, both ways'
-    if doubts:
-        return doubts[0].check
+    if warnings:
+        return warnings[0].check
     if level == BAD:
         return 'run `doctor` on the bag: check joint names, effort unit, drive gains and mounting'
     if causes:

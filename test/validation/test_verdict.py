@@ -12,7 +12,7 @@ from robot_identification.model.regressor import Motion
 from robot_identification.processing.dataset import Dataset
 from robot_identification.validation.validation import errors_on
 from robot_identification.validation.verdict import (
-    BAD, Bandwidth, bandwidth_content, Doubt, GOOD, judge, USABLE, verdict_content,
+    BAD, Bandwidth, bandwidth_content, DataWarning, GOOD, judge, USABLE, verdict_content,
 )
 
 RATE = 100.0
@@ -170,12 +170,12 @@ def test_advice_is_the_next_step_of_what_is_lost():
 
 def test_a_doubt_makes_no_good_model_however_small_the_error():
     """It comes first, with its evidence, and what to check is what to do next."""
-    doubt = Doubt(
+    warning = DataWarning(
         'delay', ('two',), 'the effort of two may be late', 'delay', 's', 0.08, 0.012, 'look at it'
     )
     bags = [errors(smooth([0.01] * 3))]
     assert judge(bags, unseen=False).level == GOOD
-    verdict = judge(bags, unseen=False, doubts=[doubt], assumptions=['something'])
+    verdict = judge(bags, unseen=False, warnings=[warning], assumptions=['something'])
     assert verdict.level == USABLE
     assert verdict.reasons[0] == (
         'the effort of two may be late (delay 0.08 s, threshold 0.012 s): look at it'
@@ -183,7 +183,7 @@ def test_a_doubt_makes_no_good_model_however_small_the_error():
     assert verdict.next_step == 'look at it'
     content = verdict_content(verdict)
     assert json.loads(json.dumps(content)) == content
-    assert content['doubts'][0]['joints'] == ['two'] and content['assumptions'] == ['something']
+    assert content['warnings'][0]['joints'] == ['two'] and content['assumptions'] == ['something']
 
 
 @pytest.mark.parametrize(('rate', 'hides'), [(30.0, True), (125.0, False), (1000.0, False)])

@@ -24,8 +24,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, IntArray
-from robot_identification.estimation.problem import triangle_of
+from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.model import pseudo_inertia
 
 

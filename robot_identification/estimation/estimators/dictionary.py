@@ -23,14 +23,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import BoolArray, FloatArray, triangle_of
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.constrained import not_negative_parameters
 from robot_identification.estimation.estimators.robust import HuberWeights
 from robot_identification.estimation.linear import describe_estimate, solve_weighted
 from robot_identification.estimation.prior import CadPrior
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, PriorTerm, triangle_of,
+    Estimate, Estimator, IdentificationProblem, PriorTerm,
 )
 import scipy
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import InconsistentModelError, RankDeficientError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
 from robot_identification.estimation.estimators.closed_loop import Servo, simulate_closed_loop
@@ -31,7 +31,7 @@ from robot_identification.estimation.observations import (
     JointRows, ObservationBlock, Observations, TrainingData,
 )
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, triangle_of, TriangularFactor,
+    Estimate, Estimator, IdentificationProblem, TriangularFactor,
 )
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
 from robot_identification.estimation.estimators.options import check_count, check_positive
@@ -30,9 +30,7 @@ from robot_identification.estimation.estimators.periods import (
 from robot_identification.estimation.estimators.reference_motion import need_motions
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.observations import NO_TREATMENT, Observations, TrainingData
-from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, triangle_of,
-)
+from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.arrays import BoolArray, FloatArray, triangle_of
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators.options import (
     check_count, check_not_negative, check_positive,
@@ -18,9 +18,7 @@ from robot_identification.estimation.estimators.options import (
 from robot_identification.estimation.linear import (
     describe_estimate, residual_deviation, solve_weighted,
 )
-from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, triangle_of,
-)
+from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
 from robot_identification.estimation.solving import renew_weights, rows_per_joint, solve_unknowns
 from robot_identification.model import StandardParameters
 import scipy

@@ -24,11 +24,9 @@ from dataclasses import dataclass, field, replace
 import math
 
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray
+from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
-from robot_identification.estimation import (
-    Observations, RowTreatment, TIME_BLOCKS, TrainingData, triangle_of,
-)
+from robot_identification.estimation import Observations, RowTreatment, TIME_BLOCKS, TrainingData
 from robot_identification.model import (
     block_slices, inertial_regressor, joint_parameters, make_standard_parameters, Motion,
     parse_friction, Payload, PLAIN_FRICTION, reduce_to_base, RobotModel, static_regressor,

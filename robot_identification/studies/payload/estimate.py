@@ -15,12 +15,11 @@ from dataclasses import dataclass, field, replace
 import math
 
 import numpy as np
-from robot_identification.arrays import BoolArray, FloatArray, IntArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
 from robot_identification.estimation import (
     combine_factors, Covariance, covariance_of, Estimate, IdentificationProblem, joint_test,
-    JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS, triangle_of, TriangularFactor,
-    WeightedLeastSquares,
+    JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS, TriangularFactor, WeightedLeastSquares,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, IdentifiedModel, inertial_regressor, INERTIAL_SYMBOLS,

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from robot_identification.arrays import triangle_of
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.total_least_squares import TotalLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.problem import (
-    IdentificationProblem, triangle_of, TriangularFactor,
-)
+from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters

@@ -9,18 +9,20 @@ from collections.abc import Sequence
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.thresholds import LARGEST_STRUCTURE, LEAST_OVER_NOISE
-from robot_identification.estimation.fitting import torque_per_effort
 from robot_identification.model import RobotModel
 from robot_identification.processing import Dataset
-from robot_identification.validation import Doubt, noise_deviation
+from robot_identification.validation.data_warnings.thresholds import (
+    LARGEST_STRUCTURE, LEAST_OVER_NOISE,
+)
+from robot_identification.validation.metrics import noise_deviation
+from robot_identification.validation.verdict import DataWarning
 
 
 def find_structure(
     robot: RobotModel, datasets: Sequence[Dataset], sigma: FloatArray
-) -> tuple[Doubt, ...]:
+) -> tuple[DataWarning, ...]:
     """
-    Return a doubt where residuals are large beside the effort and beside its noise.
+    Return a warning where residuals are large beside the effort and beside its noise.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def find_structure(
 
     """
     fitted = [dataset.effort[dataset.fitted] for dataset in datasets]
-    scale = np.abs(torque_per_effort(robot, datasets[0]))
+    scale = np.abs(datasets[0].torque_per_effort(robot))
     noise = scale * np.mean([noise_deviation(effort) for effort in fitted], axis=0)
     spread = scale * np.mean([np.std(effort, axis=0) for effort in fitted], axis=0)
     known = (spread > 0.0) & np.isfinite(noise)
@@ -44,7 +46,7 @@ def find_structure(
     if mean <= LARGEST_STRUCTURE:
         return ()
     worst = int(np.argmax(np.where(above, share, 0.0)))
-    return (Doubt(
+    return (DataWarning(
         'structure', (robot.joint_names[worst],),
         'the residual is no noise and too large for a good model, most of all that of '
         f'{robot.joint_names[worst]}',

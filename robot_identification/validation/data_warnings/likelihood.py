@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.thresholds import FLOOR
-from robot_identification.estimation.problem import triangle_of
+from robot_identification.arrays import FloatArray, triangle_of
+from robot_identification.validation.data_warnings.thresholds import FLOOR
 import scipy
 
 # Columns of unit length are pulled to zero by this much, so that those which the data do not show

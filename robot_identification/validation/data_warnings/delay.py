@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.evidence import Evidence
-from robot_identification.estimation.doubts.likelihood import JointFit
-from robot_identification.estimation.doubts.thresholds import (
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.evidence import Evidence
+from robot_identification.validation.data_warnings.likelihood import JointFit
+from robot_identification.validation.data_warnings.thresholds import (
     DELAY_STEP, LARGEST_DELAY, LEAST_DELAY, LEAST_FALL, LEAST_GAIN,
 )
-from robot_identification.validation import Doubt
+from robot_identification.validation.verdict import DataWarning
 
 # Clocks and filters can make the effort a little early, too [s].
 EARLIEST = -0.03
@@ -44,7 +44,7 @@ def find_delays(evidence: Evidence) -> list[Candidate]:
 def _candidate(
     evidence: Evidence, joints: tuple[int, ...], shifts: FloatArray, fits: Sequence[JointFit]
 ) -> list[Candidate]:
-    """Return the most likely of some shifts of joints, if it is a delay worth a doubt."""
+    """Return the most likely of some shifts of joints, if it is a delay worth a warning."""
     at = int(np.argmin([fit.score for fit in fits]))
     gain, delay = evidence.gain(fits[at]), float(shifts[at])
     fall = evidence.fall(fits[at])
@@ -52,11 +52,11 @@ def _candidate(
     if gain < LEAST_GAIN or fall < LEAST_FALL or abs(delay) < least:
         return []
     whose = f'the effort of {evidence.names(joints)[0]}' if joints else 'the effort of all joints'
-    doubt = Doubt(
+    warning = DataWarning(
         'delay', evidence.names(joints),
         f'{whose} may be recorded {"later" if delay > 0.0 else "earlier"} than the position',
         'delay', 's', delay, least,
         'look for filters and buffers of the effort in drive and driver, and stamp it when it is '
         'measured',
     )
-    return [Candidate(doubt, gain, fall)]
+    return [Candidate(warning, gain, fall)]

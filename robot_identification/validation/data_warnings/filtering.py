@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.evidence import Evidence, orthonormal
-from robot_identification.estimation.doubts.likelihood import JointFit, reduce_rows
-from robot_identification.estimation.doubts.thresholds import (
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.evidence import Evidence, orthonormal
+from robot_identification.validation.data_warnings.likelihood import JointFit, reduce_rows
+from robot_identification.validation.data_warnings.thresholds import (
     FILTER_CUTOFFS, LEAST_FALL, LEAST_GAIN, LEAST_REMOVED,
 )
-from robot_identification.validation import Doubt
+from robot_identification.validation.verdict import DataWarning
 from scipy.signal import butter, sosfilt, sosfiltfilt
 
 ORDER = 2
@@ -46,14 +46,14 @@ def find_filtering(evidence: Evidence) -> list[Candidate]:
     if evidence.gain(fit) < LEAST_GAIN or evidence.fall(fit) < LEAST_FALL:
         return []
     removed = float(np.mean(np.sqrt(np.maximum(evidence.fit.variance - fit.variance, 0.0))))
-    doubt = Doubt(
+    warning = DataWarning(
         'filtering', (),
         f'the effort may have been filtered at about {cutoff:g} Hz before it was recorded',
         'what that took, as a share of the spread', '', removed, LEAST_REMOVED,
         'turn off filters of the effort in drive and driver, and record the raw value',
     )
     return [Candidate(
-        doubt, evidence.gain(fit), evidence.fall(fit), matters=removed > LEAST_REMOVED
+        warning, evidence.gain(fit), evidence.fall(fit), matters=removed > LEAST_REMOVED
     )]
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.evidence import Evidence
-from robot_identification.estimation.doubts.likelihood import (
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.evidence import Evidence
+from robot_identification.validation.data_warnings.likelihood import (
     fit_blocks, JointFit, Prior, reduce_rows,
 )
-from robot_identification.estimation.doubts.thresholds import LEAST_BODY_GAIN, LEAST_ZERO
-from robot_identification.validation import Doubt
+from robot_identification.validation.data_warnings.thresholds import LEAST_BODY_GAIN, LEAST_ZERO
+from robot_identification.validation.verdict import DataWarning
 
 # Of the difference quotient [rad].
 STEP = 0.01
@@ -33,12 +33,12 @@ def find_encoder_zeros(evidence: Evidence) -> list[Candidate]:
         gain = evidence.gain(fit)
         if gain < LEAST_BODY_GAIN or abs(offset) < LEAST_ZERO:
             continue
-        doubt = Doubt(
+        warning = DataWarning(
             'encoder_zero', (name,), f'the zero of {name} may be off', 'offset', 'rad', -offset,
             LEAST_ZERO,
             f'move {name} to its zero and compare with the drawing that the URDF was made from',
         )
-        found.append(Candidate(doubt, gain, evidence.fall(fit)))
+        found.append(Candidate(warning, gain, evidence.fall(fit)))
     return found
 
 

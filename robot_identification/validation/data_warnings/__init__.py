@@ -4,7 +4,7 @@
 """
 Errors of a recording or a description, as named tests of hypotheses.
 
-Each test is a function of the same evidence and returns the doubts that it would raise; the best
+Each test is a function of the same evidence and returns the warnings that it would raise; the best
 supported ones are named.
 """
 
@@ -15,26 +15,26 @@ from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.assumptions import list_assumptions
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.clipping import find_clipping
-from robot_identification.estimation.doubts.delay import find_delays
-from robot_identification.estimation.doubts.encoder_zero import find_encoder_zeros
-from robot_identification.estimation.doubts.evidence import Evidence, gather
-from robot_identification.estimation.doubts.filtering import find_filtering
-from robot_identification.estimation.doubts.gravity import find_gravity
-from robot_identification.estimation.doubts.joint_order import find_exchanged_joints
-from robot_identification.estimation.doubts.scale import (
-    find_common_factor, find_joint_factors, find_wrong_signs,
-)
-from robot_identification.estimation.doubts.structure import find_structure
-from robot_identification.estimation.doubts.thresholds import MOST_NAMED, NEARLY_AS_GOOD
-from robot_identification.estimation.doubts.time_scale import find_time_scale
 from robot_identification.model import RobotModel
 from robot_identification.processing import Dataset
-from robot_identification.validation import Doubt
+from robot_identification.validation.data_warnings.assumptions import list_assumptions
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.clipping import find_clipping
+from robot_identification.validation.data_warnings.delay import find_delays
+from robot_identification.validation.data_warnings.encoder_zero import find_encoder_zeros
+from robot_identification.validation.data_warnings.evidence import Evidence, gather
+from robot_identification.validation.data_warnings.filtering import find_filtering
+from robot_identification.validation.data_warnings.gravity import find_gravity
+from robot_identification.validation.data_warnings.joint_order import find_exchanged_joints
+from robot_identification.validation.data_warnings.scale import (
+    find_common_factor, find_joint_factors, find_wrong_signs,
+)
+from robot_identification.validation.data_warnings.structure import find_structure
+from robot_identification.validation.data_warnings.thresholds import MOST_NAMED, NEARLY_AS_GOOD
+from robot_identification.validation.data_warnings.time_scale import find_time_scale
+from robot_identification.validation.verdict import DataWarning
 
-DOUBTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
+TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
     'clipping': find_clipping,
     'time_scale': find_time_scale,
     'sign': find_wrong_signs,
@@ -55,14 +55,14 @@ class Findings:
 
     Attributes
     ----------
-    doubts : tuple of Doubt
+    warnings : tuple of DataWarning
         What may be wrong, best supported first.
     assumptions : tuple of str
         What the data cannot tell.
 
     """
 
-    doubts: tuple[Doubt, ...]
+    warnings: tuple[DataWarning, ...]
     assumptions: tuple[str, ...]
 
 
@@ -94,24 +94,24 @@ def examine_data(
             'too few samples follow each other for tests of joint order, signs, delays, gravity '
             'and drive gains',
         ))
-    candidates = [one for test in DOUBTS.values() for one in test(evidence)]
-    small = tuple(str(one.doubt) for one in candidates if not one.matters)
-    doubts = choose([one for one in candidates if one.matters])
+    candidates = [one for test in TESTS.values() for one in test(evidence)]
+    small = tuple(str(one.warning) for one in candidates if not one.matters)
+    warnings = choose([one for one in candidates if one.matters])
     return Findings(
-        doubts or find_structure(robot, datasets, sigma),
+        warnings or find_structure(robot, datasets, sigma),
         (*small, *list_assumptions(evidence)),
     )
 
 
-def choose(candidates: Sequence[Candidate]) -> tuple[Doubt, ...]:
+def choose(candidates: Sequence[Candidate]) -> tuple[DataWarning, ...]:
     """
-    Return the doubts that are best supported.
+    Return the warnings that are best supported.
 
     What the signals show by themselves comes first, and alone: other hypotheses are tested again
     when it is corrected.
     """
-    plain = [one.doubt for one in candidates if np.isinf(one.gain)]
+    plain = [one.warning for one in candidates if np.isinf(one.gain)]
     if plain:
         return tuple(plain)
     ranked = sorted(candidates, key=lambda one: -one.gain)[:MOST_NAMED]
-    return tuple(one.doubt for one in ranked if one.gain >= NEARLY_AS_GOOD * ranked[0].gain)
+    return tuple(one.warning for one in ranked if one.gain >= NEARLY_AS_GOOD * ranked[0].gain)

@@ -8,13 +8,12 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.evidence import add_load, Evidence
-from robot_identification.estimation.doubts.likelihood import fit_blocks, reduce_rows
-from robot_identification.estimation.doubts.thresholds import LEAST_FALL, LEAST_ORDER_GAIN
-from robot_identification.estimation.fitting import torque_per_effort
 from robot_identification.model import Motion
-from robot_identification.validation import Doubt
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.evidence import add_load, Evidence
+from robot_identification.validation.data_warnings.likelihood import fit_blocks, reduce_rows
+from robot_identification.validation.data_warnings.thresholds import LEAST_FALL, LEAST_ORDER_GAIN
+from robot_identification.validation.verdict import DataWarning
 
 WORDS = {
     'names': 'the names of {} and {} may be exchanged',
@@ -28,7 +27,7 @@ def find_exchanged_joints(evidence: Evidence) -> list[Candidate]:
     found = []
     same = evidence.in_band(evidence.regressor())
     # An effort in ampere belongs to the drive of the joint that it is given to.
-    gain_of = torque_per_effort(evidence.robot, evidence.datasets[0])
+    gain_of = evidence.datasets[0].torque_per_effort(evidence.robot)
     effort, spread = evidence.in_band(evidence.torque) / gain_of, evidence.spread / gain_of
     for i, j in combinations(range(evidence.robot.n), 2):
         order = np.arange(evidence.robot.n)
@@ -59,14 +58,14 @@ def find_exchanged_joints(evidence: Evidence) -> list[Candidate]:
             gain = fit.score - trial.score
             if gain > LEAST_ORDER_GAIN and evidence.fall(trial) > LEAST_FALL:
                 found.append(Candidate(
-                    _doubt(evidence, kind, i, j, gain), gain, evidence.fall(trial)
+                    _warning(evidence, kind, i, j, gain), gain, evidence.fall(trial)
                 ))
     return found
 
 
-def _doubt(evidence: Evidence, kind: str, i: int, j: int, gain: float) -> Doubt:
+def _warning(evidence: Evidence, kind: str, i: int, j: int, gain: float) -> DataWarning:
     names = evidence.names((i, j))
-    return Doubt(
+    return DataWarning(
         'joint_order', names, WORDS[kind].format(*names),
         'gain in log likelihood when they are exchanged back', '', gain, LEAST_ORDER_GAIN,
         'compare the joint names of the driver with the joints that move on the robot, one by one',

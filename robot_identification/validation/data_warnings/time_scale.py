@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.evidence import Evidence
-from robot_identification.estimation.doubts.thresholds import (
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.evidence import Evidence
+from robot_identification.validation.data_warnings.thresholds import (
     LARGEST_TIME_SCATTER, LEAST_TIME_SCALE,
 )
-from robot_identification.validation import Doubt
+from robot_identification.validation.verdict import DataWarning
 
 # A joint that moves less than this in a window says nothing of the speed [rad or m].
 LEAST_MOTION = 0.05
@@ -27,13 +27,13 @@ def find_time_scale(evidence: Evidence) -> list[Candidate]:
     scatter = float(np.median(np.abs(scales - scale)))
     if abs(scale - 1.0) < LEAST_TIME_SCALE or scatter > LARGEST_TIME_SCATTER:
         return []
-    doubt = Doubt(
+    warning = DataWarning(
         'time_scale', (), f'the stamps may run {scale:.3g} times as fast as time',
         'factor', '', scale, 1.0 + np.sign(scale - 1.0) * LEAST_TIME_SCALE,
         'positions do not change as the recorded velocities say: check the clock behind the '
         'stamps, or the factor of all velocities',
     )
-    return [Candidate(doubt, np.inf)]
+    return [Candidate(warning, np.inf)]
 
 
 def time_scales(evidence: Evidence) -> FloatArray:

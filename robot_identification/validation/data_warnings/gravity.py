@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.evidence import Evidence
-from robot_identification.estimation.doubts.likelihood import (
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.evidence import Evidence
+from robot_identification.validation.data_warnings.likelihood import (
     Blocks, fit_blocks, JointFit, Prior, reduce_rows,
 )
-from robot_identification.estimation.doubts.thresholds import (
+from robot_identification.validation.data_warnings.thresholds import (
     LEAST_BODY_GAIN, LEAST_GRAVITY_RATIO, LEAST_TILT,
 )
-from robot_identification.validation import Doubt
+from robot_identification.validation.verdict import DataWarning
 
 # Steps of the search, from the stated gravity and from next to none of it.
 STEPS = 6
@@ -48,12 +48,12 @@ def find_gravity(evidence: Evidence) -> list[Candidate]:
         '--gravity, and how the base stands'
     )
     if angle > LEAST_TILT:
-        return [Candidate(Doubt(
+        return [Candidate(DataWarning(
             'gravity', (), 'gravity may have another direction than was stated', 'angle', 'rad',
             angle, LEAST_TILT, check,
         ), gain, evidence.fall(fit))]
     if abs(np.log(found / size)) > np.log(LEAST_GRAVITY_RATIO):
-        return [Candidate(Doubt(
+        return [Candidate(DataWarning(
             'gravity', (), 'gravity may have another size than was stated',
             'ratio', '', found / size, LEAST_GRAVITY_RATIO ** np.sign(np.log(found / size)), check,
         ), gain, evidence.fall(fit))]

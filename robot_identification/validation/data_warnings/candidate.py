@@ -1,24 +1,24 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A doubt on its way to the verdict, with how much better its hypothesis explains the data."""
+"""A warning on its way to the verdict, with how much better its hypothesis explains the data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.validation import Doubt
+from robot_identification.validation.verdict import DataWarning
 
 
 @dataclass(frozen=True)
 class Candidate:
     """
-    A doubt and the weight of its evidence.
+    A warning and the weight of its evidence.
 
     Attributes
     ----------
-    doubt : Doubt
+    warning : DataWarning
         What is suspected.
     gain : float
         By how much its hypothesis raises the logarithm of the posterior; infinite where the
@@ -26,11 +26,11 @@ class Candidate:
     fall : float
         Sum over the joints of the fall of the logarithm of the residual's variance.
     matters : bool
-        Whether the effect is large enough for a doubt; if not, it is said all the same.
+        Whether the effect is large enough for a warning; if not, it is stated all the same.
 
     """
 
-    doubt: Doubt
+    warning: DataWarning
     gain: float
     fall: float = np.inf
     matters: bool = True

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.estimation.doubts.evidence import Evidence
-from robot_identification.estimation.doubts.thresholds import (
+from robot_identification.validation.data_warnings.evidence import Evidence
+from robot_identification.validation.data_warnings.thresholds import (
     LEAST_BODY_GAIN, LEAST_COMMON_FACTOR, TRIED_FACTOR, TRIED_ZERO,
 )
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.evidence import Evidence
-from robot_identification.estimation.doubts.likelihood import JointFit
-from robot_identification.estimation.doubts.thresholds import (
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.evidence import Evidence
+from robot_identification.validation.data_warnings.likelihood import JointFit
+from robot_identification.validation.data_warnings.thresholds import (
     DISSIPATED, LEAST_BODY_GAIN, LEAST_COMMON_FACTOR, LEAST_FACTOR,
 )
-from robot_identification.validation import Doubt
+from robot_identification.validation.verdict import DataWarning
 
 COMMON_FACTORS = np.geomspace(0.1, 10.0, 33)
 JOINT_FACTORS = np.geomspace(0.2, 5.0, 29)
@@ -29,14 +29,14 @@ def find_common_factor(evidence: Evidence) -> list[Candidate]:
     gain = evidence.gain(fit)
     if gain < LEAST_BODY_GAIN or abs(np.log(factor)) < np.log(LEAST_COMMON_FACTOR):
         return []
-    doubt = Doubt(
+    warning = DataWarning(
         'common_factor', (),
         f'all efforts may be {factor:.2g} times what they should be, or all masses of the URDF '
         'wrong by that factor',
         'factor against the URDF', '', factor, LEAST_COMMON_FACTOR ** np.sign(np.log(factor)),
         'check effort unit, drive gains and the masses of the URDF',
     )
-    return [Candidate(doubt, gain, evidence.fall(fit))]
+    return [Candidate(warning, gain, evidence.fall(fit))]
 
 
 def find_joint_factors(evidence: Evidence) -> list[Candidate]:
@@ -47,13 +47,13 @@ def find_joint_factors(evidence: Evidence) -> list[Candidate]:
         gain = evidence.gain(fit)
         if gain < LEAST_BODY_GAIN or abs(np.log(factor)) < np.log(LEAST_FACTOR):
             continue
-        doubt = Doubt(
+        warning = DataWarning(
             'joint_factor', (name,),
             f'the effort of {name} may be {factor:.2g} times what it should be beside the others',
             'factor', '', factor, LEAST_FACTOR ** np.sign(np.log(factor)),
             f'check drive gain and unit of {name}',
         )
-        found.append(Candidate(doubt, gain, evidence.fall(fit)))
+        found.append(Candidate(warning, gain, evidence.fall(fit)))
     return found
 
 
@@ -65,7 +65,7 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
         return []
     everything = len(driven) == np.count_nonzero(np.abs(power) > DISSIPATED)
     names = evidence.names(driven)
-    doubt = Doubt(
+    warning = DataWarning(
         'sign', names,
         'the efforts of all joints may have the wrong sign' if everything
         else f'the effort of {", ".join(names)} may have the wrong sign',
@@ -75,10 +75,10 @@ def find_wrong_signs(evidence: Evidence) -> list[Candidate]:
         'URDF',
     )
     if everything:
-        return [Candidate(doubt, np.inf)]
+        return [Candidate(warning, np.inf)]
     # Exchanged joints drive their friction, too: the bodies decide.
     gain = evidence.gain(evidence.explain(scale=np.where(power < -DISSIPATED, -1.0, 1.0)))
-    return [Candidate(doubt, LEAST_BODY_GAIN + gain)] if gain > 0.0 else []
+    return [Candidate(warning, LEAST_BODY_GAIN + gain)] if gain > 0.0 else []
 
 
 def dissipated_power(evidence: Evidence) -> FloatArray:

@@ -9,21 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import FloatArray, IntArray
-from robot_identification.estimation.doubts.likelihood import (
-    Blocks, fit_blocks, JointFit, Prior, reduce_rows,
-)
-from robot_identification.estimation.doubts.thresholds import (
-    BAND, CENTRE_SHARE, FLOOR, INERTIA_SHARE, LONGEST_STEP, MASS_SHARE, SAMPLES, WINDOWS,
-)
-from robot_identification.estimation.fitting import torque_per_effort
-from robot_identification.estimation.problem import triangle_of
+from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.model import (
     BaseReduction, inertial_regressor, KinematicFilter, Motion, prior_inertial_parameters,
     reduce_to_base, rigid_torque, RobotModel, run_stops, StandardParameters,
 )
 from robot_identification.processing import Dataset, low_pass
-from robot_identification.validation import autocovariance, independent_share
+from robot_identification.validation.data_warnings.likelihood import (
+    Blocks, fit_blocks, JointFit, Prior, reduce_rows,
+)
+from robot_identification.validation.data_warnings.thresholds import (
+    BAND, CENTRE_SHARE, FLOOR, INERTIA_SHARE, LONGEST_STEP, MASS_SHARE, SAMPLES, WINDOWS,
+)
+from robot_identification.validation.whiteness import autocovariance, independent_share
 import scipy
 
 # Widths of the smooth steps that stand for dry friction [rad/s], and displacements before sliding
@@ -58,7 +56,7 @@ class Window:
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """
-    A thinned identification problem with plain friction, as the tests of doubts need it.
+    A thinned identification problem with plain friction, as the tests need it.
 
     Attributes
     ----------
@@ -181,7 +179,7 @@ class Evidence:
             stamps, effort = dataset.stamps[around], dataset.effort[around]
             known = np.isfinite(effort).all(axis=1)
             at = dataset.stamps[window.rows] + shift
-            parts.append(torque_per_effort(self.robot, dataset) * np.column_stack([
+            parts.append(dataset.torque_per_effort(self.robot) * np.column_stack([
                 np.interp(at, stamps[known], column[known]) for column in effort.T
             ]))
         return np.concatenate(parts)
@@ -226,7 +224,7 @@ def gather(
     motion = join_motions([datasets[one.recording].motion.rows(one.rows) for one in windows])
     torque = np.concatenate([
         datasets[one.recording].effort[one.rows]
-        * torque_per_effort(robot, datasets[one.recording])
+        * datasets[one.recording].torque_per_effort(robot)
         for one in windows
     ])
     unloaded = friction_bases(robot, datasets, windows, motion)

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import numpy as np
-from robot_identification.estimation.doubts.candidate import Candidate
-from robot_identification.estimation.doubts.evidence import Evidence
-from robot_identification.estimation.doubts.thresholds import FEWEST_CLIPPED, LEAST_CLIPPED
-from robot_identification.validation import Doubt
+from robot_identification.validation.data_warnings.candidate import Candidate
+from robot_identification.validation.data_warnings.evidence import Evidence
+from robot_identification.validation.data_warnings.thresholds import FEWEST_CLIPPED, LEAST_CLIPPED
+from robot_identification.validation.verdict import DataWarning
 
 # Values that differ by less than this share of the range are the same.
 SAME = 1.0e-6
@@ -32,12 +32,12 @@ def find_clipping(evidence: Evidence) -> list[Candidate]:
     if not joints.size:
         return []
     names = evidence.names(joints.tolist())
-    doubt = Doubt(
+    warning = DataWarning(
         'clipping', names, f'the effort of {", ".join(names)} may be clipped',
         'share of the samples at the largest effort', '', float(shares.max()), LEAST_CLIPPED,
         'raise the limit of what drive or driver reports, or move more gently',
     )
-    return [Candidate(doubt, np.inf)]
+    return [Candidate(warning, np.inf)]
 
 
 def _share_at_top(effort: np.ndarray) -> float:

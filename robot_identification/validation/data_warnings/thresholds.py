@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Thresholds of the hypothesis tests of `estimation.doubts`.
+Thresholds of the hypothesis tests of `validation.data_warnings`.
 
-A hypothesis is doubted only where two conditions are met: it explains enough of the residual, and
+A warning needs two conditions: its hypothesis explains enough of the residual, and
 the change it asks for is larger than what is usual on a sound recording. Source of the values: the
-simulated arms of `benchmarks/doubts.py` (docs/verdict.md has the table), and the recordings of a
-UR10 and of a Panda, none of which may raise a false doubt.
+simulated arms of `benchmarks/data_warnings.py` (docs/verdict.md has the table), and the recordings
+of a UR10 and of a Panda, none of which may raise a false warning.
 """
 
 # Samples that the tests work on: enough to show whatever is wrong throughout a recording.
@@ -62,7 +62,7 @@ LEAST_ZERO = 0.12
 # Cut-offs at which the effort may have been filtered [Hz].
 FILTER_CUTOFFS = (0.5, 1.0, 2.0, 4.0)
 # What a filter took from the effort, mean over the joints of its share of their spread [1]; less
-# is said, but is no reason for doubt.
+# is stated, but is no warning.
 LEAST_REMOVED = 0.04
 # Factor of the velocities against the positions [1], and how far the joints may differ in it.
 LEAST_TIME_SCALE = 0.02

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Wrong recordings that a verdict must not call good, and sound ones that it must not doubt.
+Wrong recordings that a verdict must not call good, and sound ones that it must not warn of.
 
 The truth is MuJoCo's, with masses up to 20 % and drive gains up to 5 % off the description, and
 with what the model lacks: friction that varies with the pose, elastic joints whose motor-side
@@ -18,8 +18,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation.choice import Choice, find_contradictions
-from robot_identification.estimation.doubts import examine_data
-from robot_identification.estimation.doubts.structure import find_structure
 from robot_identification.estimation.fitting import Fit, fit_parameters
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
@@ -34,6 +32,8 @@ from robot_identification.simulation.elastic import inverse_elastic
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction,
 )
+from robot_identification.validation.data_warnings import examine_data
+from robot_identification.validation.data_warnings.structure import find_structure
 from robot_identification.validation.validation import judge, predict_effort
 from robot_identification.validation.verdict import GOOD
 from scipy.signal import butter, sosfilt
@@ -238,7 +238,7 @@ CORRUPTIONS = {
 }
 
 # Plain laws for the many models whose unseen error is compared, the automatic recipe with one
-# cut-off for the verdict of those that no test doubts.
+# cut-off for the verdict of those that no test warns of.
 PLAIN = IdentifyOptions(
     friction='coulomb,viscous,offset', effort_unit='A',
     recipe=Recipe(cutoffs=(9.0,), samples_in_choice=1250),
@@ -256,8 +256,8 @@ class Result:
 
     Attributes
     ----------
-    doubts : tuple of str
-        Names of the doubts; 'refused' where the recording was not accepted.
+    warnings : tuple of str
+        Names of the warnings; 'refused' where the recording was not accepted.
     level : str
         The verdict.
     unseen : float
@@ -266,7 +266,7 @@ class Result:
 
     """
 
-    doubts: tuple[str, ...]
+    warnings: tuple[str, ...]
     level: str
     unseen: float
 
@@ -291,14 +291,14 @@ def judge_recording(arm: Arm, recording: Recording) -> Result:
     # is found.
     found = examine_data(arm.robot, plain.datasets, np.zeros(arm.robot.n))
     contradictions = find_contradictions(arm.robot, plain.datasets)
-    if found.doubts or any(one.of_several for one in contradictions):
-        names = tuple(doubt.name for doubt in found.doubts) or ('urdf',)
+    if found.warnings or any(one.of_several for one in contradictions):
+        names = tuple(warning.name for warning in found.warnings) or ('urdf',)
         return Result(names, 'usable', unseen)
     automatic = choose(arm.robot, [recording], 'A', AUTOMATIC, with_prior=True)
     fit = fit_choice(arm.robot, automatic, AUTOMATIC)
-    doubts = find_structure(arm.robot, automatic.datasets, fit.estimate.sigma)
-    verdict = judge(automatic.trial.errors, unseen=False, lost=fit.lost, doubts=doubts)
-    return Result(tuple(doubt.name for doubt in doubts), verdict.level, unseen)
+    warnings = find_structure(arm.robot, automatic.datasets, fit.estimate.sigma)
+    verdict = judge(automatic.trial.errors, unseen=False, lost=fit.lost, warnings=warnings)
+    return Result(tuple(warning.name for warning in warnings), verdict.level, unseen)
 
 
 def fit_choice(robot: RobotModel, choice: Choice, options: IdentifyOptions) -> Fit:
@@ -331,8 +331,8 @@ def figures_of(wrong: str, runs: Sequence[Mapping[str, Result]]) -> list[Figure]
     worse = np.array([one[wrong].unseen / one['clean'].unseen for one in runs])
     good = np.array([one.level == GOOD for one in results])
     shares = {
-        'doubted': [bool(one.doubts) for one in results],
-        'named rightly': [any(name in right for name in one.doubts) for one in results],
+        'warned of': [bool(one.warnings) for one in results],
+        'named rightly': [any(name in right for name in one.warnings) for one in results],
         'not good': ~good,
         'good, with more than twice the unseen error': good & (worse > WORSE),
     }
