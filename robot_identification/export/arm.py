@@ -26,19 +26,10 @@ ROUNDING = 1.0e-9
 
 def check_consistent(model: IdentifiedModel) -> FloatArray:
     """
-    Return the standard parameters that may be exported.
+    Return the standard parameters (p,) that may be exported: `theta_consistent`, checked.
 
-    Returns
-    -------
-    ndarray, shape (p,)
-        `theta_consistent`, physically consistent for certain.
-
-    Raises
-    ------
-    InconsistentModelError
-        If the model has none, no body has those of a link, or a rotor would have to weigh less
-        than nothing.
-
+    Raises InconsistentModelError if the model has none, no body has those of a link, or a rotor
+    would have to weigh less than nothing.
     """
     theta, robot = model.theta_consistent, model.robot
     advice = (
@@ -77,26 +68,11 @@ def reflected_inertias(model: IdentifiedModel, theta: FloatArray) -> FloatArray:
 
 def plain_friction(model: IdentifiedModel, theta: FloatArray, joint: int) -> tuple[float, float]:
     """
-    Return the Coulomb and viscous friction of a joint, for what knows no other.
+    Return Coulomb [N m] and viscous friction [N m s/rad] of a joint, for what knows no other.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        With any friction laws. Of one that is neither Coulomb nor viscous it is the nearest to
-        them in steady sliding, over the speeds and at the mean load that the model was identified
-        at.
-    theta : ndarray, shape (p,)
-        Standard parameters.
-    joint : int
-        Index in kinematic order.
-
-    Returns
-    -------
-    coulomb : float
-        Not negative, since a negative friction would feed energy into a simulation [N m].
-    viscous : float
-        Not negative [N m s/rad].
-
+    Of a law that is neither, it is the nearest to them in steady sliding, over the speeds and at
+    the mean load that the model was identified at. Neither is negative: that would feed energy
+    into a simulation.
     """
     found = np.zeros(2)
     for term, columns in zip(
@@ -125,42 +101,21 @@ def _covered(model: IdentifiedModel, what: str, joint: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ArmJoint:
-    """
-    A moving joint of an exported arm, and the body that it carries.
+    """A moving joint of an exported arm, and the body that it carries."""
 
-    Attributes
-    ----------
-    name, link : str
-        Name of the joint and of the link that it carries.
-    parent : int
-        Index of the joint before it in `ExportedArm.joints`; -1 is the root link.
-    is_prismatic : bool
-        Whether it slides; else it turns.
-    placement : pinocchio.SE3
-        Of its frame in the frame of the joint before it, at position zero.
-    axis : ndarray, shape (3,)
-        Direction of motion in its frame, of length one.
-    body : pinocchio.Inertia
-        All that moves with the link: bodies that are fixed to it and those on locked joints.
-    reflected_inertia : float
-        Of the rotor, on the joint's side [kg m^2].
-    coulomb, viscous : float
-        Plain friction [N m], [N m s/rad].
-    lower, upper, velocity, effort : float
-        Limits; infinite where unknown.
-
-    """
-
+    # Name of the joint and of the link that it carries.
     name: str
     link: str
-    parent: int
-    is_prismatic: bool
-    placement: pin.SE3
-    axis: FloatArray
+    parent: int  # index of the joint before it in `ExportedArm.joints`; -1 is the root link
+    is_prismatic: bool  # whether it slides; else it turns
+    placement: pin.SE3  # of its frame in the frame of the joint before it, at position zero
+    axis: FloatArray  # (3,): direction of motion in its frame, of length one
+    # All that moves with the link: bodies that are fixed to it and those on locked joints.
     body: pin.Inertia
-    reflected_inertia: float
-    coulomb: float
-    viscous: float
+    reflected_inertia: float  # of the rotor, on the joint's side [kg m^2]
+    coulomb: float  # [N m]
+    viscous: float  # [N m s/rad]
+    # Limits; infinite where unknown.
     lower: float
     upper: float
     velocity: float
@@ -169,63 +124,28 @@ class ArmJoint:
 
 @dataclass(frozen=True, eq=False)
 class ArmFrame:
-    """
-    A link of the description that is no body of its own in an exported arm.
+    """A link of the description that is no body of its own in an exported arm."""
 
-    Attributes
-    ----------
-    name : str
-        Of the link.
-    joint : int
-        Index of the joint that it moves with; -1 is the root link.
-    placement : pinocchio.SE3
-        In that joint's frame.
-
-    """
-
-    name: str
-    joint: int
-    placement: pin.SE3
+    name: str  # of the link
+    joint: int  # index of the joint that it moves with; -1 is the root link
+    placement: pin.SE3  # in that joint's frame
 
 
 @dataclass(frozen=True, eq=False)
 class ExportedArm:
-    """
-    The arm as a chain of one body for each moving joint.
+    """The arm as a chain of one body for each moving joint."""
 
-    Attributes
-    ----------
-    name, root : str
-        Names of the robot and of its root link.
-    gravity : ndarray, shape (3,)
-        In the root frame [m/s^2].
-    base : pinocchio.Inertia
-        What stands still with the root link.
-    joints : tuple of ArmJoint
-        Kinematic order.
-    frames : tuple of ArmFrame
-        The other links.
-
-    """
-
+    # Names of the robot and of its root link.
     name: str
     root: str
-    gravity: FloatArray
-    base: pin.Inertia
-    joints: tuple[ArmJoint, ...]
-    frames: tuple[ArmFrame, ...]
+    gravity: FloatArray  # (3,): in the root frame [m/s^2]
+    base: pin.Inertia  # what stands still with the root link
+    joints: tuple[ArmJoint, ...]  # kinematic order
+    frames: tuple[ArmFrame, ...]  # the other links
 
 
 def exported_arm(model: IdentifiedModel) -> ExportedArm:
-    """
-    Return the arm with the identified bodies, friction and rotors.
-
-    Raises
-    ------
-    InconsistentModelError
-        If the model is not physically consistent.
-
-    """
+    """Return the arm with the identified bodies, friction and rotors; see `check_consistent`."""
     theta = check_consistent(model)
     robot, described = model.robot, model.robot.pinocchio
     limits, rotors = robot.limits, reflected_inertias(model, theta)

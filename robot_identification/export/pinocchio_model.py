@@ -17,23 +17,8 @@ def build_pinocchio_model(model: IdentifiedModel) -> pin.Model:
 
     Joints that the model does not move are locked, and their bodies are part of the link before
     them. Pinocchio's `rnea` has bodies and rotors (`armature`); friction (`friction`, of Coulomb)
-    and `damping` (viscous) are in the model for those who use them, and not in `rnea`.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Physically consistent.
-
-    Returns
-    -------
-    pinocchio.Model
-        With the n joints of the model, in its order.
-
-    Raises
-    ------
-    InconsistentModelError
-        If the model is not physically consistent.
-
+    and `damping` (viscous) are in the model for those who use them, and not in `rnea`. Raises
+    InconsistentModelError if the model is not physically consistent.
     """
     arm = exported_arm(model)
     # The joints' limits are those of the robot's YAML, which win over the URDF's.

@@ -21,32 +21,19 @@ _END_OF_COMMENT = b'-->'
 
 @dataclass(frozen=True, eq=False)
 class XmlSpan:
-    """
-    An element, or a comment, as a part of the bytes.
+    """An element, or a comment, as a part of the bytes."""
 
-    Attributes
-    ----------
-    tag : str
-        Name of the element, with its namespace and a space before it if it has one; or `COMMENT`.
-    name : str
-        Its attribute `name`; empty without one.
-    start, end : int
-        First byte, and the one after the last.
-    opened, closed : int
-        The byte after the start tag, and the first one of the end tag; both are `end` where one
-        tag is all there is.
-    children : list of XmlSpan
-        Elements and comments within, in order.
-
-    """
-
+    # Name of the element, with its namespace and a space before it if it has one; or `COMMENT`.
     tag: str
-    name: str
+    name: str  # its attribute `name`; empty without one
+    # First byte, and the one after the last.
     start: int
     end: int
+    # The byte after the start tag, and the first one of the end tag; both are `end` where one tag
+    # is all there is.
     opened: int
     closed: int
-    children: list[XmlSpan] = field(default_factory=list)
+    children: list[XmlSpan] = field(default_factory=list)  # elements and comments within, in order
 
     @property
     def is_one_tag(self) -> bool:
@@ -121,20 +108,9 @@ class _SpanReader:
 
 def find_spans(data: bytes, source: str) -> XmlSpan:
     """
-    Return the root element of an XML text with everything in it.
+    Return the root element of an XML text in UTF-8 with everything in it; `source` names it.
 
-    Parameters
-    ----------
-    data : bytes
-        UTF-8.
-    source : str
-        What errors call it.
-
-    Raises
-    ------
-    DescriptionError
-        If the text is no XML, or has a DOCTYPE or entities.
-
+    Raises DescriptionError if the text is no XML, or has a DOCTYPE or entities.
     """
     return _SpanReader(data, source).read()
 
@@ -145,17 +121,7 @@ def comment_text(text: str) -> str:
 
 
 class XmlEditor:
-    """
-    Changes single elements of an XML text, in the style in which it is written.
-
-    Parameters
-    ----------
-    data : bytes
-        UTF-8.
-    source : str
-        What errors call it.
-
-    """
+    """Changes single elements of an XML text in UTF-8, in the style in which it is written."""
 
     def __init__(self, data: bytes, source: str) -> None:
         self._data = data

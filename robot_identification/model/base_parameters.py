@@ -154,27 +154,11 @@ def map_base_parameters(
     source: BaseReduction, target: BaseReduction, frames: FloatArray | None = None
 ) -> FloatArray:
     """
-    Return how the base parameters of one set follow from those of another of the same arm.
+    Return M (b_target, b_source) of ``theta_target = M @ theta_source``, two base sets of one arm.
 
-    Parameters
-    ----------
-    source, target : BaseReduction
-        Two sets of base parameters.
-    frames : ndarray, shape (10 n, 10 n), optional
-        Inertial parameters in the target's link frames from those in the source's; by default
-        both are stated in the same frames.
-
-    Returns
-    -------
-    ndarray, shape (b_target, b_source)
-        M of ``theta_target = M @ theta_source``; square and invertible where both see the same
-        columns in the same mounting.
-
-    Raises
-    ------
-    UsageError
-        If the two have different standard parameters.
-
+    M is square and invertible where both see the same columns in the same mounting. `frames` (10
+    n, 10 n) maps inertial parameters in the source's link frames to those in the target's. Raises
+    UsageError if the two have different standard parameters.
     """
     if source.parameters != target.parameters:
         raise UsageError('the two sets of base parameters have different standard parameters')
@@ -219,15 +203,7 @@ def random_motion(robot: RobotModel, samples: int, rng: np.random.Generator) -> 
 def preference_order(
     parameters: StandardParameters, preference: str = DEFAULT_PREFERENCE
 ) -> list[int]:
-    """
-    Return the column indices in order of preference: links base to tip, friction, rotors.
-
-    Raises
-    ------
-    UsageError
-        If the preference is unknown.
-
-    """
+    """Return the column indices in order of preference: links base to tip, friction, rotors."""
     if preference not in PREFERENCES:
         raise UsageError(
             f'unknown preference {preference!r}: known are {", ".join(PREFERENCES)}'
@@ -367,11 +343,7 @@ def _take_independent(unit: FloatArray, order: list[int]) -> dict[int, float]:
     """
     Take columns in order where those taken before leave enough of them unexplained.
 
-    Returns
-    -------
-    dict
-        Part of each column taken that those before it left unexplained.
-
+    Return that part of each column taken.
     """
     basis = np.zeros((len(unit), len(order)))
     taken: dict[int, float] = {}

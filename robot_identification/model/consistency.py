@@ -79,24 +79,11 @@ def smallest_eigenvalues(inertial: FloatArray) -> FloatArray:
 
 def log_cholesky(parameters: FloatArray) -> FloatArray:
     """
-    Return coordinates in which every ten numbers are a possible rigid body [2]_.
+    Return coordinates (10,) in which every ten numbers are a possible rigid body [2]_.
 
-    Parameters
-    ----------
-    parameters : ndarray, shape (10,)
-        Inertial parameters in Pinocchio's order, physically consistent.
-
-    Returns
-    -------
-    ndarray, shape (10,)
-        alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3: logarithm of the scale and entries of the
-        upper triangular U of ``pseudo_inertia = U U'``.
-
-    Raises
-    ------
-    DescriptionError
-        If the pseudo-inertia is not positive definite.
-
+    They are alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3: logarithm of the scale and entries of
+    the upper triangular U of ``pseudo_inertia = U U'``. Raises DescriptionError if that of the
+    inertial parameters (10,) is not positive definite.
     """
     matrix = pseudo_inertia(parameters)
     try:

@@ -35,35 +35,18 @@ MEETING = 1.0e-8
 
 @dataclass(frozen=True)
 class DenavitHartenberg:
-    """
-    A table of rows, one for every joint, locked ones included.
+    """A table of rows, one for every joint, locked ones included."""
 
-    Attributes
-    ----------
-    convention : {'standard', 'modified'}
-        Standard: row i is Rz(theta) Tz(d) Tx(a) Rx(alpha). Modified: Rx(alpha) Tx(a) Rz(theta)
-        Tz(d), where a and alpha of row i are those between the axes i - 1 and i.
-    a, d : ndarray, shape (r,)
-        Lengths [m].
-    alpha, theta : ndarray, shape (r,)
-        Angles [rad]; theta is the offset that is added to the joint's position.
-    prismatic : ndarray of bool, shape (r,)
-        Whether the joint's position is added to d instead of theta.
-    locked : ndarray, shape (r,)
-        Position of a locked joint [rad or m]; NaN where the joint moves.
-    base : ndarray, shape (4, 4)
-        Pose of the table's base in the root frame of the robot.
-
-    """
-
+    # 'standard': row i is Rz(theta) Tz(d) Tx(a) Rx(alpha). 'modified': Rx(alpha) Tx(a) Rz(theta)
+    # Tz(d), where a and alpha of row i are those between the axes i - 1 and i.
     convention: str
-    a: FloatArray
-    alpha: FloatArray
-    d: FloatArray
-    theta: FloatArray
-    prismatic: np.ndarray
-    locked: FloatArray
-    base: FloatArray
+    a: FloatArray  # (r,) [m]
+    alpha: FloatArray  # (r,) [rad]
+    d: FloatArray  # (r,) [m]
+    theta: FloatArray  # (r,), the offset that is added to the joint's position [rad]
+    prismatic: np.ndarray  # (r,): whether the joint's position is added to d instead of theta
+    locked: FloatArray  # (r,): position of a locked joint [rad or m]; NaN where the joint moves
+    base: FloatArray  # (4, 4): pose of the table's base in the root frame of the robot
 
     def __post_init__(self) -> None:
         if self.convention not in CONVENTIONS:
@@ -99,15 +82,7 @@ class DenavitHartenberg:
         return placements
 
     def link_placements(self, frames: str) -> list[pin.SE3]:
-        """
-        Return where the link frames stand in the axis frames, length r.
-
-        Parameters
-        ----------
-        frames : {'dh', 'mdh'}
-            'dh': the link's frame is on the next axis; 'mdh': on its own.
-
-        """
+        """Return link frames in axis frames, length r: dh on the next axis, mdh on their own."""
         if frames == 'mdh':
             return [pin.SE3.Identity() for _ in self.a]
         if self.convention == 'standard':
@@ -154,18 +129,8 @@ class DenavitHartenberg:
         """
         Return a massless Pinocchio model of the moving joints, and their link frames.
 
-        Parameters
-        ----------
-        frames : {'dh', 'mdh'}
-            Which frames of the links to return.
-
-        Returns
-        -------
-        model : pinocchio.Model
-            Its joint frames are the axis frames.
-        placements : list of pinocchio.SE3
-            Where the link frame of every moving joint stands in its joint frame.
-
+        The joint frames of the model are the axis frames; the link frames, of the kind `frames`
+        ('dh' or 'mdh'), are in the joint frame of each moving joint.
         """
         model, parent, before, chosen = pin.Model(), 0, pin.SE3.Identity(), []
         links = self.link_placements(frames)
@@ -215,18 +180,7 @@ def derive_table(model: pin.Model) -> DenavitHartenberg:
 
     Where the convention leaves a choice: between parallel axes the normal starts where the one
     before it ended (d is zero), x between axes that meet is their cross product, and the last
-    frame stands where the last normal ends.
-
-    Parameters
-    ----------
-    model : pinocchio.Model
-        Serial arm of revolute and prismatic joints.
-
-    Raises
-    ------
-    DescriptionError
-        If the arm branches.
-
+    frame stands where the last normal ends. Raises DescriptionError if the arm branches.
     """
     if list(model.parents)[1:] != list(range(model.njoints - 1)):
         raise DescriptionError(

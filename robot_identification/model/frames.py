@@ -32,20 +32,10 @@ TABLE_TOLERANCE = 1.0e-5
 
 @dataclass(frozen=True)
 class LinkFrames:
-    """
-    Where the parameters of every link are stated.
+    """Where the parameters of every link are stated."""
 
-    Attributes
-    ----------
-    name : {'joint', 'dh', 'mdh'}
-        Kind of the frames.
-    placements : tuple of pinocchio.SE3
-        Pose of each link frame in Pinocchio's joint frame, length n.
-
-    """
-
-    name: str
-    placements: tuple[pin.SE3, ...]
+    name: str  # 'joint', 'dh' or 'mdh'
+    placements: tuple[pin.SE3, ...]  # pose of each link frame in Pinocchio's joint frame, length n
 
     def to_joint_frames(self) -> FloatArray:
         """Return T of ``theta_joint = T @ theta_link``, shape (10 n, 10 n)."""
@@ -59,19 +49,9 @@ class LinkFrames:
 
 def change_of_frame(placement: pin.SE3) -> FloatArray:
     """
-    Return how ten inertial parameters change with the frame they are stated in.
+    Return T (10, 10) of ``theta_J = T @ theta_D`` for a frame D at the pose (R, p) in frame J.
 
-    Parameters
-    ----------
-    placement : pinocchio.SE3
-        Pose (R, p) of frame D in frame J.
-
-    Returns
-    -------
-    ndarray, shape (10, 10)
-        T of ``theta_J = T @ theta_D``: m, R h + m p, and
-        R I R' - [p][R h] - [R h][p] - m [p][p].
-
+    Its rows are m, R h + m p, and R I R' - [p][R h] - [R h][p] - m [p][p].
     """
     R, p = placement.rotation, pin.skew(placement.translation)
     T = np.zeros((10, 10))
@@ -131,11 +111,7 @@ def table_of(robot: RobotModel) -> DenavitHartenberg:
     """
     Return the Denavit-Hartenberg table of an arm: its YAML's, else one derived from its axes.
 
-    Raises
-    ------
-    DescriptionError
-        If the YAML's table does not describe the URDF.
-
+    Raises DescriptionError if the YAML's table does not describe the URDF.
     """
     if robot.denavit_hartenberg is None:
         return derive_table(robot.pinocchio)

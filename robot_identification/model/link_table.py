@@ -36,36 +36,16 @@ ABOUT = ('center_of_mass', 'frame')
 
 @dataclass(frozen=True)
 class LinkTableRow:
-    """
-    A joint and the link it moves.
+    """A joint and the link it moves."""
 
-    Attributes
-    ----------
-    joint : str
-        Name of the joint.
-    prismatic : bool
-        Whether it slides along z of its frame; otherwise it turns about z.
-    placement : pinocchio.SE3
-        Joint frame in the one before it, at zero.
-    link_frame : pinocchio.SE3
-        Frame of the link's data in the joint frame.
-    position : tuple of float or None
-        Limits [rad or m].
-    velocity, effort : float or None
-        Limits [rad/s or m/s] and [N m or N].
-    inertia : pinocchio.Inertia
-        Of the link, in the joint frame.
-
-    """
-
-    joint: str
-    prismatic: bool
-    placement: pin.SE3
-    link_frame: pin.SE3
-    position: tuple[float, float] | None
-    velocity: float | None
-    effort: float | None
-    inertia: pin.Inertia
+    joint: str  # name of the joint
+    prismatic: bool  # whether it slides along z of its frame; otherwise it turns about z
+    placement: pin.SE3  # joint frame in the one before it, at zero
+    link_frame: pin.SE3  # frame of the link's data in the joint frame
+    position: tuple[float, float] | None  # limits [rad or m]
+    velocity: float | None  # limit [rad/s or m/s]
+    effort: float | None  # limit [N m or N]
+    inertia: pin.Inertia  # of the link, in the joint frame
 
 
 @dataclass(frozen=True)
@@ -159,13 +139,8 @@ def fixed_angles(zyx: FloatArray, xyz: FloatArray) -> pin.SE3:
     """
     Return the pose of a frame turned about the fixed axes z, then y, then x, of its parent.
 
-    Parameters
-    ----------
-    zyx : ndarray, shape (3,)
-        Angles about fixed z, y and x [rad], in that order: R = Rx Ry Rz (Rajagopal 2017, eq. 3.6).
-    xyz : ndarray, shape (3,)
-        Position [m].
-
+    The angles `zyx` are in that order [rad], R = Rx Ry Rz (Rajagopal 2017, eq. 3.6); `xyz` is in
+    m.
     """
     z, y, x = zyx
     R = pin.utils.rotate('x', x) @ pin.utils.rotate('y', y) @ pin.utils.rotate('z', z)

@@ -36,15 +36,7 @@ def massless_joints(robot: RobotModel) -> tuple[str, ...]:
 
 
 def find_placeholders(urdf: Urdf) -> tuple[str, ...]:
-    """
-    Return why the masses of a description look made up, in words; empty if they do not.
-
-    Parameters
-    ----------
-    urdf : Urdf
-        A checked description. Links that no joint moves do not count.
-
-    """
+    """Return why the masses of moving links of a checked URDF look made up, in words."""
     bodies = [link for link in urdf.links if link.moved and link.mass > 0.0]
     units = [link.name for link in bodies if _is_unit(link)]
     found = []

@@ -23,15 +23,7 @@ _NAME = re.compile(r'(.+?)([1-9][0-9]*)')
 
 
 def split_name(name: str) -> tuple[str, int]:
-    """
-    Return symbol and number of a parameter or length: ``Ixx3`` is ``('Ixx', 3)``.
-
-    Raises
-    ------
-    ValueError
-        If the name has no number.
-
-    """
+    """Return symbol and number of a parameter or length: ``Ixx3`` is ``('Ixx', 3)``."""
     match = _NAME.fullmatch(name)
     if match is None:
         raise ValueError(f'{name!r} is no symbol with a number')

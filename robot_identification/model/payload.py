@@ -108,20 +108,10 @@ def payload_from_parameters(parameters: FloatArray, frame: str) -> Payload:
 
 def change_of_frame(rotation: FloatArray, translation: FloatArray) -> FloatArray:
     """
-    Return what turns inertial parameters of one frame into those of another.
+    Return T (10, 10) of ``theta_new = T @ theta_old``, inertial parameters in two frames.
 
-    Parameters
-    ----------
-    rotation : ndarray, shape (3, 3)
-        Axes of the old frame in the new one.
-    translation : ndarray, shape (3,)
-        Origin of the old frame in the new one [m].
-
-    Returns
-    -------
-    ndarray, shape (10, 10)
-        ``parameters_new = T @ parameters_old``, both in Pinocchio's order.
-
+    `rotation` (3, 3) has the axes of the old frame in the new one, `translation` (3,) its origin
+    [m].
     """
     # X P X' is linear in P; its columns are those of unit parameters.
     X = np.eye(4)

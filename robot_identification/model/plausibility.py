@@ -25,27 +25,14 @@ ROUNDING = 1.0e-9
 
 @dataclass(frozen=True)
 class Implausibility:
-    """
-    A rule that parameters break.
+    """A rule that parameters break."""
 
-    Attributes
-    ----------
-    link : str
-        Which link, by the joint that moves it; 'arm' for the arm as a whole.
-    rule : str
-        'mass', 'inertia', 'triangle', 'pseudo-inertia', 'maker' or 'mass matrix'.
-    value, limit : float
-        What was found, and what it must not fall below (for 'maker': not exceed); SI units.
-    text : str
-        The same as a sentence.
-
-    """
-
-    link: str
-    rule: str
+    link: str  # which link, by the joint that moves it; 'arm' for the arm as a whole
+    rule: str  # 'mass', 'inertia', 'triangle', 'pseudo-inertia', 'maker' or 'mass matrix'
+    # What was found, and what it must not fall below (for 'maker': not exceed); SI units.
     value: float
     limit: float
-    text: str
+    text: str  # the same as a sentence
 
 
 def find_implausibilities(

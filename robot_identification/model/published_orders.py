@@ -26,34 +26,17 @@ _MOMENTS = ('mx', 'my', 'mz')
 
 @dataclass(frozen=True)
 class PublishedOrder:
-    """
-    Order in which one work lists standard and base parameters.
-
-    Attributes
-    ----------
-    source : str
-        The work.
-    frames : {'joint', 'dh', 'mdh'}
-        Its link frames.
-    preference : str
-        Key of PREFERENCES that gives its base parameters.
-    inertial : tuple of str, length 10
-        Our symbols in the order of its link vector, inertias about the link frame's origin.
-    drive : tuple of str
-        Our symbols of friction and reflected inertia in its order.
-    drive_by_link : bool
-        True: after the inertial parameters of each link; False: after all links, by kind.
-    reconstructed : bool
-        True where the work itself could not be read and the order is that of its references.
-
-    """
+    """Order in which one work lists standard and base parameters."""
 
     source: str
-    frames: str
-    preference: str
+    frames: str  # its link frames: 'joint', 'dh' or 'mdh'
+    preference: str  # key of PREFERENCES that gives its base parameters
+    # Our symbols in the order of its link vector, inertias about the link frame's origin.
     inertial: tuple[str, ...]
-    drive: tuple[str, ...]
+    drive: tuple[str, ...]  # our symbols of friction and reflected inertia in its order
+    # True: after the inertial parameters of each link; False: after all links, by kind.
     drive_by_link: bool = False
+    # True where the work itself could not be read and the order is that of its references.
     reconstructed: bool = False
 
 
@@ -120,26 +103,7 @@ def permutation(parameters: StandardParameters, order: PublishedOrder) -> np.nda
 def to_published(
     robot: RobotModel, parameters: StandardParameters, theta: FloatArray, order: PublishedOrder
 ) -> FloatArray:
-    """
-    Return standard parameters in the order and the link frames of a work.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    parameters : StandardParameters
-        Meaning of `theta`.
-    theta : ndarray, shape (p,)
-        Standard parameters in joint frames, SI units.
-    order : PublishedOrder
-        The work's.
-
-    Returns
-    -------
-    ndarray, shape (p,)
-        The same, as the work would list them.
-
-    """
+    """Return standard parameters (p,) in the order and the link frames of a work."""
     stated = np.array(theta, dtype=float)
     T = link_frames(robot, order.frames).to_joint_frames()
     stated[: len(T)] = np.linalg.solve(T, stated[: len(T)])

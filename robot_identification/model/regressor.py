@@ -351,17 +351,7 @@ def initial_friction_states(parameters: StandardParameters) -> list[FloatArray]:
 def observation_blocks(
     robot: RobotModel, parameters: StandardParameters, motion: Motion
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """
-    Yield the observation matrix in blocks, so that memory does not grow with the recording.
-
-    Yields
-    ------
-    rows : slice
-        Samples of the block.
-    W : ndarray, shape (at most BLOCK_SAMPLES * n, p)
-        Observation matrix of those samples.
-
-    """
+    """Yield samples and their observation matrix W (N n, p), N at most BLOCK_SAMPLES."""
     states = initial_friction_states(parameters)
     for rows in block_slices(len(motion)):
         yield rows, observation_matrix(robot, parameters, motion.part(rows), states)

@@ -50,23 +50,11 @@ class JointLimits:
 
 @dataclass(frozen=True)
 class Drives:
-    """
-    Relation between motor current and joint torque; NaN where unknown.
+    """Relation between motor current and joint torque; NaN where unknown."""
 
-    Attributes
-    ----------
-    gear_ratio : ndarray, shape (n,)
-        Motor revolutions per joint revolution.
-    torque_constant : ndarray, shape (n,)
-        Motor torque per motor current [N m/A].
-    rotor_inertia : ndarray, shape (n,)
-        On the motor's side [kg m^2].
-
-    """
-
-    gear_ratio: FloatArray
-    torque_constant: FloatArray
-    rotor_inertia: FloatArray
+    gear_ratio: FloatArray  # (n,): motor revolutions per joint revolution
+    torque_constant: FloatArray  # (n,): motor torque per motor current [N m/A]
+    rotor_inertia: FloatArray  # (n,): on the motor's side [kg m^2]
 
     @property
     def drive_gain(self) -> FloatArray:

@@ -42,11 +42,8 @@ def parse_robot_xml(text: str, source: str) -> Element:
     """
     Return the <robot> of a URDF text.
 
-    Raises
-    ------
-    DescriptionError
-        If the text is too long or too deep, has entities, is no XML, or xacro not expanded.
-
+    Raises DescriptionError if the text is too long or too deep, has entities, is no XML, or xacro
+    not expanded.
     """
     if len(text) > MAXIMUM_URDF_CHARACTERS:
         raise DescriptionError(

@@ -56,22 +56,11 @@ class Monomial:
 
 @dataclass(frozen=True)
 class Term:
-    """
-    A standard parameter and what multiplies it.
+    """A standard parameter and what multiplies it."""
 
-    Attributes
-    ----------
-    parameter : str
-        Name of the standard parameter.
-    value : float
-        The coefficient as a number.
-    coefficient : tuple of Monomial
-        The same as a sum; empty where no law in the lengths was found.
-
-    """
-
-    parameter: str
-    value: float
+    parameter: str  # name of the standard parameter
+    value: float  # the coefficient as a number
+    # The same as a sum; empty where no law in the lengths was found.
     coefficient: tuple[Monomial, ...]
 
 
@@ -247,13 +236,8 @@ def _fit(
     """
     Fit monomials to coefficients; the last draws are held out.
 
-    Returns
-    -------
-    factors : ndarray, shape (monomials, entries)
-        Whole numbers where they are nearly so.
-    errors : ndarray, shape (entries,)
-        Largest error on the draws held out, relative to the value or one.
-
+    Return factors (monomials, entries), whole numbers where they are nearly so, and the largest
+    error (entries,) on the draws held out, relative to the value or one.
     """
     powers = np.array(exponents, dtype=float)
     basis = np.prod(lengths[:, None, :] ** powers[None], axis=2)

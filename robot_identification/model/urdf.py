@@ -46,30 +46,18 @@ _SHAPE_KEYS = ('size', 'radius', 'length')
 
 @dataclass(frozen=True)
 class UrdfJoint:
-    """
-    A moving joint as its URDF states it.
-
-    Attributes
-    ----------
-    name, kind : str
-        Name and URDF type (revolute, continuous or prismatic).
-    position : tuple of float
-        Lower and upper limit [rad or m]; infinite where the URDF has none.
-    velocity, effort : float
-        Limits [rad/s or m/s] and [N m or N]; infinite where absent or zero.
-    mimic : str or None
-        Name of the joint that this one follows, as the second finger of a gripper does.
-    mimic_multiplier, mimic_offset : float
-        It stands at multiplier * leader + offset [1], [rad or m].
-
-    """
+    """A moving joint as its URDF states it."""
 
     name: str
-    kind: str
+    kind: str  # revolute, continuous or prismatic
+    # Lower and upper limit [rad or m]; infinite where the URDF has none.
     position: tuple[float, float]
+    # Limits [rad/s or m/s] and [N m or N]; infinite where absent or zero.
     velocity: float
     effort: float
+    # Name of the joint that this one follows, as the second finger of a gripper does.
     mimic: str | None = None
+    # It stands at multiplier * leader + offset [1], [rad or m].
     mimic_multiplier: float = 1.0
     mimic_offset: float = 0.0
 
@@ -80,28 +68,13 @@ class UrdfJoint:
 
 @dataclass(frozen=True)
 class UrdfLink:
-    """
-    A link as its URDF states it.
-
-    Attributes
-    ----------
-    name : str
-        Name.
-    joint : str or None
-        The joint it hangs on; None for the root.
-    moved : bool
-        Whether a moving joint lies between it and the root.
-    mass : float
-        [kg]; zero where the URDF has none.
-    principal_moments : tuple of float
-        Eigenvalues of its inertia about its centre of mass, ascending [kg m^2].
-
-    """
+    """A link as its URDF states it."""
 
     name: str
-    joint: str | None
-    moved: bool
-    mass: float
+    joint: str | None  # the joint it hangs on; None for the root
+    moved: bool  # whether a moving joint lies between it and the root
+    mass: float  # [kg]; zero where the URDF has none
+    # Eigenvalues of its inertia about its centre of mass, ascending [kg m^2].
     principal_moments: tuple[float, float, float]
 
     @property

@@ -32,20 +32,7 @@ def check_resources(root: Element, source: str, folder: Path | None) -> None:
     """
     Check that meshes and textures point into packages or below the description's folder.
 
-    Parameters
-    ----------
-    root : Element
-        The <robot>.
-    source : str
-        What errors call it.
-    folder : Path or None
-        Where it was read from.
-
-    Raises
-    ------
-    DescriptionError
-        With the link and the address that points elsewhere.
-
+    Raises DescriptionError with the link and the address that points elsewhere.
     """
     for what, address in _resources(root):
         fault = _fault_of_address(address, folder)

@@ -52,33 +52,15 @@ xacro.main()
 
 def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     """
-    Return the URDF text of a xacro file.
+    Return the URDF text of a xacro file, not checked.
 
     Time, memory and output of the expansion are limited, but xacro is a language: a file may
-    include and load every file that the user can read, so a xacro file is trusted as a program
-    is. Services and topics take URDF only, for what comes over them need not be trusted.
+    include and load every file that the user can read, so a xacro file is trusted as a program is.
+    Services and topics take URDF only, for what comes over them need not be trusted.
 
-    Parameters
-    ----------
-    path : Path
-        The xacro file.
-    arguments : mapping of str to str
-        Values of its arguments by name.
-
-    Returns
-    -------
-    str
-        The XML, not checked.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file, or an argument cannot be given.
-    MissingDependencyError
-        If xacro is not installed.
-    DescriptionError
-        If xacro refuses the file, or exceeds a limit; the message holds what xacro says.
-
+    Raises UsageError if there is no such file or an argument cannot be given,
+    MissingDependencyError without xacro, and DescriptionError with what xacro says if it refuses
+    the file or exceeds a limit.
     """
     read_text(path)
     assignments = [_assignment(name, value, path) for name, value in arguments.items()]

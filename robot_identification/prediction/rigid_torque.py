@@ -15,12 +15,8 @@ class RigidTorque:
     """
     Inverse dynamics of a known arm, without friction, fast enough for a control loop.
 
-    Parameters
-    ----------
-    model : IdentifiedModel or RobotModel
-        The identified arm; or a description, whose inertial parameters are then taken as they
-        are, with the rotor inertias that the robot's YAML states.
-
+    A description stands for its inertial parameters as they are, with the rotor inertias that the
+    robot's YAML states.
     """
 
     def __init__(self, model: IdentifiedModel | RobotModel) -> None:
@@ -39,20 +35,7 @@ class RigidTorque:
         self._rest = np.zeros(self.robot.n)
 
     def __call__(self, q: FloatArray, dq: FloatArray, ddq: FloatArray) -> FloatArray:
-        """
-        Return the joint torques of a state and an acceleration.
-
-        Parameters
-        ----------
-        q, dq, ddq : ndarray, shape (n,)
-            Position [rad], velocity [rad/s], acceleration [rad/s^2].
-
-        Returns
-        -------
-        ndarray, shape (n,)
-            ``M(q) ddq + C(q, dq) dq + g(q) + Ia ddq`` [N m].
-
-        """
+        """Return ``M(q) ddq + C(q, dq) dq + g(q) + Ia ddq`` of a state (n,) [N m]."""
         # Of parameters, not of bodies: what base parameters leave open need not be a body.
         Y = pin.computeJointTorqueRegressor(self.robot.pinocchio, self._data, q, dq, ddq)
         torque: FloatArray = Y @ self._theta + self._rotors * ddq

@@ -24,14 +24,9 @@ class AsymmetricFriction(FrictionLaw):
     fvn dq)``, which passes smoothly through zero at rest and is ``fc s + fv dq`` where both
     directions are alike. So `coulomb` and `viscous` are sums of its columns, and in sliding
     `coulomb_sign` and `offset`, half the difference of fcp and fcn, are such sums, too.
-
-    Attributes
-    ----------
-    width : float
-        Velocity at which 76 % of the passage from one direction to the other is done [rad/s].
-
     """
 
+    # Velocity at which 76 % of the passage from one direction to the other is done [rad/s].
     width: float = 0.01
 
     name = 'asymmetric'

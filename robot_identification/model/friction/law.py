@@ -47,15 +47,7 @@ def check_between(value: Any, low: float, high: float, what: str) -> None:
 
 
 def check_temperature(value: Any, what: str) -> None:
-    """
-    Check a constant in deg C.
-
-    Raises
-    ------
-    DescriptionError
-        If it is not a number from -100 to 250, which a room's temperature in kelvin is not.
-
-    """
+    """Check that a constant is from -100 to 250 deg C, as no room temperature in kelvin is."""
     check_between(value, -100.0, 250.0, f'{what} [deg C]')
 
 

@@ -37,27 +37,14 @@ class StrainWaveFriction(FrictionLaw):
     Stribeck friction with parts that grow with the load and are linear in temperature.
     Fit it to sweeps at constant velocities in both directions, with two or more loads and two or
     more temperatures, and keep it; one excitation trajectory does not tell its terms apart.
-
-    Attributes
-    ----------
-    velocity : float
-        Stribeck velocity [rad/s].
-    exponent : float
-        Of the Stribeck curve, from 0.5 to 2.
-    width : float
-        Of the passage through zero [rad/s].
-    viscous_exponent : float
-        Above 0, up to 1; the viscous coefficients are torques at 1 rad/s.
-    reference : float
-        Temperature at which fsw and fvw hold [deg C], a convention.
-
     """
 
-    velocity: float = 0.1
-    exponent: float = 2.0
-    width: float = 0.01
+    velocity: float = 0.1  # Stribeck velocity [rad/s]
+    exponent: float = 2.0  # of the Stribeck curve, from 0.5 to 2
+    width: float = 0.01  # of the passage through zero [rad/s]
+    # Above 0, up to 1; the viscous coefficients are torques at 1 rad/s.
     viscous_exponent: float = 1.0
-    reference: float = 25.0
+    reference: float = 25.0  # temperature at which fsw and fvw hold [deg C], a convention
 
     name = 'strain_wave'
     ranges = MappingProxyType({'exponent': (0.5, 2.0), 'viscous_exponent': (0.05, 1.0)})
