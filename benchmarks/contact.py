@@ -194,20 +194,20 @@ def _slow(rng: np.random.Generator, here: FloatArray) -> Motion:
     return _join(rows)
 
 
-def _strokes(rng: np.random.Generator, here: FloatArray) -> Motion:
+def _segments(rng: np.random.Generator, here: FloatArray) -> Motion:
     """Return moves at constant velocity with sudden accelerations, of one joint or of all."""
     rows, left = [], PIECE
     while left > 0.0:
         way = _target(rng) - here
         if rng.uniform() < 0.5:
             way = way * (np.arange(len(HOME)) == rng.integers(len(HOME)))
-        stroke = _trapezoid(here, way, rng.uniform(0.1, SPEED), rng.uniform(1.4, 5.0))
-        rows += [stroke, _rest(here + way, rng.uniform(0.0, 1.0))]
-        here, left = here + way, left - len(stroke[0]) * PERIOD - 0.5
+        segment = _trapezoid(here, way, rng.uniform(0.1, SPEED), rng.uniform(1.4, 5.0))
+        rows += [segment, _rest(here + way, rng.uniform(0.0, 1.0))]
+        here, left = here + way, left - len(segment[0]) * PERIOD - 0.5
     return _join(rows)
 
 
-KINDS = {'moves': _moves, 'sway': _sway, 'slow': _slow, 'strokes': _strokes}
+KINDS = {'moves': _moves, 'sway': _sway, 'slow': _slow, 'constant velocity': _segments}
 
 
 def free_motions(seed: int, seconds: float) -> Iterator[Motion]:

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings of strokes of even speed, by MuJoCo: what a friction map is made of."""
+"""Recordings of constant-velocity segments, by MuJoCo: what a friction map is made of."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from robot_identification.recording.recording import Channel, Recording
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from robot_identification.simulation.run import SimulatedRun
-from robot_identification.studies.friction_map.plan import friction_strokes
+from robot_identification.studies.friction_map.plan import segment_trajectory
 
 RATE = 125.0
 # Of the effort, as a share of the limit; of positions [rad] and velocities [rad/s].
@@ -39,11 +39,11 @@ def loaded(robot, truth, mass):
     return replace(truth, mass_factor=factor)
 
 
-def stroke_motion(robot, joint, plan=None, rate=RATE, **experiment):
-    """Return stamps (N,) and the motion of strokes of one joint."""
+def segment_motion(robot, joint, plan=None, rate=RATE, **experiment):
+    """Return stamps (N,) and the motion of segments of one joint."""
     content = {'schema_version': 1, 'trajectory': {'form': 'fourier'}, 'collision': 'off',
                'center': {'lift': 0.4, 'reach': 0.3}, **experiment}
-    trajectory = friction_strokes(robot, read_experiment(content, 'test'), joint, plan)
+    trajectory = segment_trajectory(robot, read_experiment(content, 'test'), joint, plan)
     stamps = np.arange(0.0, trajectory.duration, 1.0 / rate)
     return stamps, trajectory.sample(stamps)
 
@@ -61,7 +61,7 @@ def measured(robot, truth, motion, temperature, seed, noise=1.0):
     )
 
 
-def stroke_recording(robot, stamps, values, temperature=None, name='strokes'):
+def segment_recording(robot, stamps, values, temperature=None, name='segments'):
     """Return a recording of measured values in N m at one temperature."""
     channels = {}
     if temperature is not None:
@@ -74,32 +74,32 @@ def stroke_recording(robot, stamps, values, temperature=None, name='strokes'):
     )
 
 
-def stroke_dataset(robot, truth, joint, *, temperature=24.0, mass=0.0, seed=0, plan=None,
-                   noise=1.0, change=None, delay=0.0, **experiment):
+def segment_dataset(robot, truth, joint, *, temperature=24.0, mass=0.0, seed=0, plan=None,
+                    noise=1.0, change=None, delay=0.0, **experiment):
     """
-    Return the dataset of strokes of one joint.
+    Return the dataset of segments of one joint.
 
     `change` is done to the torques (N, n), and `delay` [s] is taken off.
     """
-    stamps, motion = stroke_motion(robot, joint, plan, **experiment)
+    stamps, motion = segment_motion(robot, joint, plan, **experiment)
     values = list(measured(robot, loaded(robot, truth, mass), motion, temperature, seed, noise))
     if change is not None:
         values[2] = change(stamps, motion, values[2])
-    recording = stroke_recording(robot, stamps, values, temperature, f'bag_{seed}')
+    recording = segment_recording(robot, stamps, values, temperature, f'bag_{seed}')
     return process(recording, KinematicFilter(), 'Nm', delay=delay)
 
 
 def true_friction(truth, joint, speed, load, temperature):
-    """Return the true friction of a joint at one even speed, as MuJoCo's simulator has it."""
+    """Return the true friction of a joint at constant velocity, as MuJoCo's simulator has it."""
     n = len(truth.coulomb)
     return float(truth.friction(
         np.full(n, speed), np.full(n, load), np.full(n, temperature)
     )[joint])
 
 
-def stroke_run(robot, truth, joint, *, temperature=24.0, mass=0.0, seed=0, plan=None):
+def segment_run(robot, truth, joint, *, temperature=24.0, mass=0.0, seed=0, plan=None):
     """Return the same as a simulated run, to be written as a driver's bag in A."""
-    stamps, motion = stroke_motion(robot, joint, plan)
+    stamps, motion = segment_motion(robot, joint, plan)
     q, dq, torque = measured(robot, loaded(robot, truth, mass), motion, temperature, seed)
     state = (q, dq, torque / robot.drives.drive_gain)
     return SimulatedRun(

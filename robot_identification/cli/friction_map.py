@@ -26,12 +26,12 @@ from robot_identification.model import EFFORT_UNITS, IdentifiedModel, KinematicF
 from robot_identification.processing import check_robot_name, Dataset, find_stationary, process
 from robot_identification.recording import parse_joint_names
 from robot_identification.studies.friction_map import (
-    certified_strokes, friction_map_content, FRICTION_MAP_FILES, friction_map_text, map_friction,
-    MapRun, payload_mass, save_friction_map, StrokeOptions, StrokePlan,
+    certified_segments, friction_map_content, FRICTION_MAP_FILES, friction_map_text, map_friction,
+    MapRun, payload_mass, save_friction_map, SegmentOptions, SegmentPlan,
 )
 
 # Options of the plan, which make no sense beside bags.
-PLAN_OPTIONS = ('slowest', 'fastest', 'count', 'stroke', 'repeats')
+PLAN_OPTIONS = ('slowest', 'fastest', 'count', 'travel', 'repeats')
 
 
 def add_parser(subparsers: Any) -> None:
@@ -42,8 +42,8 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         'bags', nargs='*', type=Path, metavar='BAG',
-        help='rosbag2 folders or files in which one joint after the other makes strokes of even '
-        'speed, both ways',
+        help='rosbag2 folders or files in which one joint after the other makes constant-'
+        'velocity segments, both ways',
     )
     add_robot_options(parser)
     parser.add_argument('--topic', help='joint-state topic (default: /joint_states)')
@@ -66,13 +66,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         '--model', type=Path, metavar='FILE',
         help='identified_model.yaml: its gravity tells the directions apart, and its delay is '
-        'taken; by default gravity is found in the strokes',
+        'taken; by default gravity is found in the segments',
     )
     parser.add_argument(
         '--delay', type=float, metavar='S',
         help='time by which effort lags behind position (default: that of the model, or 0)',
     )
-    defaults = StrokeOptions()
+    defaults = SegmentOptions()
     parser.add_argument(
         '--bins', type=int, default=defaults.bins,
         help='positions at which both ways are compared, at most (default: %(default)s)',
@@ -84,12 +84,12 @@ def add_parser(subparsers: Any) -> None:
 
 
 def _add_plan_options(parser: argparse.ArgumentParser) -> None:
-    plan = StrokePlan()
+    plan = SegmentPlan()
     group = parser.add_argument_group('making the motion instead')
     group.add_argument(
         '--plan', metavar='EXPERIMENT',
-        help='write the strokes of each joint as a certified trajectory within the limits of this '
-        'experiment file',
+        help='write the segments of each joint as a certified trajectory within the limits of '
+        'this experiment file',
     )
     group.add_argument(
         '--of', nargs='+', metavar='JOINT', help='joints to plan (default: all)'
@@ -98,10 +98,12 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         ('slowest', float, 'RAD/S', f'slowest speed (default: {plan.slowest:g})'),
         ('fastest', float, 'RAD/S', 'fastest speed (default: what limits and range allow)'),
         ('count', int, 'N', f'number of speeds (default: {plan.count})'),
-        ('stroke', float, 'RAD', f'longest way to either side (default: {plan.stroke:g})'),
+        ('travel', float, 'RAD', f'longest way to either side (default: {plan.travel:g})'),
         ('repeats', int, 'N', f'how often (default: {plan.repeats})'),
     ):
         group.add_argument(f'--{name}', type=kind, metavar=unit, help=words)
+    # The older name of --travel.
+    group.add_argument('--stroke', dest='travel', type=float, help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -119,21 +121,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> int:
-    """Write the strokes of each joint."""
+    """Write the segments of each joint."""
     robot = robot_from_options(args)
     experiment = load_experiment(find_experiment(args.plan))
     if args.gravity is not None or args.mounting is not None:
         experiment = replace(experiment, gravity=robot.gravity)
     given = {name: getattr(args, name) for name in PLAN_OPTIONS}
-    plan = StrokePlan(**{name: value for name, value in given.items() if value is not None})
+    plan = SegmentPlan(**{name: value for name, value in given.items() if value is not None})
     joints = args.of or list(robot.joint_names)
     names = [f'friction_{joint}.trajectory.yaml' for joint in joints]
     for name in names:
         check_writable(args.output / name, args.force)
     made = []
     for joint in joints:
-        trajectory = certified_strokes(robot, experiment, joint, plan)
-        say(f'{joint}: {trajectory.duration:.0f} s of strokes')
+        trajectory = certified_segments(robot, experiment, joint, plan)
+        say(f'{joint}: {trajectory.duration:.0f} s of segments')
         made.append(trajectory)
     write_results(
         args.output,
@@ -157,7 +159,7 @@ def _map(args: argparse.Namespace) -> int:
     """Make the map of some bags."""
     for name in FRICTION_MAP_FILES:
         check_writable(args.output / name, args.force)
-    options = StrokeOptions(bins=args.bins)
+    options = SegmentOptions(bins=args.bins)
     if args.payload is not None and len(args.payload) not in (1, len(args.bags)):
         raise UsageError(
             f'--payload names {len(args.payload)} masses for {len(args.bags)} bags: give one for '
@@ -211,7 +213,7 @@ def _read(
         delay = 0.0 if model is None else model.source.delay
     runs = []
     for number, recording in enumerate(recordings):
-        # A stroke at reduced speed is a stroke at another speed.
+        # A segment at reduced speed is a segment at another speed.
         dataset = process(
             recording, KinematicFilter(), unit, start=args.start, stop=args.stop, robot=robot,
             delay=delay, keep_slowed=True,
@@ -223,7 +225,7 @@ def _read(
 
 def _notes_of(dataset: Dataset) -> list[str]:
     """
-    Return what a reader should know of the data, but what is no news of strokes.
+    Return the notes on a dataset, without those that any friction map has.
 
     All joints but one rest, and nothing but friction tells the delay: what is found is not one.
     """

@@ -37,9 +37,9 @@ WHY = {
     'of them from both sides and static friction cancels. For drive gains (A to N m), which need '
     "torques that something else knows: the controller's target_moment (docs/drive_gains.md), or "
     'masses that you trust (torque_from urdf).',
-    'friction_map': 'One joint at a time: 25 strokes at even speeds, both ways, between random '
-    'points of 3 rad at most (form trapezoidal: all strokes take as long, so that lengths make '
-    'the speeds). The other joints rest.',
+    'friction_map': 'One joint at a time: 25 constant-velocity segments, both ways, between '
+    'random points of 3 rad at most (form trapezoidal: all segments take as long, so that '
+    'lengths make the speeds). The other joints rest.',
 }
 LOOK = {
     'warm_up': 'what ~/state or the last lines say: settled, or ended by a maximum. Longer: raise '
@@ -186,8 +186,8 @@ def guide_text(study: Study) -> str:
         f'At most: from the durations and periods of the files, and a way to each start from '
         f'anywhere in the window at {APPROACH_SPEED:g} rad/s. In all {content["minutes"]:.0f} min '
         f'once at full speed, {content["slow_minutes"]:.0f} min slow (one period at '
-        f'{SLOW_SPEED:.0%}, static poses and strokes at {GENTLE_SPEED:.0%}; longer where the tool '
-        f'would exceed {SLOW_TOOL_SPEED:g} m/s), and the warm-up repeated: '
+        f'{SLOW_SPEED:.0%}, static poses and friction maps at {GENTLE_SPEED:.0%}; longer where '
+        f'the tool would exceed {SLOW_TOOL_SPEED:g} m/s), and the warm-up repeated: '
         f'{warm_up_runs(study.motions[0])} runs are {WARM_MINUTES:.0f} min.', '',
         '## Design', '',
         'All motions before the arm is warm. Each line proves its motion free of collision in the '
@@ -268,9 +268,9 @@ def _before(study: Study) -> list[str]:
             '/experiment_runner speed 1.0; ros2 param set /experiment_runner periods 0; ros2 '
             'param set /experiment_runner dry_run false',
         ]), '',
-        f'Static poses and strokes are long and move the tool slowly. For them {GENTLE_SPEED:.0%} '
-        f'count as slow, as far as the tool keeps {SLOW_TOOL_SPEED:g} m/s; where it does not, '
-        'the runner says how slow instead of the second line above:', '',
+        'Static poses and friction maps are long and move the tool slowly. For them '
+        f'{GENTLE_SPEED:.0%} count as slow, as far as the tool keeps {SLOW_TOOL_SPEED:g} m/s; '
+        'where it does not, the runner says how slow instead of the second line above:', '',
         *_console([
             f'ros2 param set /experiment_runner slow_speed {GENTLE_SPEED:g}; ros2 param set '
             f'/experiment_runner speed {GENTLE_SPEED:g}',

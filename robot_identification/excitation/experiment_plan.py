@@ -6,7 +6,7 @@ The motions of a whole study of one arm in its cell, as experiment files in one 
 
 Warm-up first, since friction falls while joints warm up (Raviola et al. 2021, section 6); then the
 motion to identify from, motions to validate with that the search has not made best for the same
-criterion, poses at rest from both sides, and strokes of even speed joint by joint.
+criterion, poses at rest from both sides, and constant-velocity segments joint by joint.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ MARGINS = {
 }
 # Joints that stay are given this much about their pose [rad]: a range must not be empty.
 STILL = 0.002
-# How far a stroke goes to either side of the pose [rad].
-STROKE = 1.5
+# How far a segment goes to either side of the pose [rad].
+TRAVEL = 1.5
 # Walls, tables and ceilings are slabs of this edge and thickness [m].
 SLAB, THICKNESS = 6.0, 0.05
 # What a pose of the friction map keeps beyond the clearance [m].
@@ -269,7 +269,7 @@ def plan_study(robot: RobotModel, laboratory: Laboratory) -> tuple[PlannedMotion
     ]
     first = len(motions) + 1
     for number, joint in enumerate(robot.joint_names):
-        motions.append(_friction_strokes(robot, laboratory, home, joint, first + number))
+        motions.append(_friction_segments(robot, laboratory, home, joint, first + number))
     return tuple(motions)
 
 
@@ -344,21 +344,21 @@ def _approach_seconds(limits: MotionLimits) -> float:
     return max(SHORTEST_APPROACH, QUINTIC_PEAK * farthest / APPROACH_SPEED)
 
 
-def _friction_strokes(
+def _friction_segments(
     robot: RobotModel, laboratory: Laboratory, home: Mapping[str, float], joint: str, number: int
 ) -> PlannedMotion:
     """
-    Return strokes of one joint, each at an even speed of its own, with the others at rest.
+    Return segments of one joint, each at a constant velocity of its own, the others at rest.
 
-    The form is `trapezoidal`: all strokes take the same time and end at random points, so that
+    The form is `trapezoidal`: all segments take the same time and end at random points, so that
     their lengths, and with them their speeds, are spread from nearly none to the fastest.
     """
     index = robot.joint_names.index(joint)
     whole = motion_limits(robot, read_experiment(
         _content(laboratory, joint, {'form': 'fourier'}, {}), joint
     ))
-    lower = max(home[joint] - STROKE, float(whole.lower[index]))
-    upper = min(home[joint] + STROKE, float(whole.upper[index]))
+    lower = max(home[joint] - TRAVEL, float(whole.lower[index]))
+    upper = min(home[joint] + TRAVEL, float(whole.upper[index]))
     window = {
         name: (
             (math.ceil(lower * 1e4) / 1e4, math.floor(upper * 1e4) / 1e4) if name == joint
@@ -370,7 +370,7 @@ def _friction_strokes(
         robot, laboratory, f'{number:02d}_friction_{joint}', 'friction_map', 10 + number, 20.0,
         {'form': 'trapezoidal', 'points': 24, 'dwell': 0.4, 'move_time': 2.0, 'blend': 0.25},
         {
-            'description': f'friction map: 25 strokes of {joint}, each at an even speed',
+            'description': f'friction map: 25 constant-velocity segments of {joint}',
             'window': {name: list(ends) for name, ends in window.items()},
             'center': dict(home),
             'optimizer': 'random',

@@ -9,7 +9,7 @@ import shlex
 from types import SimpleNamespace
 
 from builders import contents, run_command, write_run
-from friction_runs import friction_truth, stroke_run, true_friction
+from friction_runs import friction_truth, segment_run, true_friction
 from known_models import known_model
 import numpy as np
 import pytest
@@ -20,11 +20,11 @@ from robot_identification.model.model_file import dump_model
 from robot_identification.model.registry import load_robot
 from robot_identification.recording.simulated_run import write_simulated_bag
 from robot_identification.simulation.mujoco_robot import true_inertial_parameters
-from robot_identification.studies.friction_map.plan import StrokePlan
+from robot_identification.studies.friction_map.plan import SegmentPlan
 from robot_identification.studies.friction_map.report import COLUMNS, FRICTION_MAP_FILES
 
 LIFT = 1
-PLAN = StrokePlan(count=7, longest=2.0)
+PLAN = SegmentPlan(count=7, longest=2.0)
 
 
 @pytest.fixture(scope='module')
@@ -38,7 +38,7 @@ def mapped(tmp_path_factory):
     truth = friction_truth(robot)
     bags = [folder / 'cold', folder / 'warm, loaded']
     for bag, (temperature, mass) in zip(bags, ((24.0, 0.0), (36.0, 3.0)), strict=True):
-        run = stroke_run(robot, truth, 'lift', temperature=temperature, mass=mass, plan=PLAN)
+        run = segment_run(robot, truth, 'lift', temperature=temperature, mass=mass, plan=PLAN)
         write_simulated_bag(bag, robot, run)
     outcome = run_command(
         'friction-map', *bags, '--robot', yaml, '--payload', 0, 3, '-o', folder / 'map', '--json'
@@ -96,7 +96,7 @@ def test_results_are_not_overwritten_without_force(mapped):
 
 def test_the_payload_is_read_from_the_bag(mapped, tmp_path):
     """What the recorder notes is taken where nothing is given."""
-    run = stroke_run(mapped.robot, mapped.truth, 'lift', plan=StrokePlan(count=3, longest=1.0))
+    run = segment_run(mapped.robot, mapped.truth, 'lift', plan=SegmentPlan(count=3, longest=1.0))
     bag = write_run(tmp_path / 'bag', mapped.robot, run, metadata={
         'robot': 'arm', 'effort_unit': 'A', 'payload': '1.5 0.0 0.0 0.05',
     })
@@ -140,11 +140,11 @@ def test_the_motion_is_written_with_its_certificate(mapped, tmp_path):
     )
     command = (
         'friction-map', '--plan', experiment, '--robot', mapped.yaml, '--of', 'lift', 'reach',
-        '--count', 3, '--fastest', 0.5, '-o', tmp_path / 'strokes',
+        '--count', 3, '--fastest', 0.5, '-o', tmp_path / 'segments',
     )
     outcome = run_command(*command)
     assert outcome.code == 0, outcome.err
-    paths = [tmp_path / 'strokes' / f'friction_{j}.trajectory.yaml' for j in ('lift', 'reach')]
+    paths = [tmp_path / 'segments' / f'friction_{j}.trajectory.yaml' for j in ('lift', 'reach')]
     assert outcome.out.split() == [str(path) for path in paths]
     for path in paths:
         trajectory = load_trajectory(path)
@@ -160,7 +160,7 @@ def test_the_motion_is_written_with_its_certificate(mapped, tmp_path):
     ('{bag} --count 3 -o {out}', 2, '--count is of a motion to be made: add --plan'),
     ('{bag} --payload 1 2 -o {out}', 2, '--payload names 2 masses for 1 bags'),
     ('{bag} --payload -1 -o {out}', 2, '--payload is -1 kg, a mass is at least 0'),
-    ('{bag} --bins 2 -o {out}', 2, 'bins of strokes are 2, needed are at least 4'),
+    ('{bag} --bins 2 -o {out}', 2, 'bins of segments are 2, needed are at least 4'),
     ('no_bag -o {out}', 2, 'no_bag'),
 ])
 def test_what_makes_no_sense_is_refused(mapped, tmp_path, arguments, code, words):

@@ -125,7 +125,7 @@ def test_minutes_are_those_of_the_files(study):
 
 
 def test_slow_minutes_are_those_of_commissioning(study):
-    """One period at 10 %; static poses and strokes at the slow_speed that the guide sets."""
+    """One period at 10 %; static poses and friction maps at the slow_speed that the guide sets."""
     folder, content = study
     slow = 0.0
     for step in content['steps']:
@@ -209,8 +209,8 @@ def small_study(tmp_path_factory):
     return arm, folder / 'study'
 
 
-def test_strokes_move_one_joint_at_many_speeds(small_study):
-    """The others stay within 2 mrad; 25 strokes have speeds of their own, both ways."""
+def test_segments_move_one_joint_at_many_speeds(small_study):
+    """The others stay within 2 mrad; 25 segments have speeds of their own, both ways."""
     arm, folder = small_study
     name = '08_friction_lift'
     outcome = run_command(

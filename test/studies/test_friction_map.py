@@ -8,7 +8,8 @@ import re
 
 from builders import mixed_urdf
 from friction_runs import (
-    friction_truth, measured, RATE, stroke_dataset, stroke_motion, stroke_recording, true_friction,
+    friction_truth, measured, RATE, segment_dataset, segment_motion, segment_recording,
+    true_friction,
 )
 from known_models import known_model
 import numpy as np
@@ -26,7 +27,7 @@ from robot_identification.simulation.mujoco_robot import true_inertial_parameter
 from robot_identification.studies.friction_map.estimate import (
     HARMONIC, map_friction, MapRun, MODEL, payload_mass, UNKNOWN,
 )
-from robot_identification.studies.friction_map.plan import StrokePlan
+from robot_identification.studies.friction_map.plan import SegmentPlan
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -36,8 +37,8 @@ CONDITIONS = ((COLD, 0.0), (COLD, MASS), (WARM, 0.0), (WARM, MASS))
 # What the issue asks for.
 WITHIN = 0.02
 LIFT, REACH = 1, 2
-SHORT = StrokePlan(count=5, longest=2.0, slowest=0.1)
-LONG = StrokePlan(count=6, slowest=0.3, longest=4.0)
+SHORT = SegmentPlan(count=5, longest=2.0, slowest=0.1)
+LONG = SegmentPlan(count=6, slowest=0.3, longest=4.0)
 
 
 @pytest.fixture(scope='module')
@@ -55,9 +56,9 @@ def found(robot, truth):
     """Return the map of two joints in all conditions, each joint in a recording of its own."""
     return map_friction(robot, [
         MapRun(
-            stroke_dataset(
+            segment_dataset(
                 robot, truth, joint, temperature=T, mass=mass, seed=10 * k + number,
-                plan=StrokePlan(longest=2.0),
+                plan=SegmentPlan(longest=2.0),
             ),
             mass,
         )
@@ -137,9 +138,9 @@ def test_load_is_that_of_gravity(found):
 
 
 def test_gravity_cancels_without_any_model(robot, truth):
-    """The odd part is right where gravity is not even known, of short strokes."""
-    plan = StrokePlan(count=6, stroke=0.12, slowest=0.05, longest=1.5, rise=0.1, shortest=0.5)
-    dataset = stroke_dataset(robot, truth, 'lift', plan=plan, noise=0.25)
+    """The odd part is right where gravity is not even known, of short segments."""
+    plan = SegmentPlan(count=6, travel=0.12, slowest=0.05, longest=1.5, rise=0.1, shortest=0.5)
+    dataset = segment_dataset(robot, truth, 'lift', plan=plan, noise=0.25)
     found = map_friction(robot, [MapRun(dataset)])
     assert {point.gravity for point in found.points} == {UNKNOWN}
     assert any('half the difference of both ways' in note for note in found.notes)
@@ -157,13 +158,13 @@ def asymmetric(stamps, motion, torque):
     return torque + np.abs(extra)
 
 
-def test_asymmetric_friction_is_told_by_gravity_from_the_strokes(robot, truth):
+def test_asymmetric_friction_is_told_by_gravity_from_the_segments(robot, truth):
     """
     What does not turn around stands in the even part, and in the offset of the curve.
 
     The gravity of one joint that turns is ``a cos q + b sin q`` exactly, so a constant is none.
     """
-    dataset = stroke_dataset(robot, truth, 'lift', change=asymmetric, plan=LONG)
+    dataset = segment_dataset(robot, truth, 'lift', change=asymmetric, plan=LONG)
     found = map_friction(robot, [MapRun(dataset)])
     assert {point.gravity for point in found.points} == {HARMONIC}
     for point in found.points:
@@ -175,8 +176,8 @@ def test_asymmetric_friction_is_told_by_gravity_from_the_strokes(robot, truth):
 
 def test_a_curve_that_lacks_one_speed_to_be_tried_is_named(robot, truth):
     """Six speeds suffice for friction that falls and rises, and not to leave one of them out."""
-    plan = StrokePlan(count=6, longest=2.0)
-    found = map_friction(robot, [MapRun(stroke_dataset(robot, truth, 'lift', plan=plan))])
+    plan = SegmentPlan(count=6, longest=2.0)
+    found = map_friction(robot, [MapRun(segment_dataset(robot, truth, 'lift', plan=plan))])
     assert found.curves['lift'].name == 'coulomb + viscous'
     assert any(
         note.startswith('lift: stribeck + viscous leaves') and 'at more speeds' in note
@@ -186,10 +187,10 @@ def test_a_curve_that_lacks_one_speed_to_be_tried_is_named(robot, truth):
 
 def test_one_repeated_speed_scatters_by_its_error(robot, truth):
     """Repeats of one speed differ by what their standard errors say."""
-    plan = StrokePlan(count=2, slowest=0.4, fastest=0.8, longest=2.0, repeats=1)
+    plan = SegmentPlan(count=2, slowest=0.4, fastest=0.8, longest=2.0, repeats=1)
     values, errors = [], []
     for seed in range(12):
-        dataset = stroke_dataset(robot, truth, 'lift', plan=plan, seed=seed)
+        dataset = segment_dataset(robot, truth, 'lift', plan=plan, seed=seed)
         point = map_friction(robot, [MapRun(dataset)]).points[-1]
         values.append(point.odd)
         errors.append(point.odd_error)
@@ -201,7 +202,7 @@ def test_rippling_friction_raises_the_error(robot, truth):
     """
     A ripple over the position is no noise: the error of its mean grows with it.
 
-    Each stroke goes over one ripple at least; of a part of one nobody could tell.
+    Each segment goes over one ripple at least; of a part of one nobody could tell.
     """
     def rippled(stamps, motion, torque):
         ripple = np.zeros_like(torque)
@@ -210,7 +211,7 @@ def test_rippling_friction_raises_the_error(robot, truth):
 
     plain, wavy = (
         map_friction(robot, [
-            MapRun(stroke_dataset(robot, truth, 'lift', plan=SHORT, change=change))
+            MapRun(segment_dataset(robot, truth, 'lift', plan=SHORT, change=change))
         ]).points
         for change in (None, rippled)
     )
@@ -223,7 +224,7 @@ def test_a_delay_looks_like_viscous_friction_until_it_is_taken_off(robot, truth)
     """
     Effort that is late by d has ``-d v g'(q)`` in the odd part, as docs/friction_map.md says.
 
-    Of the fastest stroke about an upright arm, whose gravity changes most, it is far beyond the
+    Of the fastest segment about an upright arm, whose gravity changes most, it is far beyond the
     errors.
     """
     late = 2
@@ -234,7 +235,7 @@ def test_a_delay_looks_like_viscous_friction_until_it_is_taken_off(robot, truth)
     more = {'plan': SHORT, 'change': delayed, 'center': {'lift': 1.5, 'reach': 0.3}}
     wrong, right = (
         map_friction(robot, [
-            MapRun(stroke_dataset(robot, truth, 'lift', delay=delay, **more))
+            MapRun(segment_dataset(robot, truth, 'lift', delay=delay, **more))
         ]).points
         for delay in (0.0, late / RATE)
     )
@@ -247,7 +248,7 @@ def test_a_delay_looks_like_viscous_friction_until_it_is_taken_off(robot, truth)
 
 def test_effort_of_the_wrong_sign_is_said(robot, truth):
     """Friction that drives the joint is none."""
-    dataset = stroke_dataset(
+    dataset = segment_dataset(
         robot, truth, 'lift', plan=SHORT, change=lambda stamps, motion, torque: -torque
     )
     found = map_friction(robot, [MapRun(dataset)])
@@ -265,7 +266,7 @@ def test_spikes_do_not_move_the_points(robot, truth):
 
     plain, wrong = (
         map_friction(robot, [
-            MapRun(stroke_dataset(robot, truth, 'lift', plan=SHORT, change=change))
+            MapRun(segment_dataset(robot, truth, 'lift', plan=SHORT, change=change))
         ]).points
         for change in (None, spiked)
     )
@@ -273,18 +274,18 @@ def test_spikes_do_not_move_the_points(robot, truth):
         assert other.friction == pytest.approx(one.friction, rel=WITHIN)
 
 
-def test_strokes_of_one_direction_need_a_model(robot, truth):
+def test_segments_of_one_direction_need_a_model(robot, truth):
     """
-    Friction that grows with the load looks like gravity to strokes of one direction alone.
+    Friction that grows with the load looks like gravity to segments of one direction alone.
 
     With the model's gravity it does not.
     """
-    stamps, motion = stroke_motion(robot, 'lift', replace(SHORT, count=8))
+    stamps, motion = segment_motion(robot, 'lift', replace(SHORT, count=8))
     keep = motion.dq[:, LIFT] > -1e-6
     values = [one[keep] for one in measured(robot, truth, motion, COLD, 1)]
-    recording = stroke_recording(robot, stamps[keep], values, COLD)
+    recording = segment_recording(robot, stamps[keep], values, COLD)
     run = MapRun(process(recording, KinematicFilter(), 'Nm'))
-    with pytest.raises(DataError, match=r'strokes: no joint moves alone .* both ways'):
+    with pytest.raises(DataError, match=r'segments: no joint moves alone .* both ways'):
         map_friction(robot, [run])
     model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
     found = map_friction(robot, [run], model=model)
@@ -297,7 +298,7 @@ def test_strokes_of_one_direction_need_a_model(robot, truth):
         assert point.friction == pytest.approx(true, rel=WITHIN)
 
 
-def test_random_strokes_as_init_plans_them_are_used(robot, truth):
+def test_random_segments_as_init_plans_them_are_used(robot, truth):
     """All of one duration between random points: no two of a speed, and nothing goes back."""
     form = TrapezoidalParametrization(points=24, dwell=0.4, move_time=2.0)
     coefficients = np.zeros((robot.n, form.n_coefficients))
@@ -306,7 +307,7 @@ def test_random_strokes_as_init_plans_them_are_used(robot, truth):
     stamps = np.arange(0.0, form.duration, 1.0 / RATE)
     motion = Motion(*form.sample(coefficients, stamps))
     values = measured(robot, truth, motion, COLD, 1)
-    recording = stroke_recording(robot, stamps, values, COLD)
+    recording = segment_recording(robot, stamps, values, COLD)
     found = map_friction(robot, [MapRun(process(recording, KinematicFilter(), 'Nm'))])
     assert len(found.points) > 15
     for point in found.points:
@@ -318,13 +319,13 @@ def test_random_strokes_as_init_plans_them_are_used(robot, truth):
     assert curve.torque(np.array([0.3, 0.6, 1.0]), load) == pytest.approx(true, rel=WITHIN)
 
 
-def test_gravity_of_a_model_tells_the_directions_of_short_strokes(robot, truth):
+def test_gravity_of_a_model_tells_the_directions_of_short_segments(robot, truth):
     """The model is of the bare arm: it says nothing of a recording with a payload."""
-    plan = StrokePlan(count=4, stroke=0.15, slowest=0.1, longest=1.0, rise=0.1, shortest=0.5)
+    plan = SegmentPlan(count=4, travel=0.15, slowest=0.1, longest=1.0, rise=0.1, shortest=0.5)
     model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
     runs = [
-        MapRun(stroke_dataset(robot, truth, 'lift', plan=plan, change=asymmetric, mass=mass), mass)
-        for mass in (0.0, MASS)
+        MapRun(segment_dataset(robot, truth, 'lift', plan=plan, change=asymmetric, mass=m), m)
+        for m in (0.0, MASS)
     ]
     found = map_friction(robot, runs, model=model)
     for point in found.points:
@@ -341,8 +342,8 @@ def test_a_joint_that_slides_has_friction_without_directions():
     robot = make_robot_model(parse_urdf(mixed_urdf(), 'mixed'))
     robot = robot.with_drive_gains(np.ones(robot.n))
     truth = friction_truth(robot)
-    plan = StrokePlan(count=4, slowest=0.05, longest=1.0, stroke=0.25, rise=0.1, shortest=0.5)
-    runs = [MapRun(stroke_dataset(robot, truth, 'slide', plan=plan, center={'slide': 0.05}))]
+    plan = SegmentPlan(count=4, slowest=0.05, longest=1.0, travel=0.25, rise=0.1, shortest=0.5)
+    runs = [MapRun(segment_dataset(robot, truth, 'slide', plan=plan, center={'slide': 0.05}))]
     model = known_model(robot, theta_bodies=true_inertial_parameters(robot, truth))
     for given, kind in ((None, UNKNOWN), (model, MODEL)):
         found = map_friction(robot, runs, model=given)
@@ -353,23 +354,23 @@ def test_a_joint_that_slides_has_friction_without_directions():
             assert abs(point.odd - true) < max(4.0 * point.odd_error, WITHIN * true)
 
 
-def test_motions_of_several_joints_are_no_strokes(robot, truth):
+def test_motions_of_several_joints_are_no_segments(robot, truth):
     """Gravity of a joint depends on the others: where they move it does not cancel."""
-    stamps, motion = stroke_motion(robot, 'lift', SHORT)
+    stamps, motion = segment_motion(robot, 'lift', SHORT)
     both = Motion(*(one.copy() for one in (motion.q, motion.dq, motion.ddq)))
     for one in (both.q, both.dq, both.ddq):
         one[:, REACH] += 0.5 * one[:, LIFT]
-    recording = stroke_recording(
+    recording = segment_recording(
         robot, stamps, measured(robot, truth, both, COLD, 1), COLD, 'both'
     )
     dataset = process(recording, KinematicFilter(), 'Nm')
-    with pytest.raises(DataError, match=r'both: no joint moves alone at an even speed.*--plan'):
+    with pytest.raises(DataError, match=r'both: no joint moves alone at constant vel.*--plan'):
         map_friction(robot, [MapRun(dataset)])
-    alone = MapRun(stroke_dataset(robot, truth, 'lift', plan=SHORT))
+    alone = MapRun(segment_dataset(robot, truth, 'lift', plan=SHORT))
     found = map_friction(robot, [alone, MapRun(dataset)])
     assert any(re.search(r'both: \d+ motions .* are left out', note) for note in found.notes)
     assert len(found.points) == 10
-    assert 'no strokes, and so no friction map, of pan, reach' in found.notes
+    assert 'no segments, and so no friction map, of pan, reach' in found.notes
 
 
 @pytest.mark.parametrize(('text', 'mass'), [

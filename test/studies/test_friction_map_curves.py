@@ -5,7 +5,8 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
@@ -144,7 +145,7 @@ def test_few_speeds_give_simple_curves_and_one_gives_none():
     assert curve.coefficient('fv') == pytest.approx(3.0, rel=0.02)
     # Repeats of one speed differ a little.
     one = np.array([0.2, 0.201, 0.199])
-    with pytest.raises(DataError, match=r'needs two speeds, 1 are there: record strokes at more'):
+    with pytest.raises(DataError, match=r'needs two speeds, 1 are there: record segments at more'):
         choose_curve(points_of(dry(one), one))
 
 

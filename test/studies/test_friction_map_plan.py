@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Strokes of even speed: what a friction map needs of them, within the limits of an experiment."""
+"""Constant-velocity segments of a friction map, within the limits of an experiment."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from robot_identification.excitation.experiment_file import read_experiment
 from robot_identification.excitation.trajectory import dump_trajectory, load_trajectory
 from robot_identification.model.registry import load_robot
 from robot_identification.studies.friction_map.plan import (
-    certified_strokes, friction_strokes, stroke_speeds, StrokePlan,
+    certified_segments, segment_speeds, segment_trajectory, SegmentPlan,
 )
 
 RATE = 500.0
@@ -38,14 +38,14 @@ def cruises(motion, joint):
     return [
         (float(np.median(dq[a:b])), float(q[a]), float(q[b - 1]))
         for a, b in zip(edges[::2], edges[1::2], strict=True)
-        # The tip of a move from one stroke to the next has no acceleration for one sample.
+        # The tip of a move from one segment to the next has no acceleration for one sample.
         if b - a > 20
     ]
 
 
 def test_every_speed_is_made_both_ways_over_the_same_positions(robot):
-    plan = StrokePlan(count=6, repeats=2)
-    trajectory = friction_strokes(robot, experiment(), 'lift', plan)
+    plan = SegmentPlan(count=6, repeats=2)
+    trajectory = segment_trajectory(robot, experiment(), 'lift', plan)
     motion = trajectory.sample(np.arange(0.0, trajectory.form.duration, 1.0 / RATE))
     found = cruises(motion, 1)
     assert len(found) == 2 * plan.count
@@ -67,12 +67,12 @@ def test_every_speed_is_made_both_ways_over_the_same_positions(robot):
     assert trajectory.periods == 2
 
 
-def test_strokes_are_certified_and_read_back(robot, tmp_path):
+def test_segments_are_certified_and_read_back(robot, tmp_path):
     """They keep window, margins and the acceleration of the plan, and are one file."""
     limited = experiment(window={'reach': [-0.4, 0.9]})
-    plan = StrokePlan(count=4, longest=2.0, acceleration=3.0)
-    trajectory = certified_strokes(robot, limited, 'reach', plan)
-    path = tmp_path / 'strokes.yaml'
+    plan = SegmentPlan(count=4, longest=2.0, acceleration=3.0)
+    trajectory = certified_segments(robot, limited, 'reach', plan)
+    path = tmp_path / 'segments.yaml'
     path.write_text(dump_trajectory(trajectory))
     again = load_trajectory(path)
     assert again.sha256 == trajectory.sha256
@@ -85,18 +85,18 @@ def test_strokes_are_certified_and_read_back(robot, tmp_path):
 
 
 def test_a_broken_limit_is_refused(robot):
-    """A torque limit that gravity alone breaks refuses the strokes, as any motion."""
+    """A torque limit that gravity alone breaks refuses the segments, as any motion."""
     weak = experiment(margins={'torque': 0.05})
     with pytest.raises(UnsafeMotionError, match=r'torque'):
-        certified_strokes(robot, weak, 'lift', StrokePlan(count=3, longest=1.0))
+        certified_segments(robot, weak, 'lift', SegmentPlan(count=3, longest=1.0))
 
 
 @pytest.mark.parametrize(('span', 'velocity', 'acceleration'), [
     (2.0, 3.0, 5.0), (2.0, 0.5, 5.0), (0.2, 3.0, 5.0), (2.0, np.inf, 0.5), (0.5, 3.0, 1.0),
 ])
 def test_the_fastest_speed_leaves_time_at_it(span, velocity, acceleration):
-    plan = StrokePlan()
-    fastest = stroke_speeds(plan, span, velocity, acceleration)[-1]
+    plan = SegmentPlan()
+    fastest = segment_speeds(plan, span, velocity, acceleration)[-1]
     assert fastest < velocity
     rise = max(plan.rise, 1.5 * fastest / acceleration)
     # Rounding apart.
@@ -105,11 +105,11 @@ def test_the_fastest_speed_leaves_time_at_it(span, velocity, acceleration):
 
 def test_what_cannot_be_planned_is_refused(robot):
     with pytest.raises(UsageError, match=r'no joint elbow: it has pan, lift, reach'):
-        friction_strokes(robot, experiment(), 'elbow')
+        segment_trajectory(robot, experiment(), 'elbow')
     with pytest.raises(UsageError, match=r'has no room: within 0\.01 rad'):
-        friction_strokes(robot, experiment(window={'pan': [0.0, 0.01]}), 'pan')
+        segment_trajectory(robot, experiment(window={'pan': [0.0, 0.01]}), 'pan')
     with pytest.raises(UsageError, match=r'at most 600 s are allowed: take fewer speeds'):
-        friction_strokes(robot, experiment(), 'pan', StrokePlan(count=60, longest=20.0))
+        segment_trajectory(robot, experiment(), 'pan', SegmentPlan(count=60, longest=20.0))
     for options, words in (
         ({'slowest': 0.0}, r'slowest of a friction map is 0, it must be above 0'),
         ({'fastest': 0.01}, r'from 0\.02 to 0\.01 rad/s'),
@@ -117,4 +117,4 @@ def test_what_cannot_be_planned_is_refused(robot):
         ({'shortest': 7.0}, r'last from 7 s to 6 s'),
     ):
         with pytest.raises(UsageError, match=words):
-            StrokePlan(**options)
+            SegmentPlan(**options)

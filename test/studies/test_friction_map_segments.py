@@ -1,16 +1,17 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Strokes and pairs of them, in motions whose torque is written down."""
+"""Segments and pairs of them, in motions whose torque is written down."""
 
 from estimation.arm_problems import dataset_of
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
 from robot_identification.model.regressor import Motion
 from robot_identification.studies.friction_map.segments import (
-    find_strokes, group_strokes, pair_strokes, robust_mean, StrokeOptions,
+    find_segments, group_segments, pair_segments, robust_mean, SegmentOptions,
 )
 
 PERIOD = 0.008
@@ -60,10 +61,10 @@ def test_half_the_difference_of_a_pair_is_friction_whatever_gravity_is(speed, st
     dataset, torque = record(
         walk((speed, 1.2), (0.0, 0.3), (-speed, 1.2)), gravity_and_friction, (start, 0.0)
     )
-    strokes, moved = find_strokes(dataset, torque)
+    segments, moved = find_segments(dataset, torque)
     assert moved == 0
-    assert [np.sign(stroke.speed) for stroke in strokes] == [1.0, -1.0]
-    (way,) = pair_strokes(strokes)
+    assert [np.sign(segment.speed) for segment in segments] == [1.0, -1.0]
+    (way,) = pair_segments(segments)
     assert way.is_pair
     assert way.odd == pytest.approx(3.0 + 2.0 * speed, abs=1e-2)
     mean, error = robust_mean(way.odd)
@@ -75,14 +76,14 @@ def test_half_the_sum_of_a_pair_is_gravity_at_the_middle_of_the_bins():
     dataset, torque = record(
         walk((0.5, 3.0), (0.0, 0.3), (-0.5, 3.0)), gravity_and_friction
     )
-    (way,) = pair_strokes(find_strokes(dataset, torque)[0])
+    (way,) = pair_segments(find_segments(dataset, torque)[0])
     true = 30.0 * np.cos(way.q) + 4.0 * way.q**3
     # Bins of 0.06 rad: half of 1/24 of the squared width by the second derivative, 30.
     assert way.gravity == pytest.approx(true, abs=1e-2)
 
 
-def test_ends_of_a_stroke_are_left_out():
-    """The drive settles: the first and the last tenth of a second of an even speed are no data."""
+def test_ends_of_a_segment_are_left_out():
+    """The drive settles: the first and the last tenth of a second are no data."""
     def settling(q, dq):
         tau = gravity_and_friction(q, dq)
         changes = np.flatnonzero(np.diff(dq[:, 0]) != 0.0)
@@ -91,54 +92,54 @@ def test_ends_of_a_stroke_are_left_out():
         return tau
 
     dataset, torque = record(walk((0.5, 2.0), (0.0, 0.3), (-0.5, 2.0)), settling)
-    (way,) = pair_strokes(find_strokes(dataset, torque)[0])
+    (way,) = pair_segments(find_segments(dataset, torque)[0])
     assert way.odd == pytest.approx(4.0, abs=1e-2)
 
 
-def test_what_is_no_stroke_is_left_out():
-    options = StrokeOptions()
+def test_what_is_no_segment_is_left_out():
+    options = SegmentOptions()
     too_short, _ = record(walk((0.5, 0.3)), gravity_and_friction)
-    assert find_strokes(too_short, too_short.effort) == ((), 0)
+    assert find_segments(too_short, too_short.effort) == ((), 0)
     too_slow, _ = record(walk((0.004, 3.0)), gravity_and_friction)
-    assert find_strokes(too_slow, too_slow.effort) == ((), 0)
+    assert find_segments(too_slow, too_slow.effort) == ((), 0)
     wave = np.zeros((1000, 2))
     wave[:, 0] = np.sin(np.arange(1000) * PERIOD * 4.0)
     uneven, _ = record(wave, gravity_and_friction)
-    assert find_strokes(uneven, uneven.effort) == ((), 0)
+    assert find_segments(uneven, uneven.effort) == ((), 0)
     both = walk((0.5, 2.0)) + walk((0.3, 2.0), joint=1)
     together, _ = record(both, gravity_and_friction)
-    assert find_strokes(together, together.effort, options) == ((), 2)
+    assert find_segments(together, together.effort, options) == ((), 2)
 
 
 def test_groups_are_of_one_joint_at_one_pose_of_the_others():
-    """Gravity of a joint changes with the others: strokes at another pose are another group."""
+    """Gravity of a joint changes with the others: segments at another pose are another group."""
     dq = np.vstack([
         walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0)),
         walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0), joint=1),
         walk((0.8, 1.0), joint=1),
         walk((0.5, 1.0), (0.0, 0.3), (-0.5, 1.0)),
     ])
-    strokes, _ = find_strokes(*record(dq, gravity_and_friction))
-    groups = group_strokes(strokes)
+    segments, _ = find_segments(*record(dq, gravity_and_friction))
+    groups = group_segments(segments)
     assert [(group[0].joint, len(group)) for group in groups] == [(0, 2), (1, 3), (0, 2)]
-    ways = pair_strokes(groups[1])
+    ways = pair_segments(groups[1])
     assert sorted(way.is_pair for way in ways) == [False, True]
 
 
 def test_the_nearest_in_time_are_paired_and_other_speeds_are_not():
-    """Of three strokes at one speed and two back, each of the two goes with its neighbour."""
+    """Of three segments at one speed and two back, each of the two goes with its neighbour."""
     dq = walk(
         (0.5, 1.0), (0.0, 0.3), (-0.5, 1.0), (0.0, 0.3), (0.5, 1.0), (0.0, 0.3), (-0.5, 1.0),
         (0.0, 2.0), (0.52, 1.0), (0.0, 0.3), (-0.9, 0.7),
     )
-    strokes, _ = find_strokes(*record(dq, gravity_and_friction))
-    assert len(strokes) == 6
-    ways = pair_strokes(strokes)
-    pairs = [way.strokes for way in ways if way.is_pair]
+    segments, _ = find_segments(*record(dq, gravity_and_friction))
+    assert len(segments) == 6
+    ways = pair_segments(segments)
+    pairs = [way.segments for way in ways if way.is_pair]
     assert [(one.time < other.time, abs(one.time - other.time) < 2.0) for one, other in pairs] == [
         (True, True), (True, True)
     ]
-    assert sorted(round(way.strokes[0].speed, 2) for way in ways if not way.is_pair) == [
+    assert sorted(round(way.segments[0].speed, 2) for way in ways if not way.is_pair) == [
         -0.9, 0.52
     ]
 
@@ -170,11 +171,11 @@ def test_a_mean_follows_scale_and_shift(seed):
 
 
 @pytest.mark.parametrize(('options', 'words'), [
-    ({'slowest': 0.0}, r'slowest of strokes is 0, it must be positive'),
-    ({'settling': -0.1}, r'settling of strokes is -0\.1 s, it must be at least 0'),
-    ({'overlap': 1.5}, r'overlap of strokes is 1\.5, it must be at most 1'),
-    ({'bins': 3}, r'bins of strokes are 3, needed are at least 4'),
+    ({'slowest': 0.0}, r'slowest of segments is 0, it must be positive'),
+    ({'settling': -0.1}, r'settling of segments is -0\.1 s, it must be at least 0'),
+    ({'overlap': 1.5}, r'overlap of segments is 1\.5, it must be at most 1'),
+    ({'bins': 3}, r'bins of segments are 3, needed are at least 4'),
 ])
 def test_impossible_options_are_refused(options, words):
     with pytest.raises(UsageError, match=words):
-        StrokeOptions(**options)
+        SegmentOptions(**options)

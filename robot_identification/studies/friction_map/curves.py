@@ -57,7 +57,7 @@ LEAST_LOAD_SHARE = 0.5
 @dataclass(frozen=True, eq=False)
 class CurvePoints:
     """
-    Friction of one joint at m even speeds.
+    Friction of one joint at m constant velocities.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class CurvePoints:
         )
 
     def motion(self) -> JointMotion:
-        """Return what the friction laws see: even speeds under a load."""
+        """Return what the friction laws see: constant velocities under a load."""
         return JointMotion(np.zeros(len(self)), self.speed, self.load, self.temperature)
 
     def levels(self) -> FloatArray:
@@ -195,7 +195,7 @@ class FrictionCurve:
         self, speed: FloatArray, load: float | None = None, temperature: float | None = None
     ) -> FloatArray:
         """
-        Return friction at even speeds.
+        Return friction at constant velocity.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ def choose_curve(points: CurvePoints) -> FrictionCurve:
     count = int(levels.max(initial=-1.0)) + 1
     if count < 2:
         raise DataError(
-            f'a curve of friction needs two speeds, {count} are there: record strokes at more '
+            f'a curve of friction needs two speeds, {count} are there: record segments at more '
             'speeds'
         )
     # By speed, so that what a curve cannot bend to is seen as going on from one to the next.

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The friction map: friction of a joint at even speeds, by payload and temperature.
+The friction map: friction of a joint at constant velocity, by payload and temperature.
 
-At each speed both ways are compared at matching positions (`friction_strokes`). Half the
+At each speed both ways are compared at matching positions (`segments`). Half the
 difference is the friction that turns around with the velocity; no model of the arm takes part.
 What friction is more one way than the other stands in half the sum, together with gravity, and is
 told once gravity is known: from an identified model, or, as a single joint that turns sees
@@ -34,7 +34,7 @@ from robot_identification.studies.friction_map.curves import (
     choose_curve, CurvePoints, FrictionCurve,
 )
 from robot_identification.studies.friction_map.segments import (
-    BinnedWay, find_strokes, group_strokes, pair_strokes, robust_mean, StrokeOptions,
+    BinnedWay, find_segments, group_segments, pair_segments, robust_mean, SegmentOptions,
 )
 
 # Where gravity is from: an identified model, the recording itself, or not known.
@@ -45,13 +45,13 @@ GRAVITY_WORDS: Mapping[str, str] = {
     UNKNOWN: 'gravity is not known: friction is taken as alike both ways',
 }
 # Friction of each direction is told if its median error is below this share of the friction; of
-# strokes in pairs a smaller one, as half the difference of both ways is nearer to either of them
+# segments in pairs a smaller one, as half the difference of both ways is nearer to either of them
 # otherwise.
 LARGEST_SHARE = 0.1
 LARGEST_PAIRED_SHARE = 0.03
 # A curve that could not be tried, but leaves less than this share of what the chosen one leaves.
 FAR_BETTER = 0.5
-# Of the strokes that show gravity, so many go either way.
+# Of the segments that show gravity, so many go either way.
 LEAST_OF_A_DIRECTION = 0.25
 # Masses nearer than this are one payload [kg].
 SAME_MASS = 0.02
@@ -92,7 +92,7 @@ class FrictionPoint:
     friction, error : float
         Torque against it, with its sign, and standard error [N m].
     odd, odd_error : float
-        The size of the part that turns around with the velocity, of a pair of strokes [N m]; NaN
+        The size of the part that turns around with the velocity, of a pair of segments [N m]; NaN
         of one.
     even, even_error : float
         The part that does not [N m]; NaN where gravity is not known. A constant error of the
@@ -129,7 +129,7 @@ class FrictionPoint:
 @dataclass(frozen=True, eq=False)
 class FrictionMap:
     """
-    Friction of an arm at even speeds.
+    Friction of an arm at constant velocity.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ def payload_mass(text: str) -> float:
 def map_friction(
     robot: RobotModel,
     runs: Sequence[MapRun],
-    options: StrokeOptions | None = None,
+    options: SegmentOptions | None = None,
     model: IdentifiedModel | None = None,
 ) -> FrictionMap:
     """
@@ -188,20 +188,20 @@ def map_friction(
         The arm, with its drive gains where effort is in A.
     runs : sequence of MapRun
         One or more.
-    options : StrokeOptions, optional
-        What counts as a stroke, and as a pair.
+    options : SegmentOptions, optional
+        What counts as a segment, and as a pair.
     model : IdentifiedModel, optional
         Of the same arm: its gravity, in recordings with the payload that it knows.
 
     Raises
     ------
     DataError
-        If no joint moves alone at an even speed, both ways.
+        If no joint moves alone at constant velocity, both ways.
     UsageError
         If the model is of other joints.
 
     """
-    options = StrokeOptions() if options is None else options
+    options = SegmentOptions() if options is None else options
     if model is not None and model.robot.joint_names != robot.joint_names:
         raise UsageError(
             f'the model is of the joints {", ".join(model.robot.joint_names)}, the arm has '
@@ -216,9 +216,9 @@ def map_friction(
     notes += _without_directions(points)
     if not points:
         raise DataError(
-            f'{", ".join(run.dataset.source for run in runs)}: no joint moves alone at an even '
-            f'speed for {options.shortest + 2.0 * options.settling:g} s, both ways: record '
-            'strokes of one joint after the other (`friction-map --plan` makes them)'
+            f'{", ".join(run.dataset.source for run in runs)}: no joint moves alone at constant '
+            f'velocity for {options.shortest + 2.0 * options.settling:g} s, both ways: record '
+            'segments of one joint after the other (`friction-map --plan` makes them)'
         )
     order = {name: number for number, name in enumerate(robot.joint_names)}
     bags = {run.dataset.source: number for number, run in enumerate(runs)}
@@ -226,7 +226,7 @@ def map_friction(
     curves: dict[str, FrictionCurve] = {}
     silent = [name for name in robot.joint_names if all(p.joint != name for p in points)]
     if silent:
-        notes.append(f'no strokes, and so no friction map, of {", ".join(silent)}')
+        notes.append(f'no segments, and so no friction map, of {", ".join(silent)}')
     for joint in dict.fromkeys(point.joint for point in points):
         own = [point for point in points if point.joint == joint]
         if np.median([point.friction * np.sign(point.speed) for point in own]) < 0.0:
@@ -251,7 +251,7 @@ def _without_directions(points: Sequence[FrictionPoint]) -> list[str]:
             bags.setdefault(point.joint, {})[point.bag] = None
     return [
         f'{joint}: gravity is not known well enough to tell the directions apart in '
-        f'{", ".join(names)}: friction is half the difference of both ways; longer strokes or a '
+        f'{", ".join(names)}: friction is half the difference of both ways; longer segments or a '
         'model (--model) would tell'
         for joint, names in bags.items()
     ]
@@ -263,36 +263,36 @@ def _untried(joint: str, curve: FrictionCurve) -> list[str]:
     return [
         f'{joint}: {trial.name} leaves {trial.deviation:.3g} N m of the points, {curve.name} '
         f'{chosen.deviation:.3g} N m; there are too few speeds to try it at speeds left out, so '
-        'the simpler one is taken: record strokes at more speeds'
+        'the simpler one is taken: record segments at more speeds'
         for trial in curve.trials
         if np.isnan(trial.left_out) and trial.deviation < FAR_BETTER * chosen.deviation
     ][:1]
 
 
 def _points_of_run(
-    robot: RobotModel, run: MapRun, options: StrokeOptions, model: IdentifiedModel | None
+    robot: RobotModel, run: MapRun, options: SegmentOptions, model: IdentifiedModel | None
 ) -> tuple[list[FrictionPoint], list[str]]:
     dataset = run.dataset
     torque = dataset.effort
     if dataset.effort_unit == 'A':
         torque = robot.drives.to_torque(torque)
-    strokes, moved = find_strokes(dataset, torque, options)
+    segments, moved = find_segments(dataset, torque, options)
     notes = []
     if moved:
         notes.append(
-            f'{dataset.source}: {moved} motions at an even speed are left out, as another joint '
-            f'moved by more than {options.still:g} rad meanwhile'
+            f'{dataset.source}: {moved} motions at constant velocity are left out, as another '
+            f'joint moved by more than {options.still:g} rad meanwhile'
         )
     points: list[FrictionPoint] = []
-    for group in group_strokes(strokes):
-        found = _weigh_group(robot, pair_strokes(group, options), model, run.payload)
+    for group in group_segments(segments):
+        found = _weigh_group(robot, pair_segments(group, options), model, run.payload)
         if found is None:
             continue
         joint = robot.joint_names[group[0].joint]
         lone = sum(not way.is_pair for way in found.ways)
         if found.gravity == UNKNOWN and lone:
             notes.append(
-                f'{dataset.source}: {joint}: {lone} strokes are left out, as none goes back over '
+                f'{dataset.source}: {joint}: {lone} segments are left out, as none goes back over '
                 'the same positions at the same speed'
             )
         points += _points_of_group(dataset.source, joint, found, run.payload)
@@ -305,7 +305,7 @@ def _weigh_group(
     """Return what friction is alike both ways, with errors, if gravity can be told from it."""
     if not ways:
         return None
-    joint = ways[0].strokes[0].joint
+    joint = ways[0].segments[0].joint
     if model is not None and _is_loaded_so(model, payload):
         means = [
             robust_mean(way.gravity - _model_gravity(model, way)) for way in ways
@@ -334,7 +334,7 @@ def _goes_both_ways(ways: Sequence[BinnedWay]) -> bool:
 
     Of one direction alone, friction that grows with the load looks like gravity.
     """
-    ahead = [stroke.speed > 0.0 for way in ways for stroke in way.strokes]
+    ahead = [segment.speed > 0.0 for way in ways for segment in way.segments]
     share = sum(ahead) / len(ahead)
     return min(share, 1.0 - share) >= LEAST_OF_A_DIRECTION
 
@@ -348,11 +348,11 @@ def _is_loaded_so(model: IdentifiedModel, payload: float) -> bool:
 def _model_gravity(model: IdentifiedModel, way: BinnedWay) -> FloatArray:
     """Return the model's gravity torque of the joint along a way, shape (b,) [N m]."""
     robot = model.robot
-    stroke = way.strokes[0]
-    q = np.tile(stroke.pose, (len(way.q), 1))
-    q[:, stroke.joint] = way.q
+    segment = way.segments[0]
+    q = np.tile(segment.pose, (len(way.q), 1))
+    q[:, segment.joint] = way.q
     torque = static_regressor(robot, q) @ model.theta_lifted[: 10 * robot.n]
-    gravity: FloatArray = torque.reshape(q.shape)[:, stroke.joint]
+    gravity: FloatArray = torque.reshape(q.shape)[:, segment.joint]
     return gravity
 
 
@@ -360,7 +360,7 @@ def _fit_harmonic(ways: Sequence[BinnedWay]) -> tuple[FloatArray, FloatArray]:
     """
     Return the constant of each way beside ``a cos q + b sin q``, and its standard error.
 
-    Of a pair it is the friction that does not turn around, of a single stroke all its friction.
+    Of a pair it is the friction that does not turn around, of a single segment all its friction.
     """
     number = np.concatenate([np.full(len(way.q), k) for k, way in enumerate(ways)])
     q = np.concatenate([way.q for way in ways])
@@ -391,15 +391,15 @@ def _points_of_group(
             # Gears rub more under load: what follows it along the way is no scatter.
             odd, odd_error = robust_mean(way.odd, held)
         # What is compared is friction at the mean of both ways.
-        size = float(np.mean([abs(stroke.speed) for stroke in way.strokes]))
-        temperature = float(np.mean([stroke.temperature for stroke in way.strokes]))
-        for stroke in way.strokes:
+        size = float(np.mean([abs(segment.speed) for segment in way.segments]))
+        temperature = float(np.mean([segment.temperature for segment in way.segments]))
+        for segment in way.segments:
             friction, error = even, even_error
             if way.is_pair:
-                friction = float(np.sign(stroke.speed)) * odd + (even if told else 0.0)
+                friction = float(np.sign(segment.speed)) * odd + (even if told else 0.0)
                 error = float(np.hypot(odd_error, even_error if told else 0.0))
             points.append(FrictionPoint(
-                bag, joint, float(np.copysign(size, stroke.speed)), friction, error, odd,
+                bag, joint, float(np.copysign(size, segment.speed)), friction, error, odd,
                 odd_error, even, even_error, float(held.mean()), temperature, payload,
                 len(way.q), group.gravity,
             ))

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Strokes of even speed, both ways over the same way: the motion behind a friction map.
+Constant-velocity segments, both ways over the same way: the motion behind a friction map.
 
-One joint moves, the others rest. Each speed has a stroke forwards and one back over the same
+One joint moves, the others rest. Each speed has a segment forwards and one back over the same
 positions, one right after the other, so that gravity and the temperature of the grease are the
 same in both. Speeds are spread evenly by their logarithm: friction bends most at slow ones.
 """
@@ -22,22 +22,22 @@ from robot_identification.excitation import (
 )
 from robot_identification.model import RobotModel
 
-# A quintic from rest to an even speed has an acceleration of this, over speed by time.
+# A quintic from rest to a constant velocity has an acceleration of this, over speed by time.
 RISE_PEAK = 1.5
 # A quintic from rest to rest has an acceleration of this, over way by squared time.
 QUINTIC_PUSH = 10.0 / np.sqrt(3.0)
 # Of a joint whose velocity is not limited [rad/s].
 UNKNOWN_VELOCITY = 1.0
-# A stroke is not faster than this share of what the limits allow.
+# A segment is not faster than this share of what the limits allow.
 SPEED_SHARE = 0.95
-# Way from one stroke to the next that takes no time [rad].
+# Way from one segment to the next that takes no time [rad].
 NO_WAY = 1.0e-9
 
 
 @dataclass(frozen=True)
-class StrokePlan:
+class SegmentPlan:
     """
-    Which strokes a joint makes.
+    Which segments a joint makes.
 
     Attributes
     ----------
@@ -47,18 +47,18 @@ class StrokePlan:
         Fastest speed [rad/s]; by default, and at most, what limits and range allow.
     count : int
         Number of speeds.
-    stroke : float
-        Longest way of a stroke to either side of its middle [rad].
+    travel : float
+        Longest way of a segment to either side of its middle [rad].
     longest : float
-        A stroke lasts no longer at its even speed than this [s]: slow ones are short.
+        A segment lasts no longer at constant velocity than this [s]: slow ones are short.
     shortest : float
-        A stroke lasts no shorter at its even speed than this [s]: it says how fast one may be.
+        A segment lasts no shorter at constant velocity than this [s]: it says how fast one may be.
     rise : float
         Time in which the speed rises, and falls, at least [s].
     acceleration : float
         Largest acceleration [rad/s^2], also where the limits allow more.
     rest : float
-        Rest after each stroke [s].
+        Rest after each segment [s].
     repeats : int
         How often all of it is done.
 
@@ -67,7 +67,7 @@ class StrokePlan:
     slowest: float = 0.02
     fastest: float | None = None
     count: int = 12
-    stroke: float = 1.0
+    travel: float = 1.0
     longest: float = 6.0
     shortest: float = 0.6
     rise: float = 0.25
@@ -76,7 +76,7 @@ class StrokePlan:
     repeats: int = 1
 
     def __post_init__(self) -> None:
-        for name in ('slowest', 'stroke', 'longest', 'shortest', 'rise', 'acceleration', 'rest'):
+        for name in ('slowest', 'travel', 'longest', 'shortest', 'rise', 'acceleration', 'rest'):
             value = getattr(self, name)
             if not 0.0 < value < LONGEST_PERIOD:
                 raise UsageError(
@@ -85,7 +85,7 @@ class StrokePlan:
                 )
         if self.shortest > self.longest:
             raise UsageError(
-                f'strokes of a friction map last from {self.shortest:g} s to {self.longest:g} s: '
+                f'segments of a friction map last from {self.shortest:g} s to {self.longest:g} s: '
                 'the first must not be more than the second'
             )
         if self.fastest is not None and not self.slowest < self.fastest < np.inf:
@@ -103,7 +103,7 @@ class StrokePlan:
 
 def middle_pose(robot: RobotModel, experiment: Experiment, limits: MotionLimits) -> FloatArray:
     """
-    Return the pose about which strokes are made, shape (n,) [rad].
+    Return the pose about which segments are made, shape (n,) [rad].
 
     The experiment's centre; of a joint that it does not name the usual pose of the make, else the
     middle of the range.
@@ -117,18 +117,18 @@ def middle_pose(robot: RobotModel, experiment: Experiment, limits: MotionLimits)
     return pose
 
 
-def stroke_speeds(
-    plan: StrokePlan, span: float, velocity: float, acceleration: float
+def segment_speeds(
+    plan: SegmentPlan, span: float, velocity: float, acceleration: float
 ) -> FloatArray:
     """
     Return the speeds of a joint, ascending [rad/s].
 
     Parameters
     ----------
-    plan : StrokePlan
+    plan : SegmentPlan
         What is wanted.
     span : float
-        Longest way of a stroke [rad].
+        Longest way of a segment [rad].
     velocity, acceleration : float
         Limits [rad/s], [rad/s^2]; the first may be infinite.
 
@@ -139,7 +139,7 @@ def stroke_speeds(
 
     """
     fastest = SPEED_SHARE * (velocity if np.isfinite(velocity) else UNKNOWN_VELOCITY)
-    # The way at even speed, and half a speed by time for each of rise and fall.
+    # The way at constant velocity, and half a speed by time for each of rise and fall.
     fastest = min(fastest, span / (plan.shortest + plan.rise))
     # A rise that the acceleration makes longer takes way, too: v shortest + 1.5 v^2 / a = span.
     root = float(np.sqrt(plan.shortest**2 + 4.0 * RISE_PEAK * span / acceleration))
@@ -155,11 +155,11 @@ def stroke_speeds(
     return np.geomspace(plan.slowest, fastest, plan.count)
 
 
-def friction_strokes(
-    robot: RobotModel, experiment: Experiment, joint: str, plan: StrokePlan | None = None
+def segment_trajectory(
+    robot: RobotModel, experiment: Experiment, joint: str, plan: SegmentPlan | None = None
 ) -> Trajectory:
     """
-    Return the strokes of one joint, without certificate.
+    Return the segments of one joint, without certificate.
 
     Parameters
     ----------
@@ -169,16 +169,16 @@ def friction_strokes(
         Its limits, window and centre are kept to; its form is not used.
     joint : str
         The joint that moves.
-    plan : StrokePlan, optional
-        Which strokes.
+    plan : SegmentPlan, optional
+        Which segments.
 
     Raises
     ------
     UsageError
-        If the arm has no such joint, or there is no room for the strokes.
+        If the arm has no such joint, or there is no room for the segments.
 
     """
-    plan = StrokePlan() if plan is None else plan
+    plan = SegmentPlan() if plan is None else plan
     if joint not in robot.joint_names:
         raise UsageError(
             f'{robot.name} has no joint {joint}: it has {", ".join(robot.joint_names)}'
@@ -186,18 +186,18 @@ def friction_strokes(
     number = robot.joint_names.index(joint)
     limits = motion_limits(robot, experiment)
     pose = middle_pose(robot, experiment, limits)
-    # At a pose that is near an end of the range strokes are about the nearest middle with room.
-    half = min(plan.stroke, 0.5 * float(limits.upper[number] - limits.lower[number]))
+    # At a pose that is near an end of the range segments are about the nearest middle with room.
+    half = min(plan.travel, 0.5 * float(limits.upper[number] - limits.lower[number]))
     pose[number] = np.clip(
         pose[number], limits.lower[number] + half, limits.upper[number] - half
     )
     acceleration = min(float(limits.acceleration[number]), plan.acceleration)
-    speeds = stroke_speeds(plan, 2.0 * half, float(limits.velocity[number]), acceleration)
+    speeds = segment_speeds(plan, 2.0 * half, float(limits.velocity[number]), acceleration)
     times, states = _knots(plan, speeds, 2.0 * half, acceleration)
     if times[-1] > LONGEST_PERIOD:
         raise UsageError(
             f'{len(speeds)} speeds of {joint} take {times[-1]:.0f} s, at most '
-            f'{LONGEST_PERIOD:.0f} s are allowed: take fewer speeds, or shorter strokes'
+            f'{LONGEST_PERIOD:.0f} s are allowed: take fewer speeds, or shorter segments'
         )
     q, dq, ddq = (np.zeros((len(times), robot.n)) for _ in range(3))
     q += pose
@@ -209,11 +209,11 @@ def friction_strokes(
     )
 
 
-def certified_strokes(
-    robot: RobotModel, experiment: Experiment, joint: str, plan: StrokePlan | None = None
+def certified_segments(
+    robot: RobotModel, experiment: Experiment, joint: str, plan: SegmentPlan | None = None
 ) -> Trajectory:
     """
-    Return the strokes of one joint with their certificate; see `friction_strokes`.
+    Return the segments of one joint with their certificate; see `segment_trajectory`.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def certified_strokes(
         If they break a limit of the experiment, or collide.
 
     """
-    trajectory = friction_strokes(robot, experiment, joint, plan)
+    trajectory = segment_trajectory(robot, experiment, joint, plan)
     return certify(
         robot, replace(experiment, form=trajectory.form, periods=trajectory.periods),
         trajectory, {'friction_map': joint},
@@ -235,9 +235,9 @@ def _mixed(speeds: FloatArray) -> list[float]:
 
 
 def _knots(
-    plan: StrokePlan, speeds: FloatArray, span: float, acceleration: float
+    plan: SegmentPlan, speeds: FloatArray, span: float, acceleration: float
 ) -> tuple[list[float], FloatArray]:
-    """Return times [s], and position and velocity (m, 2) about the middle of the strokes."""
+    """Return times [s], and position and velocity (m, 2) about the middle of the segments."""
     times, states = [0.0], [(0.0, 0.0)]
 
     def go(duration: float, position: float, speed: float = 0.0) -> None:
@@ -245,7 +245,7 @@ def _knots(
         states.append((position, speed))
 
     def move(position: float) -> None:
-        """Go to rest elsewhere, no faster and no more briskly than strokes are."""
+        """Go to rest elsewhere, no faster and no more briskly than segments are."""
         way = abs(position - states[-1][0])
         if way > NO_WAY:
             brisk = np.sqrt(QUINTIC_PUSH * way / acceleration)

@@ -182,7 +182,8 @@ def gravity_sentences(found: FrictionMap) -> list[str]:
 def friction_map_text(found: FrictionMap) -> str:
     """Return a map as plain text, at most 100 columns wide."""
     lines = [
-        *wrap(f'Friction map of {found.robot}: {len(found.points)} points at even speeds'), '',
+        *wrap(f'Friction map of {found.robot}: {len(found.points)} points at constant velocity'),
+        '',
         *text_table(CONDITION_HEADER, condition_rows(found)), '',
         *text_table(CURVE_HEADER, curve_rows(found)), '',
         *wrap('Root mean square error at speeds left out of the fit, and of the fit of all; the '

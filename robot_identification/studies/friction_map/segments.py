@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Strokes of even speed in a recording, and the pairs of them that go both ways.
+Constant-velocity segments in a recording, and the pairs of them that go both ways.
 
 Gravity at a position is the same whichever way the joint passes it, friction turns around. So
 half the difference of the torques of both ways, at the same position and speed, is friction
@@ -39,7 +39,7 @@ HUBER_THRESHOLD = 1.345
 
 
 @dataclass(frozen=True)
-class StrokeOptions:
+class SegmentOptions:
     """
     Criteria of a constant-velocity segment, and of a pair of them.
 
@@ -50,7 +50,7 @@ class StrokeOptions:
     evenness : float
         A speed is even within this share of it.
     settling : float
-        Time that is left out at both ends of an even speed [s]: the drive settles.
+        Time that is left out at both ends of a constant velocity [s]: the drive settles.
     shortest : float
         What remains must be as long [s].
     still : float
@@ -77,19 +77,19 @@ class StrokeOptions:
         for name in ('slowest', 'evenness', 'shortest', 'still', 'same_speed', 'overlap'):
             value = getattr(self, name)
             if not 0.0 < value < np.inf:
-                raise UsageError(f'{name} of strokes is {value:g}, it must be positive')
+                raise UsageError(f'{name} of segments is {value:g}, it must be positive')
         if not 0.0 <= self.settling < np.inf:
-            raise UsageError(f'settling of strokes is {self.settling:g} s, it must be at least 0')
+            raise UsageError(f'settling of segments is {self.settling:g} s, it must be at least 0')
         if self.overlap > 1.0:
-            raise UsageError(f'overlap of strokes is {self.overlap:g}, it must be at most 1')
+            raise UsageError(f'overlap of segments is {self.overlap:g}, it must be at most 1')
         if self.bins < 4:
-            raise UsageError(f'bins of strokes are {self.bins}, needed are at least 4')
+            raise UsageError(f'bins of segments are {self.bins}, needed are at least 4')
 
 
 @dataclass(frozen=True, eq=False)
-class Stroke:
+class Segment:
     """
-    One way of one joint at an even speed, the others at rest.
+    One way of one joint at constant velocity, the others at rest.
 
     Attributes
     ----------
@@ -125,24 +125,24 @@ class Stroke:
 @dataclass(frozen=True, eq=False)
 class BinnedWay:
     """
-    The torque of a stroke, or of a pair of them, at some positions.
+    The torque of a segment, or of a pair of them, at some positions.
 
     Attributes
     ----------
-    strokes : tuple of Stroke
+    segments : tuple of Segment
         One, or forwards and backwards.
     q : ndarray, shape (b,)
         Positions, ascending [rad].
     gravity : ndarray, shape (b,)
-        Half the sum of a pair: gravity, and what friction has alike both ways; of one stroke its
+        Half the sum of a pair: gravity, and what friction has alike both ways; of one segment its
         torque [N m].
     odd : ndarray, shape (b,)
         Half the difference of a pair [N m]: friction that turns around with the velocity; empty
-        of one stroke.
+        of one segment.
 
     """
 
-    strokes: tuple[Stroke, ...]
+    segments: tuple[Segment, ...]
     q: FloatArray
     gravity: FloatArray
     odd: FloatArray
@@ -150,14 +150,14 @@ class BinnedWay:
     @property
     def is_pair(self) -> bool:
         """Return whether both ways are there."""
-        return len(self.strokes) == 2
+        return len(self.segments) == 2
 
 
-def find_strokes(
-    dataset: Dataset, torque: FloatArray, options: StrokeOptions | None = None
-) -> tuple[tuple[Stroke, ...], int]:
+def find_segments(
+    dataset: Dataset, torque: FloatArray, options: SegmentOptions | None = None
+) -> tuple[tuple[Segment, ...], int]:
     """
-    Find where one joint alone moves at an even speed.
+    Find where one joint alone moves at constant velocity.
 
     Parameters
     ----------
@@ -165,76 +165,76 @@ def find_strokes(
         One recording.
     torque : ndarray, shape (N, n)
         Of the joints [N m].
-    options : StrokeOptions, optional
-        What counts as a stroke.
+    options : SegmentOptions, optional
+        What counts as a segment.
 
     Returns
     -------
-    strokes : tuple of Stroke
+    segments : tuple of Segment
         In the order of time.
     moved : int
-        Motions at an even speed that were left out because another joint moved as well.
+        Motions at constant velocity that were left out because another joint moved as well.
 
     """
-    options = StrokeOptions() if options is None else options
-    found: list[Stroke] = []
+    options = SegmentOptions() if options is None else options
+    found: list[Segment] = []
     moved = 0
     window = max(round(SPEED_WINDOW * dataset.rate), 1)
-    for segment in dataset.segments:
-        usable = dataset.scored[segment] & np.all(np.isfinite(torque[segment]), axis=1)
+    for block in dataset.segments:
+        usable = dataset.scored[block] & np.all(np.isfinite(torque[block]), axis=1)
         for joint in range(len(dataset.joint_names)):
-            speed = _averaged(dataset.motion.dq[segment, joint], window)
+            speed = _averaged(dataset.motion.dq[block, joint], window)
             for first, last in _runs(np.sign(speed) * (np.abs(speed) > options.slowest) * usable):
                 rows = _even_part(
-                    dataset.stamps[segment][first:last], speed[first:last], options
+                    dataset.stamps[block][first:last], speed[first:last], options
                 )
                 if rows is None:
                     continue
                 part = slice(
-                    segment.start + first + rows.start, segment.start + first + rows.stop
+                    block.start + first + rows.start, block.start + first + rows.stop
                 )
                 ways = np.ptp(dataset.motion.q[part], axis=0)
                 if np.any(np.delete(ways, joint) > options.still):
                     moved += 1
                     continue
-                found.append(_stroke(dataset, torque, joint, part))
-    return tuple(sorted(found, key=lambda stroke: stroke.time)), moved
+                found.append(_make_segment(dataset, torque, joint, part))
+    return tuple(sorted(found, key=lambda segment: segment.time)), moved
 
 
-def group_strokes(strokes: Sequence[Stroke]) -> list[list[Stroke]]:
-    """Return strokes of the same joint with the others at the same pose, group by group."""
-    groups: list[list[Stroke]] = []
-    for stroke in strokes:
+def group_segments(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Return segments of the same joint with the others at the same pose, group by group."""
+    groups: list[list[Segment]] = []
+    for segment in segments:
         for group in groups:
             first = group[0]
-            away = np.delete(np.abs(stroke.pose - first.pose), stroke.joint)
-            if first.joint == stroke.joint and np.all(away <= SAME_POSE):
-                group.append(stroke)
+            away = np.delete(np.abs(segment.pose - first.pose), segment.joint)
+            if first.joint == segment.joint and np.all(away <= SAME_POSE):
+                group.append(segment)
                 break
         else:
-            groups.append([stroke])
+            groups.append([segment])
     return groups
 
 
-def pair_strokes(
-    group: Sequence[Stroke], options: StrokeOptions | None = None
+def pair_segments(
+    group: Sequence[Segment], options: SegmentOptions | None = None
 ) -> tuple[BinnedWay, ...]:
     """
-    Return the pairs of one group, and single the strokes that none goes with.
+    Return the pairs of one group, and single the segments that none goes with.
 
     Of several that would do, the one nearest in time is taken: the grease is then as warm.
 
     Parameters
     ----------
-    group : sequence of Stroke
+    group : sequence of Segment
         Of one joint, the others at one pose.
-    options : StrokeOptions, optional
+    options : SegmentOptions, optional
         What counts as a pair.
 
     """
-    options = StrokeOptions() if options is None else options
-    ahead = [stroke for stroke in group if stroke.speed > 0.0]
-    back = [stroke for stroke in group if stroke.speed < 0.0]
+    options = SegmentOptions() if options is None else options
+    ahead = [segment for segment in group if segment.speed > 0.0]
+    back = [segment for segment in group if segment.speed < 0.0]
     suited = sorted(
         (abs(one.time - other.time), i, k)
         for i, one in enumerate(ahead) for k, other in enumerate(back)
@@ -245,9 +245,9 @@ def pair_strokes(
         if i not in taken and k not in taken.values():
             taken[i] = k
     ways = [_compare(ahead[i], back[k], options) for i, k in sorted(taken.items())]
-    alone = [stroke for i, stroke in enumerate(ahead) if i not in taken]
-    alone += [stroke for k, stroke in enumerate(back) if k not in taken.values()]
-    ways += [_bin_alone(stroke, options) for stroke in alone]
+    alone = [segment for i, segment in enumerate(ahead) if i not in taken]
+    alone += [segment for k, segment in enumerate(back) if k not in taken.values()]
+    ways += [_bin_alone(segment, options) for segment in alone]
     return tuple(way for way in ways if len(way.q))
 
 
@@ -335,9 +335,9 @@ def _runs(state: FloatArray) -> list[tuple[int, int]]:
 
 
 def _even_part(
-    stamps: FloatArray, speed: FloatArray, options: StrokeOptions
+    stamps: FloatArray, speed: FloatArray, options: SegmentOptions
 ) -> slice | None:
-    """Return the longest part at an even speed, its ends left out; None if it is too short."""
+    """Return the longest part at constant velocity, its ends left out; None if it is too short."""
     speed = np.abs(speed)
     quarter = len(speed) // 4
     cruise = float(np.median(speed[quarter:len(speed) - quarter]))
@@ -356,20 +356,20 @@ def _even_part(
     return rows if rows.stop - rows.start >= 4 * FEWEST_IN_BIN else None
 
 
-def _stroke(dataset: Dataset, torque: FloatArray, joint: int, rows: slice) -> Stroke:
+def _make_segment(dataset: Dataset, torque: FloatArray, joint: int, rows: slice) -> Segment:
     stamps, q = dataset.stamps[rows], np.asarray(dataset.motion.q[rows])
     # The slope of the position: a velocity that was recorded may have a scale of its own.
     about = stamps - stamps.mean()
     speed = float(about @ (q[:, joint] - q[:, joint].mean()) / (about @ about))
     warmth = dataset.motion.temperature
-    return Stroke(
+    return Segment(
         joint, speed, float(stamps.mean()), q.mean(axis=0), q[:, joint].copy(),
         np.array(torque[rows, joint]),
         float('nan') if warmth is None else float(np.mean(warmth[rows, joint])),
     )
 
 
-def _suit(one: Stroke, other: Stroke, options: StrokeOptions) -> bool:
+def _suit(one: Segment, other: Segment, options: SegmentOptions) -> bool:
     speeds = abs(one.speed), abs(other.speed)
     if abs(speeds[0] - speeds[1]) > options.same_speed * max(speeds):
         return False
@@ -378,12 +378,12 @@ def _suit(one: Stroke, other: Stroke, options: StrokeOptions) -> bool:
     return common >= options.overlap * min(high - low, high_other - low_other)
 
 
-def _compare(one: Stroke, other: Stroke, options: StrokeOptions) -> BinnedWay:
+def _compare(one: Segment, other: Segment, options: SegmentOptions) -> BinnedWay:
     """Return the torques of a pair at the positions that they have in common."""
     low = max(one.ends[0], other.ends[0])
     high = min(one.ends[1], other.ends[1])
     inside = [
-        int(np.count_nonzero((stroke.q >= low) & (stroke.q <= high))) for stroke in (one, other)
+        int(np.count_nonzero((segment.q >= low) & (segment.q <= high))) for segment in (one, other)
     ]
     count = min(options.bins, min(inside) // FEWEST_IN_BIN)
     centres, forth = _binned(one, low, high, count)
@@ -395,15 +395,15 @@ def _compare(one: Stroke, other: Stroke, options: StrokeOptions) -> BinnedWay:
     )
 
 
-def _bin_alone(stroke: Stroke, options: StrokeOptions) -> BinnedWay:
-    count = min(options.bins, len(stroke.q) // FEWEST_IN_BIN)
-    centres, torque = _binned(stroke, *stroke.ends, count)
+def _bin_alone(segment: Segment, options: SegmentOptions) -> BinnedWay:
+    count = min(options.bins, len(segment.q) // FEWEST_IN_BIN)
+    centres, torque = _binned(segment, *segment.ends, count)
     known = np.isfinite(torque)
-    return BinnedWay((stroke,), centres[known], torque[known], np.zeros(0))
+    return BinnedWay((segment,), centres[known], torque[known], np.zeros(0))
 
 
 def _binned(
-    stroke: Stroke, low: float, high: float, count: int
+    segment: Segment, low: float, high: float, count: int
 ) -> tuple[FloatArray, FloatArray]:
     """
     Return middles (b,) of even bins and the torque there, NaN where too few samples are.
@@ -415,12 +415,12 @@ def _binned(
         return np.zeros(0), np.zeros(0)
     edges = np.linspace(low, high, count + 1)
     centres, torque = 0.5 * (edges[:-1] + edges[1:]), np.full(count, np.nan)
-    number = np.searchsorted(edges, stroke.q, side='right') - 1
+    number = np.searchsorted(edges, segment.q, side='right') - 1
     for k in range(count):
         rows: BoolArray = number == k
         m = int(np.count_nonzero(rows))
         if m < FEWEST_IN_BIN // 2:
             continue
-        about = None if m < FEWEST_IN_BIN else stroke.q[rows] - centres[k]
-        torque[k] = _huber(stroke.torque[rows], about)[0]
+        about = None if m < FEWEST_IN_BIN else segment.q[rows] - centres[k]
+        torque[k] = _huber(segment.torque[rows], about)[0]
     return centres, torque
