@@ -185,7 +185,7 @@ def draw_lines(warming: Warming) -> Picture:
                 markersize=4, elinewidth=0.8, label='identified',
             )
             if found.viscous_line is not None:
-                line = [found.viscous_line.at(T)[0] for T in found.temperature]
+                line = [found.viscous_line.at(T) for T in found.temperature]
                 one.plot(found.temperature, line, color=BLUE, linewidth=0.8, label='its line')
             finish(one, f'{TITLES[name]} {JOINTS[joint]}', '°C', 'N m s/rad' if not joint else '')
             one.tick_params(labelsize=SMALLER - 1.0)

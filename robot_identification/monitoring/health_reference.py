@@ -23,6 +23,7 @@ from robot_identification.files import (
 )
 from robot_identification.model import IdentifiedModel
 from robot_identification.monitoring.friction_change import FrictionChange, POSSIBLE_TEMPERATURES
+from robot_identification.studies.temperature import fit_line, line_at
 import scipy
 
 SCHEMA_VERSION = 1
@@ -126,7 +127,7 @@ class JointReference:
         """Return the change that friction at a temperature [deg C] has if nothing is wrong."""
         if self.slope is None or self.temperature is None or not np.isfinite(temperature):
             return self.change
-        return self.change + self.slope * (temperature - self.temperature)
+        return float(line_at(temperature, self.change, self.slope, self.temperature))
 
 
 _BOUNDS = {
@@ -159,35 +160,27 @@ def learn_reference(
     k = np.array([window.change for window in good])
     T = np.array([window.temperature for window in good])
     known = bool(np.all(np.isfinite(T)))
-    columns = [np.ones(k.size)]
-    if with_slope and known and np.ptp(T) >= smallest_span:
-        columns.append(T - T.mean())
-    left, coefficients, error = _fit_line(np.column_stack(columns), k)
-    scatter = float(np.sqrt(left @ left / (k.size - len(columns))))
+    sloped = bool(with_slope and known and np.ptp(T) >= smallest_span)
+    fit = fit_line(k, (T - T.mean())[:, None] if sloped else np.zeros((k.size, 0)))
+    left = fit.residuals
+    scatter = float(np.sqrt(left @ left / (k.size - len(fit.coefficients))))
     repeat = _repeat(left)
     follow = min(max(repeat, 0.0), MOST_LIKE)
     longer = float(np.sqrt((1.0 + follow) / (1.0 - follow)))
     return JointReference(
         windows=int(k.size),
-        change=float(coefficients[0]),
+        change=float(fit.coefficients[0]),
         scatter=scatter,
         repeat=repeat,
         # The mean of equal numbers may be beyond them, by rounding.
         temperature=float(np.clip(T.mean(), T.min(), T.max())) if known else None,
         coldest=float(T.min()) if known else None,
         warmest=float(T.max()) if known else None,
-        slope=float(coefficients[1]) if len(columns) == 2 else None,
-        slope_error=float(scatter * longer * error) if len(columns) == 2 else None,
+        slope=float(fit.coefficients[1]) if sloped else None,
+        slope_error=scatter * longer * float(1.0 / abs(fit.factor[1, 1])) if sloped else None,
         unexplained=float(usual),
         load=float(np.median([window.load for window in good])),
     )
-
-
-def _fit_line(X: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, float]:
-    """Return what is left of y, coefficients, and the last one's error for a scatter of 1."""
-    Q, R = np.linalg.qr(X)
-    coefficients: FloatArray = scipy.linalg.solve_triangular(R, Q.T @ y)
-    return y - X @ coefficients, coefficients, float(1.0 / abs(R[-1, -1]))
 
 
 def _repeat(left: FloatArray) -> float:

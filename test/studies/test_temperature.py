@@ -6,7 +6,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 from identified_arms import DURATION, RATE, WarmArm
 import numpy as np
 import pytest
@@ -110,9 +111,9 @@ def test_intervals_of_slopes_hold_the_truth(promised):
 
 def test_outside_its_range_a_line_is_that_of_its_ends():
     line = fit_temperature_line([20.0, 30.0, 40.0], [8.0, 7.0, 6.0], [0.1, 0.1, 0.1])
-    assert line.at(25.0) == (pytest.approx(7.5), False)
-    assert line.at(5.0) == (pytest.approx(8.0), True)
-    assert line.at(60.0) == (pytest.approx(6.0), True)
+    assert line.at(25.0) == pytest.approx(7.5)
+    assert line.at(5.0) == pytest.approx(8.0)
+    assert line.at(60.0) == pytest.approx(6.0)
     assert line.change == pytest.approx(-0.25)
 
 
@@ -328,7 +329,7 @@ def test_a_model_follows_temperature(arm, models, study, tmp_path):
         np.testing.assert_allclose(
             torque, model.torque(replace(motion, temperature=T)), rtol=0, atol=1e-9
         )
-        lines = np.array([joint.viscous_line.at(warmth)[0] for joint in study.joints])
+        lines = np.array([joint.viscous_line.at(warmth) for joint in study.joints])
         fast, slow = (replace(
             motion, dq=np.tile(speed, (SAMPLES, 3)), ddq=np.zeros((SAMPLES, 3)), temperature=T
         ) for speed in (1.0, 0.5))

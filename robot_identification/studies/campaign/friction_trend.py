@@ -4,14 +4,14 @@
 """
 Friction of identified arms over temperature and date, with alarms of a stated rate.
 
-The friction torque of a joint at a speed, as found by repeated identifications, is laid over
-temperature and date by weighted least squares. Weights are those of the identifications' errors
-and of a scatter from run to run besides, which is found from the runs [1]_; the errors of the
-slopes are those of Student's distribution with what the runs leave [2]_. Two tests are made of
-each joint and speed: whether friction drifts with the date, and whether the latest run lies off
-those before it; each must find it with the weights and without. All of them together are
-corrected for their number [3]_, so that the chance of any alarm is the stated one, or less, where
-friction depends on temperature alone.
+The friction torque of a joint at a speed, from repeated identifications, is fitted over
+temperature and date by weighted least squares. Weights follow from the errors of the
+identifications and from a scatter between runs, which is estimated [1]_; the errors of the
+slopes are those of Student's distribution with the runs' degrees of freedom [2]_. Two tests are
+made of each joint and speed: whether friction drifts with the date, and whether the latest run
+differs from those before it; each must find it with the weights and without. The p-values are
+corrected for the number of tests [3]_: the probability of any alarm is at most the stated one
+where friction depends on temperature alone.
 
 References
 ----------
@@ -30,24 +30,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from robot_identification.arrays import FloatArray
-from robot_identification.model import FrictionLaw, IdentifiedModel, sliding_columns
-from robot_identification.studies.comparison import common_range, holm, sliding_friction
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import IdentifiedModel
+from robot_identification.studies.comparison import (
+    common_range, CONFIDENCE, holm, sliding_friction, sliding_torque_map, two_sided,
+)
+from robot_identification.studies.temperature import fit_line, line_at, LineFit
 import scipy
 
-# With fewer runs of an arm nothing is tested.
+# Fewest runs that are tested; chosen: a line over temperature and date leaves one to test it by.
 FEWEST_RUNS = 4
-# Temperatures that differ by less [K] have no slope.
-LEAST_SPREAD = 0.5
-# Dates that differ by less have none [years]; half a day.
-LEAST_TIME = 0.5 / 365.25
-# Temperature and date that go together so nearly are not told apart; of columns of length 1.
+# A Julian year.
+DAYS_PER_YEAR = 365.25
+# Smallest ranges that a slope is fitted over [K, years]; chosen: below these runs are repetitions.
+LEAST_TEMPERATURE_RANGE = 0.5
+LEAST_TIME = 0.5 / DAYS_PER_YEAR
+# Smallest singular value of temperature and date, of length 1 each, that separates them; chosen.
 NEARLY_ONE = 0.02
-# Speeds beyond that of the motion by this share are not known.
+# Share by which a speed may exceed those of the motion for friction to be stated at it; chosen.
 BEYOND = 0.05
-CONFIDENCE = 0.95
-HOURS_PER_YEAR = 8766.0
 TORQUE, COULOMB, VISCOUS = 'torque', 'coulomb', 'viscous'
+TEMPERATURE, DATE = 'temperature', 'date'
 DRIFT, LATEST = 'drift', 'latest run'
 
 
@@ -56,49 +59,28 @@ class FrictionSummary:
     """
     Friction of a model of n joints in steady sliding, the mean of both directions.
 
-    Attributes
-    ----------
-    coulomb, coulomb_errors : ndarray, shape (n,)
-        Of the nearest plain friction [N m]; NaN where the model has none.
-    viscous, viscous_errors : ndarray, shape (n,)
-        [N m s/rad].
-    torque, torque_errors : ndarray, shape (n, k)
-        Of all laws together at k speeds [N m]; NaN where the motion was not that fast.
-
+    NaN stands for a friction that the model does not have, and for a torque at a speed that the
+    motion did not reach.
     """
 
-    coulomb: FloatArray
+    coulomb: FloatArray  # of the nearest plain friction, shape (n,) [N m]
     coulomb_errors: FloatArray
-    viscous: FloatArray
+    viscous: FloatArray  # shape (n,) [N m s/rad]
     viscous_errors: FloatArray
-    torque: FloatArray
+    torque: FloatArray  # of all laws together, shape (n, k) [N m]
     torque_errors: FloatArray
 
 
 def friction_summary(model: IdentifiedModel, speeds: Sequence[float]) -> FrictionSummary:
     """
-    Return the friction of a model at some speeds.
+    Return the friction of a model at k positive speeds [rad/s].
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of n joints. Laws that depend on the load are taken at the mean load of its recordings,
-        those that depend on temperature at the model's own.
-    speeds : sequence of float
-        Positive [rad/s].
-
+    Laws are taken at the mean load of the model's recordings, and at its own temperature.
     """
-    n, where, at = model.robot.n, common_range([model]), np.asarray(speeds, dtype=float)
+    where, at = common_range([model]), np.asarray(speeds, dtype=float)
     plain = sliding_friction(model, where)
     coulomb_errors, viscous_errors = plain.standard_errors
-    M = np.zeros((n, at.size, len(model.theta_base)))
-    row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
-    parameters = model.parameters
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
-        seen = _columns_at(term.law, at, float(where.loads[term.joint]), model, term.joint)
-        for k, column in enumerate(range(columns.start, columns.stop)):
-            if column in row_of:
-                M[term.joint, :, row_of[column]] += seen[:, k]
+    M = sliding_torque_map(model, where, at)
     torque = M @ model.theta_base
     errors = np.sqrt(np.einsum('jkb,bc,jkc->jk', M, model.covariance, M))
     known = np.any(M != 0.0, axis=2) & (at <= (1.0 + BEYOND) * where.speeds[:, None])
@@ -109,103 +91,40 @@ def friction_summary(model: IdentifiedModel, speeds: Sequence[float]) -> Frictio
     )
 
 
-def _columns_at(
-    law: FrictionLaw, speeds: FloatArray, load: float, model: IdentifiedModel, joint: int
-) -> FloatArray:
-    """Return what coefficients multiply at each speed, the mean of both directions, (m, k)."""
-    temperature = law.temperature_at(
-        None if model.temperature is None else model.temperature[joint]
-    )
-    order = np.argsort(speeds)
-    columns = sliding_columns(law, speeds[order], load, temperature)
-    mean = np.empty_like(columns)
-    mean[order] = columns
-    return mean
-
-
 @dataclass(frozen=True, eq=False)
 class FrictionHistory:
-    """
-    One figure of one joint in m runs, the earliest first.
-
-    Attributes
-    ----------
-    arm, joint : str
-        Whose.
-    quantity : {'torque', 'coulomb', 'viscous'}
-        Which figure.
-    speed : float
-        Of a torque [rad/s], else NaN.
-    runs : tuple of str
-        Names of the runs.
-    years : ndarray, shape (m,)
-        When they were [years]; NaN where it is not known.
-    temperature : ndarray, shape (m,)
-        Of the joint [deg C]; NaN where it is not known.
-    values, errors : ndarray, shape (m,)
-        The figure and its standard error, in SI units; NaN where a run has none.
-
-    """
+    """One figure of one joint in m runs, the earliest first; NaN where a run has none."""
 
     arm: str
     joint: str
-    quantity: str
-    speed: float
+    quantity: str  # 'torque', 'coulomb' or 'viscous'
+    speed: float  # of a torque [rad/s], else NaN
     runs: tuple[str, ...]
-    years: FloatArray
-    temperature: FloatArray
-    values: FloatArray
-    errors: FloatArray
+    years: FloatArray  # date of each run, shape (m,) [years]
+    temperature: FloatArray  # of the joint, shape (m,) [deg C]
+    values: FloatArray  # shape (m,), SI units
+    errors: FloatArray  # standard errors, shape (m,)
 
 
 @dataclass(frozen=True, eq=False)
 class FrictionTrend:
-    """
-    Dependence of a quantity on temperature and date.
-
-    Attributes
-    ----------
-    history : FrictionHistory
-        Of what.
-    used : ndarray of bool, shape (m,)
-        Which of its runs.
-    value : float
-        At the mean temperature and date of the runs.
-    reference_temperature, reference_years : float
-        These; NaN where there is no slope.
-    per_kelvin, per_kelvin_error : float
-        Slope and its standard error; NaN where there is none.
-    per_year, per_year_error : float
-        The same over the date.
-    scatter : float
-        Standard deviation from run to run beyond the errors of the identifications.
-    freedom : int
-        Degrees of freedom of the errors.
-    drift_p, latest_p : float
-        Probability of a drift, or of a latest run, that is further off by chance; NaN where it is
-        not tested, or is less than it is.
-    latest_change : float
-        By how much the latest run is off those before it.
-    note : str
-        Why something was not tested, or nothing.
-
-    """
+    """Dependence of a figure on temperature and date; NaN where it was not fitted or tested."""
 
     history: FrictionHistory
-    used: np.ndarray
-    value: float = np.nan
-    reference_temperature: float = np.nan
-    reference_years: float = np.nan
+    used: BoolArray  # runs that were fitted, shape (m,)
+    value: float = np.nan  # at the references
+    reference_temperature: float = np.nan  # mean of the runs [deg C]
+    reference_years: float = np.nan  # mean of the runs [years]
     per_kelvin: float = np.nan
     per_kelvin_error: float = np.nan
     per_year: float = np.nan
     per_year_error: float = np.nan
-    scatter: float = np.nan
-    freedom: int = 0
-    drift_p: float = np.nan
-    latest_p: float = np.nan
-    latest_change: float = np.nan
-    note: str = ''
+    scatter: float = np.nan  # standard deviation between runs beyond their errors
+    freedom: int = 0  # degrees of freedom of the errors
+    drift_p: float = np.nan  # probability of a larger drift by chance, at most
+    latest_p: float = np.nan  # of a latest run that is further off, at most
+    latest_change: float = np.nan  # latest run less what those before it predict
+    note: str = ''  # why something was not tested
 
     @property
     def drift(self) -> float:
@@ -222,44 +141,28 @@ class FrictionTrend:
         return self.drift - half, self.drift + half
 
     def at_reference_temperature(self) -> FloatArray:
-        """Return the values of all runs without what temperature did to them, shape (m,)."""
+        """Return the values of all runs shifted to the reference temperature, shape (m,)."""
         if not np.isfinite(self.per_kelvin):
             return self.history.values
-        warmer = self.history.temperature - self.reference_temperature
-        corrected: FloatArray = self.history.values - self.per_kelvin * warmer
-        return corrected
+        shifted: FloatArray = line_at(
+            self.reference_temperature, self.history.values, self.per_kelvin,
+            self.history.temperature,
+        )
+        return shifted
 
 
 @dataclass(frozen=True)
 class FrictionAlarm:
-    """
-    A change of friction that chance hardly explains.
-
-    Attributes
-    ----------
-    arm, joint : str
-        Whose.
-    kind : {'drift', 'latest run'}
-        What was tested.
-    speed : float
-        At which the torque changed [rad/s].
-    change : float
-        In a year, or of the latest run; as a share of the friction.
-    low, high : float
-        Ends of its interval; NaN for a latest run.
-    p_value : float
-        Corrected for the number of all tests.
-
-    """
+    """A change of friction that chance hardly explains."""
 
     arm: str
     joint: str
-    kind: str
-    speed: float
-    change: float
-    low: float
+    kind: str  # 'drift' or 'latest run'
+    speed: float  # at which the torque changed [rad/s]
+    change: float  # in a year, or of the latest run; as a share of the friction
+    low: float  # ends of the interval of the change; NaN for a latest run
     high: float
-    p_value: float
+    p_value: float  # corrected for the number of all tests
 
     def describe(self) -> str:
         """Return it in words."""
@@ -278,42 +181,21 @@ class FrictionAlarm:
 
 @dataclass(frozen=True, eq=False)
 class FleetFriction:
-    """
-    Friction of all arms over temperature and date.
-
-    Attributes
-    ----------
-    trends : tuple of FrictionTrend
-        Of torques, Coulomb and viscous friction.
-    alarms : tuple of FrictionAlarm
-        The most certain one of each joint and kind.
-    tests : int
-        How many tests there were.
-    false_alarm_rate : float
-        Chance that a report has any alarm where friction depends on temperature alone.
-
-    """
+    """Friction of all arms over temperature and date."""
 
     trends: tuple[FrictionTrend, ...]
-    alarms: tuple[FrictionAlarm, ...]
-    tests: int
-    false_alarm_rate: float
+    alarms: tuple[FrictionAlarm, ...]  # the most certain one of each joint and kind
+    tests: int  # number of tests
+    false_alarm_rate: float  # probability of any alarm where friction depends on temperature alone
 
 
 def judge_fleet(
     histories: Sequence[FrictionHistory], false_alarm_rate: float
 ) -> FleetFriction:
     """
-    Lay friction over temperature and date, and find what chance hardly explains.
+    Fit friction of any arms over temperature and date, and find what chance hardly explains.
 
-    Parameters
-    ----------
-    histories : sequence of FrictionHistory
-        Of any arms and joints. Torques are tested; Coulomb and viscous friction, which are parts
-        of them, are only stated.
-    false_alarm_rate : float
-        Between 0 and 1.
-
+    Torques are tested; Coulomb and viscous friction, which are parts of them, are only stated.
     """
     trends = tuple(find_trend(history) for history in histories)
     tested = [
@@ -348,16 +230,10 @@ def _alarm(trend: FrictionTrend, kind: str, p_value: float) -> FrictionAlarm:
 
 def find_trend(history: FrictionHistory) -> FrictionTrend:
     """
-    Lay one figure over temperature and date.
+    Fit one figure over temperature and date.
 
-    Temperature has a slope where it is known in FEWEST_RUNS runs or more and differs by
-    LEAST_SPREAD; runs without it are then left out. The same holds for the date.
-
-    Parameters
-    ----------
-    history : FrictionHistory
-        Of m runs.
-
+    Temperature has a slope where it is known in FEWEST_RUNS runs or more and has the least range;
+    runs without it are then left out. The same holds for the date.
     """
     known = np.isfinite(history.values) & np.isfinite(history.errors)
     if np.count_nonzero(known) < FEWEST_RUNS:
@@ -365,11 +241,46 @@ def find_trend(history: FrictionHistory) -> FrictionTrend:
             history, known,
             note=f'{np.count_nonzero(known)} runs: nothing is tested below {FEWEST_RUNS}',
         )
-    notes = []
-    used = known
-    slopes = []
+    used, slopes, notes = _choose_slopes(history, known)
+    D, y, e = _regressors(history, used, slopes), history.values[used], history.errors[used]
+    fit = _fit(D, y, e)
+    if fit is None:
+        return FrictionTrend(history, used, note='; '.join([*notes, 'too few runs for a line']))
+    x, errors = fit.line.coefficients, np.sqrt(np.diag(fit.line.covariance))
+    warm, dated = TEMPERATURE in slopes, DATE in slopes
+    years = history.years[used]
+    drift_p, latest_p, latest_change = np.nan, np.nan, np.nan
+    if dated:
+        # With weights a test is right where the errors are, without where runs scatter alike;
+        # between the two neither is, and either alone would raise more alarms than stated.
+        both, last = (e, np.zeros_like(e)), int(np.argmax(years))
+        drift_p = float(np.max([_test_drift(D, y, each) for each in both]))
+        latest = [_test_latest(D[:, : int(warm)], y, each, last) for each in both]
+        latest_p, latest_change = float(np.max([p for p, _ in latest])), latest[0][1]
+    return FrictionTrend(
+        history, used,
+        value=float(x[0]),
+        reference_temperature=float(history.temperature[used].mean()) if warm else np.nan,
+        reference_years=float(years.mean()) if dated else np.nan,
+        per_kelvin=float(x[1]) if warm else np.nan,
+        per_kelvin_error=float(errors[1]) if warm else np.nan,
+        per_year=float(x[-1]) if dated else np.nan,
+        per_year_error=float(errors[-1]) if dated else np.nan,
+        scatter=float(np.sqrt(fit.between)),
+        freedom=fit.freedom,
+        drift_p=drift_p, latest_p=latest_p, latest_change=latest_change,
+        note='; '.join(notes),
+    )
+
+
+def _choose_slopes(
+    history: FrictionHistory, known: BoolArray
+) -> tuple[BoolArray, list[str], list[str]]:
+    """Return the runs that are fitted, what has a slope, and why anything has none."""
+    used, slopes, notes = known, [], []
     for column, least, what in (
-        (history.temperature, LEAST_SPREAD, 'temperature'), (history.years, LEAST_TIME, 'date'),
+        (history.temperature, LEAST_TEMPERATURE_RANGE, TEMPERATURE),
+        (history.years, LEAST_TIME, DATE),
     ):
         both = used & np.isfinite(column)
         if np.count_nonzero(both) < FEWEST_RUNS:
@@ -379,136 +290,79 @@ def find_trend(history: FrictionHistory) -> FrictionTrend:
         else:
             used = both
             slopes.append(what)
-    warm, dated = 'temperature' in slopes, 'date' in slopes
-    T, t = history.temperature[used], history.years[used]
-    y, e = history.values[used], history.errors[used]
-    columns = [np.ones_like(y)]
-    if warm:
-        columns.append(T - T.mean())
-    if dated:
-        columns.append(t - t.mean())
-    A = np.column_stack(columns)
-    if warm and dated and not _told_apart(A[:, 1:]):
-        notes.append('temperature and date go together: no drift can be told from warmth')
-        dated, A = False, A[:, :2]
-    fit = _fit(A, y, e)
-    if fit is None:
-        return FrictionTrend(history, used, note='; '.join([*notes, 'too few runs for a line']))
-    x, errors = fit.x, np.sqrt(np.diag(fit.covariance))
-    latest_p, latest_change = np.nan, np.nan
-    if dated:
-        latest_p, latest_change = _test_latest(A[:, : 1 + warm], y, e, t)
-    per_year, per_year_error = (x[-1], errors[-1]) if dated else (np.nan, np.nan)
-    return FrictionTrend(
-        history, used,
-        value=float(x[0]),
-        reference_temperature=float(T.mean()) if warm else np.nan,
-        reference_years=float(t.mean()) if dated else np.nan,
-        per_kelvin=float(x[1]) if warm else np.nan,
-        per_kelvin_error=float(errors[1]) if warm else np.nan,
-        per_year=float(per_year), per_year_error=float(per_year_error),
-        scatter=float(np.sqrt(fit.between)),
-        freedom=fit.freedom,
-        drift_p=_drift_p(A, y, e) if dated else np.nan,
-        latest_p=latest_p, latest_change=latest_change,
-        note='; '.join(notes),
-    )
+    if len(slopes) == 2 and not _told_apart(_regressors(history, used, slopes)):
+        notes.append('temperature and date go together: no drift can be told from temperature')
+        slopes.remove(DATE)
+    return used, slopes, notes
+
+
+def _regressors(history: FrictionHistory, used: BoolArray, slopes: Sequence[str]) -> FloatArray:
+    """Return temperature and date from their means, as far as they have slopes, shape (m, k)."""
+    known = {TEMPERATURE: history.temperature[used], DATE: history.years[used]}
+    columns = [known[what] - known[what].mean() for what in slopes]
+    return np.reshape(columns, (len(columns), np.count_nonzero(used))).T
 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """Coefficients with their covariance, the variance between runs, degrees of freedom."""
+    """A line, the variance between runs, and the degrees of freedom."""
 
-    x: FloatArray
-    covariance: FloatArray
+    line: LineFit
     between: float
     freedom: int
 
 
-def _fit(A: FloatArray, y: FloatArray, errors: FloatArray) -> _Fit | None:
+def _fit(D: FloatArray, y: FloatArray, errors: FloatArray) -> _Fit | None:
     """
     Return weighted least squares with a variance between runs, or None with too few of them.
 
     The errors of the identifications are not made smaller where the runs scatter by less: with
-    the quantiles of the runs' few degrees of freedom, tests are then rarer than they are stated.
+    the quantiles of the runs' few degrees of freedom, tests are then rarer than stated.
     """
-    m, p = A.shape
-    if m <= p:
+    freedom: int = len(y) - 1 - D.shape[1]
+    if freedom <= 0:
         return None
+    # Errors of rounding, so that a perfect line has some.
+    variances = errors**2 + (1.0e-9 * float(np.max(np.abs(y), initial=1.0e-12))) ** 2
+
+    def line(between: float) -> LineFit:
+        return fit_line(y, D, 1.0 / np.sqrt(variances + between))
 
     def misfit(between: float) -> float:
-        _, squares, _ = _weighted(A, y, errors, between)
-        return float(squares - (m - p))
+        return line(between).squares - freedom
 
-    residual = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
-    # Errors of rounding, so that a perfect line has some.
-    smallest = (1.0e-9 * float(np.max(np.abs(y), initial=1.0e-12))) ** 2
-    errors = np.sqrt(errors**2 + smallest)
-    highest = float(np.sum(residual**2)) / (m - p)
+    highest = fit_line(y, D).squares / freedom
     between = 0.0
     if misfit(0.0) > 0.0 and misfit(highest) < 0.0:
         between = float(scipy.optimize.brentq(misfit, 0.0, highest, xtol=1e-12 * highest))
     elif misfit(0.0) > 0.0:
         between = highest
-    x, _, R = _weighted(A, y, errors, between)
-    inverse = scipy.linalg.solve_triangular(R, np.eye(p))
-    return _Fit(x, inverse @ inverse.T, between, m - p)
+    return _Fit(line(between), between, freedom)
 
 
-def _weighted(
-    A: FloatArray, y: FloatArray, errors: FloatArray, between: float
-) -> tuple[FloatArray, float, FloatArray]:
-    """Return the solution, its weighted sum of squares and the triangular factor."""
-    weights = 1.0 / np.sqrt(errors**2 + between)
-    Q, R = np.linalg.qr(A * weights[:, None])
-    x: FloatArray = scipy.linalg.solve_triangular(R, Q.T @ (y * weights))
-    return x, float(np.sum(((y - A @ x) * weights) ** 2)), R
-
-
-def _drift_p(A: FloatArray, y: FloatArray, errors: FloatArray) -> float:
-    """
-    Return the p-value of the last coefficient: the larger of two.
-
-    With weights a test is right where the errors are, without where runs scatter alike; between
-    the two neither is, and either alone would raise more alarms than are stated.
-    """
-    found = []
-    for each in (errors, np.zeros_like(errors)):
-        fit = _fit(A, y, each)
-        if fit is not None:
-            found.append(
-                _two_sided(fit.x[-1], float(np.sqrt(fit.covariance[-1, -1])), fit.freedom)
-            )
-    return float(np.max(found)) if found else np.nan
+def _test_drift(D: FloatArray, y: FloatArray, errors: FloatArray) -> float:
+    """Return the p-value of the last slope."""
+    fit = _fit(D, y, errors)
+    assert fit is not None
+    error = float(np.sqrt(fit.line.covariance[-1, -1]))
+    return two_sided(float(fit.line.coefficients[-1]), error, fit.freedom)
 
 
 def _test_latest(
-    A: FloatArray, y: FloatArray, errors: FloatArray, years: FloatArray
+    D: FloatArray, y: FloatArray, errors: FloatArray, last: int
 ) -> tuple[float, float]:
-    """
-    Return the p-value of the latest run against those before it, and its difference.
-
-    The p-value is the larger of two, as that of a drift is.
-    """
-    last = int(np.argmax(years))
+    """Return the p-value of one run against the others, and its difference; NaN with too few."""
     before = np.arange(len(y)) != last
-    if np.linalg.matrix_rank(A[before]) < A.shape[1]:
+    row = np.append(1.0, D[last])
+    others = np.column_stack([np.ones(len(y) - 1), D[before]])
+    if np.linalg.matrix_rank(others) < row.size:
         return np.nan, np.nan
-    found = []
-    for each in (errors, np.zeros_like(errors)):
-        fit = _fit(A[before], y[before], each[before])
-        if fit is None:
-            return np.nan, np.nan
-        change = float(y[last] - A[last] @ fit.x)
-        variance = each[last] ** 2 + fit.between + A[last] @ fit.covariance @ A[last]
-        found.append((_two_sided(change, float(np.sqrt(variance)), fit.freedom), change))
-    return float(np.max([p_value for p_value, _ in found])), float(found[0][1])
-
-
-def _two_sided(value: float, error: float, freedom: int) -> float:
-    if not (np.isfinite(value) and error > 0.0):
-        return np.nan
-    return float(2.0 * scipy.stats.t.sf(abs(value) / error, freedom))
+    fit = _fit(D[before], y[before], errors[before])
+    if fit is None:
+        return np.nan, np.nan
+    change = float(y[last] - row @ fit.line.coefficients)
+    variance = errors[last] ** 2 + fit.between + row @ fit.line.covariance @ row
+    return two_sided(change, float(np.sqrt(variance)), fit.freedom), change
 
 
 def _told_apart(columns: FloatArray) -> bool:

@@ -16,12 +16,11 @@ from robot_identification.errors import DataError
 from robot_identification.model import load_joint_drives, load_model
 from robot_identification.studies.campaign.campaign_file import Campaign
 from robot_identification.studies.campaign.friction_trend import (
-    COULOMB, FleetFriction, FrictionHistory, judge_fleet, TORQUE, VISCOUS,
+    COULOMB, DAYS_PER_YEAR, FleetFriction, FrictionHistory, judge_fleet, TORQUE, VISCOUS,
 )
 from robot_identification.studies.campaign.runs import MODEL_FILE
 from robot_identification.studies.comparison import compare_joints_of_size, JointsOfSize
 
-SECONDS_PER_YEAR = 365.25 * 86400.0
 State = Mapping[str, Any]
 
 
@@ -53,7 +52,7 @@ def years_of(date: str | None) -> float:
     """Return a date of a state in years since 1970; NaN where it is not known."""
     if date is None:
         return float('nan')
-    return datetime.fromisoformat(date).timestamp() / SECONDS_PER_YEAR
+    return datetime.fromisoformat(date).timestamp() / (86400.0 * DAYS_PER_YEAR)
 
 
 def compare_sizes(

@@ -16,17 +16,18 @@ from robot_identification.report import (
     Picture, picture_of, PREDICTED, render_page, RESIDUAL, WIDTH, wrap,
 )
 from robot_identification.studies.campaign.friction_trend import (
-    CONFIDENCE, COULOMB, FEWEST_RUNS, FleetFriction, FrictionTrend, HOURS_PER_YEAR, TORQUE,
-    VISCOUS,
+    COULOMB, DAYS_PER_YEAR, FEWEST_RUNS, FleetFriction, FrictionTrend, TORQUE, VISCOUS,
 )
-from robot_identification.studies.comparison import joints_of_size_content, JointsOfSize
+from robot_identification.studies.comparison import (
+    CONFIDENCE, joints_of_size_content, JointsOfSize,
+)
+from robot_identification.studies.temperature import line_at
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 # Joints that are drawn; those with alarms come first.
 MOST_PICTURES = 60
-SECONDS_PER_YEAR = 365.25 * 86400.0
 HEADER = (
     'joint', 'figure', 'runs', 'value', 'unit', 'per K', 'drift in a year', 'interval',
     'drift in 1000 h', 'scatter',
@@ -163,7 +164,7 @@ def trend_rows(trends: Sequence[FrictionTrend]) -> list[tuple[str, ...]]:
             percent(trend.per_kelvin / trend.value) if trend.value else NOT_AVAILABLE,
             percent(trend.drift) if known else NOT_AVAILABLE,
             f'{percent(low)} to {percent(high)}' if known else NOT_AVAILABLE,
-            percent(trend.drift * 1000.0 / HOURS_PER_YEAR) if known else NOT_AVAILABLE,
+            percent(trend.drift * 1000.0 / (24.0 * DAYS_PER_YEAR)) if known else NOT_AVAILABLE,
             percent(trend.scatter / abs(trend.value)) if trend.value else NOT_AVAILABLE,
         ))
     return rows
@@ -297,7 +298,7 @@ def _draw_over_temperature(axes: Axes, trend: FrictionTrend) -> None:
     if np.isfinite(trend.per_kelvin):
         ends = np.array([temperature.min(), temperature.max()])
         axes.plot(
-            ends, trend.value + trend.per_kelvin * (ends - trend.reference_temperature),
+            ends, line_at(ends, trend.value, trend.per_kelvin, trend.reference_temperature),
             color=RESIDUAL, linewidth=1.2,
         )
     axes.set_xlabel('joint temperature [°C]', fontsize=FONT_SIZE)
@@ -342,7 +343,7 @@ def _points(axes: Axes, at: Any, values: Any, errors: Any) -> None:
 
 
 def _dates(years: Any) -> Any:
-    seconds = np.round(np.asarray(years) * SECONDS_PER_YEAR).astype('int64')
+    seconds = np.round(np.asarray(years) * (DAYS_PER_YEAR * 86400.0)).astype('int64')
     return seconds.astype('datetime64[s]')
 
 

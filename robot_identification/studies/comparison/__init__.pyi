@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .common_parameters import check_same_arm as check_same_arm
-from .comparison import (
-    compare_models as compare_models, holm as holm, LEVEL as LEVEL, p_words as p_words,
-)
+from .comparison import compare_models as compare_models
 from .joint_sizes import (
     compare_joints_of_size as compare_joints_of_size,
     joints_of_size_content as joints_of_size_content, JointsOfSize as JointsOfSize,
@@ -14,9 +12,14 @@ from .report import (
     comparison_file_content as comparison_file_content, comparison_json as comparison_json,
     comparison_text as comparison_text, render_comparison_report as render_comparison_report,
 )
+from .significance import (
+    CONFIDENCE as CONFIDENCE, holm as holm, LEVEL as LEVEL, p_words as p_words,
+    two_sided as two_sided,
+)
 from .sliding import (
     common_range as common_range, degrees_of_freedom as degrees_of_freedom,
     freedom_of_sums as freedom_of_sums, sliding_friction as sliding_friction,
+    sliding_torque_map as sliding_torque_map,
 )
 from .torque_change import (
     change_of_torque as change_of_torque, motion_of_trajectory as motion_of_trajectory,

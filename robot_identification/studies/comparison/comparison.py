@@ -33,11 +33,9 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.studies.comparison.common_parameters import (
     check_same_arm, common_parameters,
 )
+from robot_identification.studies.comparison.significance import holm, LEVEL, p_words, two_sided
 from robot_identification.studies.comparison.sliding import degrees_of_freedom, freedom_of_sums
-import scipy
 
-# Chance of calling models different that are not, over all groups together.
-LEVEL = 0.05
 # Of unit variance per parameter; less in some direction is a bound, a prior or rounding.
 SINGULAR = 1.0e-10
 # A friction coefficient below so many standard errors has no change in per cent.
@@ -87,7 +85,7 @@ class ParameterDifference:
     @property
     def p_value(self) -> float:
         """Probability of a larger difference by chance, of this parameter alone."""
-        return float(2.0 * scipy.stats.t.sf(abs(self.z), self.freedom))
+        return two_sided(self.second - self.first, self.standard_error, self.freedom)
 
 
 @dataclass(frozen=True)
@@ -178,27 +176,6 @@ class ModelComparison:
 def group_words(group: str) -> str:
     """Return a group of parameters in words."""
     return WORDS.get(group, f'{group.replace("_", " ")} friction')
-
-
-def p_words(p_value: float) -> str:
-    """Return a p-value as it is written after the letter p."""
-    if p_value < 1.0e-6:
-        return '<1e-6'
-    return f'={p_value:.2g}'
-
-
-def holm(p_values: Sequence[float]) -> FloatArray:
-    """
-    Return p-values corrected for their number [3]_.
-
-    With these, the chance of any false finding among all is what each is compared with.
-    """
-    p = np.asarray(p_values, dtype=float)
-    order = np.argsort(p)
-    raised = p[order] * np.arange(len(p), 0, -1)
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(np.maximum.accumulate(raised), 1.0)
-    return corrected
 
 
 def compare_models(first: IdentifiedModel, second: IdentifiedModel) -> ModelComparison:

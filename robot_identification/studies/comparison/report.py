@@ -14,11 +14,12 @@ from robot_identification.report import (
     fixed, json_text, Meaning, NOT_AVAILABLE, number, percent, render_page, text_table, wrap,
 )
 from robot_identification.studies.comparison.comparison import (
-    comparison_content, group_words, GroupDifference, ModelComparison, p_words,
+    comparison_content, group_words, GroupDifference, ModelComparison,
 )
 from robot_identification.studies.comparison.joint_sizes import (
     joints_of_size_content, JointsOfSize,
 )
+from robot_identification.studies.comparison.significance import p_words
 from robot_identification.studies.comparison.torque_change import TorqueChange
 
 GROUP_HEADER = ('group', 'parameters', 'tested', 'p', 'p corrected', 'change', 'largest')

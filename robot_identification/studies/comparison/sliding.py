@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,43 +133,71 @@ def sliding_map(
     model: IdentifiedModel, where: SlidingRange
 ) -> tuple[FloatArray, BoolArray]:
     """
-    Return how Coulomb and viscous friction follow from the base parameters.
+    Return how Coulomb and viscous friction follow from the b base parameters.
 
     Laws that are neither are replaced by the nearest of both, least squares over the speeds, at
-    the model's own temperatures. Signs are left as they come out.
+    the model's own temperatures. Signs are left as they come out. ``M @ theta_base`` is Coulomb
+    friction of all joints, then viscous, shape (2 n, b); the second value says where the model
+    has such friction, shape (2 n,).
+    """
+    M = _term_map(model, 2, lambda law, joint, temperature: _plain_shares(
+        law, sliding_speeds(float(where.speeds[joint])), float(where.loads[joint]), temperature
+    ))
+    M[np.abs(M) < ROUNDING] = 0.0
+    flat = M.transpose(1, 0, 2).reshape(2 * len(M), -1)
+    return flat, np.any(flat != 0.0, axis=1)
+
+
+def sliding_torque_map(
+    model: IdentifiedModel, where: SlidingRange, speeds: FloatArray
+) -> FloatArray:
+    """
+    Return how the friction torque at k speeds follows from the b base parameters.
 
     Parameters
     ----------
     model : IdentifiedModel
-        Of n joints.
+        Of n joints; its laws are taken at its own temperatures.
     where : SlidingRange
-        Speeds and loads.
+        Loads of the joints.
+    speeds : ndarray, shape (k,)
+        Positive, in any order [rad/s]; the torque is the mean of both directions.
 
     Returns
     -------
-    M : ndarray, shape (2 n, b)
-        ``M @ theta_base`` is Coulomb friction of all joints, then viscous.
-    known : ndarray of bool, shape (2 n,)
-        Where the model has such friction.
+    ndarray, shape (n, k, b)
+        Factor of each base parameter.
 
     """
-    n, parameters = model.robot.n, model.parameters
+    order = np.argsort(speeds)
+    back = np.argsort(order)
+    return _term_map(model, len(speeds), lambda law, joint, temperature: sliding_columns(
+        law, speeds[order], float(where.loads[joint]), temperature
+    )[back])
+
+
+def _term_map(
+    model: IdentifiedModel,
+    rows: int,
+    columns_of: Callable[[FrictionLaw, int, float], FloatArray],
+) -> FloatArray:
+    """
+    Return what base parameters multiply in sums over the friction terms, shape (n, rows, b).
+
+    `columns_of` returns that of a law's coefficients, of its joint and temperature, (rows, k).
+    """
+    parameters = model.parameters
     row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
-    M = np.zeros((2, n, len(model.theta_base)))
+    M = np.zeros((model.robot.n, rows, len(model.theta_base)))
     for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
         joint = term.joint
-        shares = _plain_shares(
-            term.law, sliding_speeds(float(where.speeds[joint])), float(where.loads[joint]),
-            term.law.temperature_at(
-                None if model.temperature is None else model.temperature[joint]
-            ),
-        )
+        found = columns_of(term.law, joint, term.law.temperature_at(
+            None if model.temperature is None else model.temperature[joint]
+        ))
         for k, column in enumerate(range(columns.start, columns.stop)):
             if column in row_of:
-                M[:, joint, row_of[column]] += shares[:, k]
-    M[np.abs(M) < ROUNDING] = 0.0
-    flat = M.reshape(2 * n, -1)
-    return flat, np.any(flat != 0.0, axis=1)
+                M[joint, :, row_of[column]] += found[:, k]
+    return M
 
 
 def sliding_friction(model: IdentifiedModel, where: SlidingRange) -> SlidingFriction:

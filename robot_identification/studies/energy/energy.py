@@ -38,11 +38,10 @@ from robot_identification.model import (
 )
 from robot_identification.processing import load_for_model
 from robot_identification.studies.comparison import (
-    degrees_of_freedom, freedom_of_sums, motion_of_trajectory, RATE,
+    CONFIDENCE, degrees_of_freedom, freedom_of_sums, motion_of_trajectory, RATE,
 )
 import scipy
 
-CONFIDENCE = 0.95
 ABOVE, UNDECIDED, BELOW = 'above', 'undecided', 'below'
 # Of what the joints do: all, what friction takes, what offsets take.
 ALL, LOSS, BIAS = range(3)

@@ -14,8 +14,9 @@ from robot_identification.report import (
     decimate, FONT_SIZE, MAXIMUM_RESOLUTION, new_figure, number, percent, Picture, picture_of,
     PREDICTED, render_page, RESIDUAL, text_table, WIDTH, wrap,
 )
+from robot_identification.studies.comparison import CONFIDENCE
 from robot_identification.studies.energy.energy import (
-    ABOVE, BELOW, CONFIDENCE, Interval, MotionEnergy, ThresholdCheck, UNDECIDED,
+    ABOVE, BELOW, Interval, MotionEnergy, ThresholdCheck, UNDECIDED,
 )
 
 CAUTION = (

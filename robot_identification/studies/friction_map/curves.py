@@ -26,7 +26,7 @@ from robot_identification.model import (
     CoulombFriction, FRICTION_LAWS, FrictionLaw, FrictionOffset, JointMotion, LoadFriction,
     PowerViscousFriction, StribeckFriction, TemperatureViscousFriction, ViscousFriction,
 )
-from robot_identification.studies.temperature import LEAST_SPREAD
+from robot_identification.studies.temperature import LEAST_RANGE
 
 # Laws of a curve, the simplest first, and the speeds that are needed to tell it.
 CURVES: Mapping[str, tuple[tuple[FrictionLaw, ...], int]] = {
@@ -281,7 +281,7 @@ def _extra_laws(points: CurvePoints) -> tuple[FrictionLaw, ...]:
         laws.append(FrictionOffset())
     if np.ptp(points.load) >= LEAST_LOAD_SHARE * np.median(np.abs(points.friction)):
         laws.append(LoadFriction(WIDTH_SHARE * float(np.abs(points.speed).min())))
-    if np.all(np.isfinite(points.temperature)) and np.ptp(points.temperature) >= LEAST_SPREAD:
+    if np.all(np.isfinite(points.temperature)) and np.ptp(points.temperature) >= LEAST_RANGE:
         laws.append(TemperatureViscousFriction(round(float(points.temperature.mean()), 1)))
     return tuple(laws)
 

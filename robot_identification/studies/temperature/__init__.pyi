@@ -1,7 +1,8 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .line import LEAST_SPREAD as LEAST_SPREAD
+from .fit import fit_line as fit_line, line_at as line_at, LineFit as LineFit
+from .line import LEAST_RANGE as LEAST_RANGE
 from .model import model_at as model_at, model_over_temperature as model_over_temperature
 from .report import (
     render_temperature_report as render_temperature_report, temperature_json as temperature_json,

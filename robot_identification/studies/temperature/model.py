@@ -62,7 +62,7 @@ def model_over_temperature(
     for j, line in enumerate(lines):
         if line is None:
             continue
-        value, _ = line.at(float(at[j]))
+        value = line.at(float(at[j]))
         shift = float(at[j]) - line.reference
         covariance = np.array([
             [line.value_error**2 + (shift * line.slope_error) ** 2, shift * line.slope_error**2],
@@ -125,9 +125,8 @@ def model_at(
     for j, joint in enumerate(study.joints):
         if joint.viscous_line is None:
             continue
-        _, outside = joint.viscous_line.at(float(given[j]))
-        inside[j] = np.clip(given[j], joint.viscous_line.lowest, joint.viscous_line.highest)
-        if outside:
+        inside[j] = joint.viscous_line.nearest(float(given[j]))
+        if inside[j] != given[j]:
             notes.append(
                 f'{joint.joint}: {given[j]:.1f} deg C is outside {joint.viscous_line.lowest:.1f} '
                 f'to {joint.viscous_line.highest:.1f}, where its friction is known: that at '

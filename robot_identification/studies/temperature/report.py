@@ -152,7 +152,7 @@ def _picture(study: TemperatureStudy, index: int) -> Picture:
     joint = study.joints[index]
     line = joint.viscous_line
     ends = np.zeros((2, 0)) if line is None else np.array([
-        [line.lowest, line.highest], [line.at(line.lowest)[0], line.at(line.highest)[0]],
+        [line.lowest, line.highest], [line.at(line.lowest), line.at(line.highest)],
     ])
     return temperature_picture(
         joint.joint, joint.temperature, joint.viscous, joint.viscous_errors, ends
