@@ -33,8 +33,8 @@ from robot_identification.simulation import draw_truth, GroundTruth
 from robot_identification.validation import predict_effort, validation_json
 
 TRUTH_TOPIC = '/simulated_robot/noise_free_joint_states'
-TRUTH_SEED = 7
-TIME_LIMIT = 600.0
+TRUTH_SEED = 7  # of the simulated arm
+TIME_LIMIT = 600.0  # of the whole demo [s]
 
 
 def add_parser(subparsers: Any) -> None:

@@ -25,7 +25,7 @@ COMMANDS = (
     'validate', 'predict', 'export', 'drive-gains', 'payload', 'temperature', 'compare',
     'friction-map', 'collision', 'campaign', 'init', 'completion',
 )
-INTERRUPTED = 130
+INTERRUPTED = 130  # exit code: 128 + SIGINT, as shells do
 
 
 def make_parser(command: str | None = None) -> argparse.ArgumentParser:

@@ -23,7 +23,7 @@ from robot_identification.monitoring.contact_observer import observe_recording
 from robot_identification.monitoring.momentum_observer import DEFAULT_BANDWIDTH
 from robot_identification.prediction import Measured
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 # In which the stated step of torque is seen [s].
 WITHIN = 0.05
 _KEYS = {

@@ -23,7 +23,7 @@ import scipy
 BINS = 120
 # One sample fills at most this share of the way to the limit: an outlier alone is no alarm.
 LARGEST_STEP_SHARE = 0.6
-LONGEST_RUN = 1.0e9
+LONGEST_RUN = 1.0e9  # [samples]; rarer alarms are lost to rounding in the linear solve
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ GROUP = 0.02
 # Directions of the payload that a motion hardly shows are not used to explain anything: with
 # columns of length one, those with smaller singular values count as not there.
 SHOWN = 1.0e-3
-PASSES = 3
+PASSES = 3  # of reweighting; chosen, as weights need not be precise
 # Of what friction is, a residual is not taken as smaller.
 SMALLEST_RESIDUAL = 1.0e-3
 # A block is left out if its residuals are larger than those of its neighbours, unless many are.

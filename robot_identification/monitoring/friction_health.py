@@ -31,7 +31,7 @@ from robot_identification.monitoring.health_reference import (
 
 # What is reduced at a time [s], and how many samples at most.
 BLOCK = 2.0
-MOST_SAMPLES = 4096
+MOST_SAMPLES = 4096  # chosen: two seconds at 2 kHz
 # After a longer pause, or when the clock goes back, a block ends; shorter ones are of no use [s].
 LONGEST_GAP = 0.1
 SHORTEST_BLOCK = 0.5

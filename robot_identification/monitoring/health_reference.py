@@ -26,7 +26,7 @@ from robot_identification.monitoring.friction_change import FrictionChange, POSS
 from robot_identification.studies.temperature import fit_line, line_at
 import scipy
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 # Of the model's friction, that a torque may have for the model to be of use [1].
 LARGEST_SHARE = 100.0
 # Windows that are more alike drift: that is no scatter, which a factor could stand for.

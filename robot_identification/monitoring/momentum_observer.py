@@ -22,10 +22,10 @@ from robot_identification.model import (
     IdentifiedModel, Motion, prior_inertial_parameters, standard_torque, StandardParameters,
 )
 
-DEFAULT_BANDWIDTH = 25.0
+DEFAULT_BANDWIDTH = 25.0  # [rad/s]; chosen: a time constant of 40 ms
 # Time constants after a start in which nothing is said.
 BLANKING = 3.0
-CHECKED_STATES = 5
+CHECKED_STATES = 5  # chosen, at random
 # Torques of bodies that are the same but for rounding.
 SAME = 1e-8
 

@@ -79,7 +79,7 @@ MOST_CHANGES = 100
 UNSEEN = 1.0e-6
 # For derivatives by differences, relative to the size of a number.
 DIFFERENCE = 1.0e-6
-ROUNDING = 1.0e-9
+ROUNDING = 1.0e-9  # relative; chosen between double precision and noise
 
 
 @dataclass(frozen=True)

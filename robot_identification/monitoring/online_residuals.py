@@ -25,7 +25,7 @@ from robot_identification.model import (
 from robot_identification.processing import uses_rotors
 import scipy
 
-ORDER = 2
+ORDER = 2  # of the Butterworth low-pass
 # Part of half the sampling rate that a cut-off can be.
 HIGHEST_CUTOFF = 0.8
 # After a pause of more periods, or a clock that goes back, the filter starts anew; what is lost in

@@ -27,7 +27,7 @@ import scipy
 SETTLED, HEATING, NOT_YET = 'settled', 'still heating', 'not enough yet'
 # More values are averaged down to so many.
 MOST_VALUES = 240
-FEWEST_VALUES = 12
+FEWEST_VALUES = 12  # chosen: four for each of the three parameters of a curve
 # Time constants that are tried, in the longest of them, and how many.
 SHORTEST_SHARE, TIME_CONSTANTS = 0.03, 32
 # How often the search is narrowed to those that fit.

@@ -13,8 +13,8 @@ from robot_identification.model import IdentifiedModel
 from robot_identification.report.canvas import new_figure
 from robot_identification.report.figures import FONT_SIZE, Picture, picture_of, WIDTH
 
-RESOLUTION = 110.0
-MOST_PAIRS = 12
+RESOLUTION = 110.0  # [dots per inch]
+MOST_PAIRS = 12  # rows of the table
 # Names that fit beside the picture.
 MOST_NAMES = 24
 # Where nothing else is known: many degrees of freedom.

@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 MEASURED, PREDICTED, RESIDUAL = '#767676', '#0072b2', '#d55e00'
 # Narrow, so that the text is still legible where a phone shows the figure 360 pixels wide.
 WIDTH = 5.4
-FONT_SIZE = 10
-EFFORT_HEIGHT = 2.9
+FONT_SIZE = 10  # [points]
+EFFORT_HEIGHT = 2.9  # [inches]
 # Room for the labels of a panel [inch]: left, below, right, above.
 MARGINS = (0.78, 0.52, 0.08, 0.08)
 # At the left where the label has two lines.
 WIDE_LABELS = 0.95
 # The part of a recording that is drawn beside the whole.
 ZOOM_WIDTH, ZOOM_SECONDS, ZOOM_RESOLUTION = 3.0, 2.0, 120.0
-MAXIMUM_RESOLUTION = 150.0
+MAXIMUM_RESOLUTION = 150.0  # [dots per inch]
 # A panel of dense noise takes 0.1 MB at full resolution; with more panels than these they get
 # coarser, and bags beyond are not drawn, so that a page stays below 5 MB.
 FULL_RESOLUTION_PANELS = 24
-MAXIMUM_PANELS = 24
+MAXIMUM_PANELS = 24  # of one page
 # Of the palette of a picture.
 COLOURS = 64
 # Points of one curve; four to the pixel.

@@ -11,7 +11,7 @@ import textwrap
 
 from robot_identification.texts import printable
 
-TEXT_WIDTH = 100
+TEXT_WIDTH = 100  # [columns]
 NOT_AVAILABLE = 'n/a'
 _UNIT_TEXTS = {'Nm': 'N m'}
 

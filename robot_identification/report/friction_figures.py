@@ -22,7 +22,7 @@ HEIGHT, RESOLUTION = 2.9, 110.0
 # Samples that are looked at, of all recordings together, and dots of them that are drawn.
 MOST_SAMPLES, MOST_DOTS = 40_000, 600
 BINS, FEWEST_IN_BIN = 24, 10
-CURVE_POINTS = 120
+CURVE_POINTS = 120  # chosen: smooth at the resolution of the figure
 
 
 @dataclass(frozen=True, eq=False)

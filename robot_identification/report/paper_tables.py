@@ -23,7 +23,7 @@ Cell = str | int | float
 FOLDER = 'tables'
 # Too wide for a page, in CSV only.
 CSV_ONLY = ('combination',)
-DIGITS = 4
+DIGITS = 4  # significant
 _ESCAPES = {
     '\\': r'\textbackslash{}', '{': r'\{', '}': r'\}', '$': r'\$', '&': r'\&', '#': r'\#',
     '_': r'\_', '%': r'\%', '~': r'\textasciitilde{}', '^': r'\textasciicircum{}',

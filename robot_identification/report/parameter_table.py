@@ -18,7 +18,7 @@ from robot_identification.model import (
 from robot_identification.report.correlation import covariance_from_model
 from robot_identification.report.tables import Coefficient, coefficients
 
-ROUNDING = 1.0e-12
+ROUNDING = 1.0e-12  # relative; chosen above the rounding of a sum in double precision
 
 
 @dataclass(frozen=True)

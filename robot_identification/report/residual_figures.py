@@ -24,8 +24,8 @@ HEIGHT, RESOLUTION = 4.4, 110.0
 BINS, QUANTILES, SPECTRUM_POINTS = 50, 150, 300
 # The histogram ends here, in standard deviations; what lies beyond is in its outermost bins.
 WIDEST = 5.0
-SPECTRUM_SECONDS = 2.0
-SHORTEST_SPECTRUM = 32
+SPECTRUM_SECONDS = 2.0  # of a segment, for a resolution of 0.5 Hz
+SHORTEST_SPECTRUM = 32  # [samples]
 
 
 def residual_picture(residual: JointResidual) -> Picture:

@@ -21,7 +21,7 @@ from robot_identification.validation import (
 # Share of the autocorrelations of white noise that stay within the band, and its half width for
 # one sample.
 BAND_CONFIDENCE = 0.99
-BAND_QUANTILE = 2.5758
+BAND_QUANTILE = 2.5758  # of the normal distribution, two-sided 99 %
 # How far back the autocorrelation is drawn [s].
 MEMORY = 0.5
 FEWEST_LAGS, MOST_LAGS = 25, 400

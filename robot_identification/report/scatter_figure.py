@@ -13,7 +13,7 @@ from robot_identification.report.figures import (
     label_axes, MARGINS, MAXIMUM_RESOLUTION, Picture, picture_of, WIDTH,
 )
 
-HEIGHT = 2.8
+HEIGHT = 2.8  # [inches]
 # Abscissa, ordinate and colour.
 Series = tuple[FloatArray, FloatArray, str]
 

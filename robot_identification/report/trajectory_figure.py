@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 CURVE, LIMIT, OBSTACLE, BEGIN = '#0072b2', '#d55e00', '#b0b0b0', '#009e73'
 WIDTH, ROW_HEIGHT, PATH_HEIGHT = 11.0, 1.15, 4.3
-RESOLUTION = 130.0
-FONT_SIZE = 9
-INSTANTS = 600
+RESOLUTION = 130.0  # [dots per inch]
+FONT_SIZE = 9  # [points]
+INSTANTS = 600  # of a period; chosen: smooth at the resolution of the figure
 # A limit farther away than this many times what is used leaves the panel to the motion.
 FAR = 4.0
 # What is seen around the path, as a share of its size: walls of a cell are larger than the arm.

@@ -28,7 +28,7 @@ LIMIT_UNITS = {
 WEAK_SHARE = 0.5
 # The torque that should be left for friction, which the description does not know.
 LITTLE_RESERVE = 0.2
-MOST_NAMED = 5
+MOST_NAMED = 5  # parameters in one sentence
 
 
 @dataclass(frozen=True)
