@@ -6,7 +6,7 @@ Write docs/parameters.md: what every node declares, as the node itself says it.
 
     python docs/_ext/node_parameters.py [FILE]
 
-The nodes are made and asked, in a ROS graph that nobody else can see. The page is kept in the
+The nodes are made and asked, in a ROS graph of their own. The page is kept in the
 repository, so that the site can be built where there is no ROS; a test says when it is old.
 """
 
@@ -53,7 +53,7 @@ What the nodes do with them: [nodes](nodes.md); from launch files: [launch files
 """
 # Of ROS itself.
 FOREIGN = ('start_type_description_service',)
-# What as many nodes declare in the same words is told once.
+# A parameter that many nodes declare in the same words is listed once.
 SHARED_BY = 3
 USUAL_BOUND = f'at most {LONGEST_TEXT} characters'
 # Longest default that a cell shows.

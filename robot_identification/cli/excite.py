@@ -107,7 +107,7 @@ def _add_search_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument('--seed', type=seed, default=0, metavar='S', help='default: %(default)s')
     group.add_argument(
         '--processes', type=int, metavar='N',
-        help='that search at once; 1: in this process (default: as many as there are '
+        help='number of worker processes; 1: in this process (default: as many as there are '
         'processors, and 1 for short searches); the result does not depend on it',
     )
     group.add_argument(

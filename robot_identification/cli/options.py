@@ -25,7 +25,7 @@ def add_robot_options(parser: argparse.ArgumentParser) -> None:
     add_xacro_arguments(group)
     group.add_argument(
         '--joints', nargs='+', metavar='J',
-        help='joints that move, in kinematic order; the others are locked where they stand: at '
+        help='joints that move, in kinematic order; the others are held fixed: at '
         "neutral, or where the robot YAML's `locked` says",
     )
     group.add_argument(

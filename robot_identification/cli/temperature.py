@@ -30,7 +30,7 @@ RESULT_FILES = ('temperature.json', 'report.html', 'results.txt', MODEL_FILE)
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'temperature', 'lay friction of repeated identifications over temperature',
+        subparsers, 'temperature', 'fit friction against temperature',
         'robot-identification temperature cold/identified_model.yaml warm/identified_model.yaml '
         '-o temperature', run,
     )

@@ -342,7 +342,7 @@ def _check_joints(
             raise UsageError(
                 f'joint {joint} of the URDF {source!r} is coupled with {coupled[joint]} (mimic): '
                 'one motor moves two axes, which this package does not identify; leave both out '
-                'and they are locked where they stand'
+                'and they are held fixed'
             )
     ordered = tuple(joint for joint in kinematic_order if joint in wanted)
     if ordered != wanted:

@@ -77,7 +77,7 @@ class PredictionBand:
 @dataclass(frozen=True, eq=False)
 class CollisionThresholds:
     """
-    When a joint counts as touched.
+    When a joint counts as in contact.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ class CollisionCalibration:
     bandwidth : float
         Of the momentum observer [rad/s].
     thresholds : CollisionThresholds
-        When a joint counts as touched.
+        When a joint counts as in contact.
     joint_names : tuple of str
         Kinematic order.
     smallest_step : ndarray, shape (n,)

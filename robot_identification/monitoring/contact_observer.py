@@ -48,7 +48,7 @@ class ContactObserver:
     bandwidth : float
         Of the momentum observer [rad/s].
     thresholds : CollisionThresholds, optional
-        When a joint counts as touched.
+        When a joint counts as in contact.
 
     Raises
     ------

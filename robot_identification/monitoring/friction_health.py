@@ -383,7 +383,7 @@ class _JointWatch:
         if error <= limit:
             return ''
         return (
-            f'the last window tells friction to {100.0 * error:.0f} % only, needed are '
+            f'the last window determines friction to {100.0 * error:.0f} % only, needed are '
             f'{100.0 * limit:.0f} %: more varied motion helps'
         )
 

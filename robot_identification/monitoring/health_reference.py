@@ -266,7 +266,7 @@ def _joint_of(entry: Any, source: str) -> JointReference | None:
 
 def friction_sha256(model: IdentifiedModel) -> str:
     """
-    Return what tells the friction of one model from that of another.
+    Return the hash that identifies the friction of a model.
 
     Laws, their constants and coefficients, drive gains, joints and the description count; bodies
     do not, so that a model keeps its reference when a payload is added to it.

@@ -20,7 +20,7 @@ from robot_identification.estimation import check_not_negative, check_positive, 
 from robot_identification.model import IdentifiedModel, Motion
 from robot_identification.monitoring.online_noise import residual_noise, ResidualNoise
 
-# Standard deviation of what may have changed, in residuals of the joint: a weak prior.
+# Standard deviation of the change, in residuals of the joint: a weak prior.
 USUAL_CHANGE = 50.0
 # Samples of a joint that are used at once.
 BLOCK = 10

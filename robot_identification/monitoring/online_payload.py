@@ -5,8 +5,8 @@
 The payload of an arm at work, sample by sample.
 
 What the joints need beyond the model of the bare arm is linear in ten parameters of the last link
-and in what may differ from the model in every joint. Both are estimated by recursive least squares
-on triangular factors, with forgetting along the directions that the motion excites only.
+and in the terms of every joint that may differ from the model. Both are estimated by recursive
+least squares on triangular factors, with forgetting along the excited directions only.
 
 A payload that is taken or dropped is found by a generalised likelihood ratio: do the last samples
 fit better if mass and first moments may have changed since? [1]_
@@ -71,7 +71,7 @@ MOST_KEPT = 128
 RENEWED = 1.1
 # Longer pauses of the stamps end a run of samples that follow each other, in sample periods.
 GAP_SAMPLES = 5.0
-# Variance by the state's errors, next to the noise, below which a residual tells of the noise.
+# Variance by the state's errors, next to the noise, below which a residual shows the noise.
 MOST_UNKNOWN = 0.5
 # Changes that are remembered.
 MOST_CHANGES = 100
@@ -125,7 +125,7 @@ class RecursivePayloadOptions:
     def __post_init__(self) -> None:
         if self.changes not in CHANGES:
             raise UsageError(
-                f'what may change is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
+                f'changes is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
             )
         for name in ('rate', 'memory', 'window', 'false_alarms', 'heaviest'):
             check_positive(getattr(self, name), f'{name} of a live payload')

@@ -52,7 +52,7 @@ def effort_unit_text(unit: str) -> str:
 
 
 def shorten(text: str, width: int) -> str:
-    """Return a text of at most `width` characters; the end, which tells more, is kept."""
+    """Return a text of at most `width` characters; the end, which says more, is kept."""
     return text if len(text) <= width else f'...{text[len(text) - width + 3:]}'
 
 

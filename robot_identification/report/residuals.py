@@ -76,7 +76,7 @@ class JointResidual:
 
     @property
     def is_white(self) -> bool:
-        """Return whether nothing tells it from white noise, or nothing of consequence does."""
+        """Return whether it cannot be distinguished from white noise, or differs immaterially."""
         unlikely = self.white_probability < 1.0 - BAND_CONFIDENCE
         return not unlikely or self.independent > WHITE_SHARE * len(self)
 

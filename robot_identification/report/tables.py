@@ -55,7 +55,7 @@ class FrictionEntry:
     """One term of the friction of a joint."""
 
     term: str  # kind of a dictionary's term, or law with symbol
-    # The constant that tells it from others of its kind, with its unit; empty if there is none.
+    # The constant that distinguishes it from others of its kind, with its unit; empty if none.
     constant: str
     coefficient: Coefficient | None  # none where the data do not determine it
 
