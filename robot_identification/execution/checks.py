@@ -33,15 +33,7 @@ SPEED_SAMPLES = 301
 
 
 def check_executable(robot: RobotModel, trajectory: Trajectory) -> None:
-    """
-    Refuse a trajectory that is not certified for this robot, or breaks its limits.
-
-    Raises
-    ------
-    UnsafeMotionError
-        With every reason.
-
-    """
+    """Raise UnsafeMotionError unless a motion is certified for this robot and keeps its limits."""
     certificate = trajectory.certificate
     if not certificate:
         raise UnsafeMotionError(
@@ -97,13 +89,9 @@ def _same_gravity(certified: Any, robot: RobotModel) -> bool:
 
 def certified_limits(trajectory: Trajectory) -> ExtraLimits:
     """
-    Return what a trajectory's cell limits beside the hardware, as its certificate says.
+    Return what a trajectory's cell limits beyond the hardware, as its certificate says.
 
-    Raises
-    ------
-    DescriptionError
-        If the entry of the certificate is damaged.
-
+    Raises DescriptionError if the entry of the certificate is damaged.
     """
     try:
         return extra_limits_from_content(
@@ -121,20 +109,8 @@ def check_nothing_unchecked(robot: RobotModel, trajectory: Trajectory) -> None:
 
     What cannot be checked is found again from the robot and the certified experiment, as files of
     earlier versions do not say it. A motion whose own certificate says so is refused as well, even
-    if the robot at hand has the limits: it was designed without them.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its hardware limits.
-    trajectory : Trajectory
-        The motion, with its certificate.
-
-    Raises
-    ------
-    UnsafeMotionError
-        With every quantity, its joints, the reason and what to state.
-
+    if the robot at hand has the limits: it was designed without them. The UnsafeMotionError names
+    every quantity, its joints, the reason and what to state.
     """
     certificate, joints = trajectory.certificate, robot.joint_names
     experiment = certificate.get('experiment')
@@ -176,23 +152,11 @@ def _broken(robot: RobotModel, trajectory: Trajectory) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Approach:
-    """
-    A slow move to where a trajectory starts.
+    """A slow move to where a trajectory starts."""
 
-    Attributes
-    ----------
-    start : ndarray, shape (n,)
-        Where the arm stands [rad].
-    knots : TrajectoryPoints
-        What is sent.
-    duration : float
-        Of the move [s].
-
-    """
-
-    start: FloatArray
-    knots: TrajectoryPoints
-    duration: float
+    start: FloatArray  # (n,): where the arm stands [rad]
+    knots: TrajectoryPoints  # what is sent
+    duration: float  # of the move [s]
 
     def sample(self, times: FloatArray) -> Motion:
         """Return the motion at `times` (N,) [s]."""
@@ -204,30 +168,12 @@ def plan_approach(
     tool_speed: float = np.inf, extra: ExtraLimits | None = None,
 ) -> Approach:
     """
-    Plan a straight way in joint space, a quintic from rest to rest.
+    Plan a straight way in joint space, a quintic from rest at `q` to rest at `target` [rad].
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, for its limits.
-    q, target : ndarray, shape (n,)
-        Measured position and the trajectory's first [rad].
-    speed : float
-        Peak speed of the joint that moves farthest [rad/s].
-    knot_rate : float
-        Points per second [Hz].
-    tool_speed : float
-        Largest speed of the last link's origin [m/s]; the way takes longer for it.
-    extra : ExtraLimits, optional
-        What the cell limits beside the hardware.
-
-    Raises
-    ------
-    UnsafeMotionError
-        If the robot stands outside its limits, or the way breaks them.
-    UsageError
-        If `extra` names what the robot does not have.
-
+    The joint that moves farthest peaks at `speed` [rad/s]; the way takes longer where the origin
+    of the last link would exceed `tool_speed` [m/s]. It is sampled at `knot_rate` [Hz]. Raises
+    UnsafeMotionError if the robot stands outside its limits or the way breaks them, UsageError if
+    `extra` names what the robot does not have.
     """
     distance = float(np.max(np.abs(target - q)))
     duration = max(SHORTEST_APPROACH, QUINTIC_PEAK * distance / speed)

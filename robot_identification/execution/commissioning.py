@@ -28,48 +28,20 @@ DRY_RUN, SLOW, FULL = STAGES = ('dry run', 'slow', 'full')
 
 @dataclass(frozen=True)
 class CommissioningKey:
-    """
-    Key of a commissioning record: another file, arm or serial number starts from the first stage.
+    """Key of a commissioning record: what it is valid for, and nothing else."""
 
-    Attributes
-    ----------
-    sha256 : str
-        Of the trajectory.
-    robot : str
-        Name of the arm.
-    urdf_sha256 : str
-        Of its description, as the certificate has it.
-    kinematics_sha256 : str
-        Of where its joints are, calibration included, as its driver describes it.
-    serial : str
-        Its serial number; may be empty for a simulated arm.
-    payload : tuple of float
-        What it carries: mass [kg], and centre [m] where there is one.
-
-    """
-
-    sha256: str
-    robot: str
-    urdf_sha256: str
+    sha256: str  # of the trajectory
+    robot: str  # name of the arm
+    urdf_sha256: str  # of its description, as the certificate has it
+    # Of where its joints are, calibration included, as its driver describes it.
     kinematics_sha256: str
-    serial: str
+    serial: str  # its serial number; may be empty for a simulated arm
+    # What it carries: mass [kg], and centre [m] where there is one.
     payload: tuple[float, ...] = (0.0,)
 
 
 def stage_of(*, dry_run: bool, speed: float, slow: float) -> str:
-    """
-    Return the stage that an execution is.
-
-    Parameters
-    ----------
-    dry_run : bool
-        Whether nothing is sent.
-    speed : float
-        Share of the planned speed.
-    slow : float
-        Share that counts as slow, from `slow_speed`.
-
-    """
+    """Return the stage of an execution at a share of the planned speed; up to `slow` is slow."""
     if dry_run:
         return DRY_RUN
     return SLOW if speed <= slow * (1.0 + 1e-9) else FULL
@@ -79,13 +51,7 @@ def slow_speed(tool_speed: float, share: float = SLOW_SPEED) -> float:
     """
     Return the largest share of the planned speed that counts as slow.
 
-    Parameters
-    ----------
-    tool_speed : float
-        Largest speed of the tool at full speed [m/s].
-    share : float
-        What is slow wherever the tool keeps its own limit.
-
+    It is `share`, or less where the tool, at `tool_speed` [m/s] at full speed, has its own limit.
     """
     return min(share, SLOW_TOOL_SPEED / tool_speed) if tool_speed > 0.0 else share
 
@@ -96,15 +62,7 @@ def record_path(trajectory_file: Path) -> Path:
 
 
 def completed_stages(trajectory_file: Path, key: CommissioningKey) -> set[str]:
-    """
-    Return the stages on record.
-
-    Raises
-    ------
-    DescriptionError
-        If the record is damaged.
-
-    """
+    """Return the stages on record; raise DescriptionError if the record is damaged."""
     return {
         run['stage'] for run in _read(record_path(trajectory_file))
         if all(run[name] == value for name, value in _content(key).items())
@@ -112,26 +70,7 @@ def completed_stages(trajectory_file: Path, key: CommissioningKey) -> set[str]:
 
 
 def check_stage(trajectory_file: Path, key: CommissioningKey, stage: str, slow: float) -> None:
-    """
-    Refuse an execution whose lower stages are not on record.
-
-    Parameters
-    ----------
-    trajectory_file : Path
-        The file that is executed.
-    key : CommissioningKey
-        What the stage is about.
-    stage : str
-        What is asked for.
-    slow : float
-        Share of the planned speed that counts as slow, for the message.
-
-    Raises
-    ------
-    UnsafeMotionError
-        With what is to be done first.
-
-    """
+    """Raise UnsafeMotionError if a lower stage is not on record; `slow` is for the message."""
     completed = completed_stages(trajectory_file, key)
     needed = [one for one in STAGES[: STAGES.index(stage)] if one not in completed]
     if needed:
@@ -149,25 +88,7 @@ def note_stage(
     trajectory_file: Path, key: CommissioningKey, stage: str, *, speed: float, periods: int,
     worst_tracking_error: float,
 ) -> None:
-    """
-    Note that a stage was completed.
-
-    Parameters
-    ----------
-    trajectory_file : Path
-        The file that was executed.
-    key : CommissioningKey
-        What the stage is about.
-    stage : str
-        What was done.
-    speed : float
-        Share of the planned speed.
-    periods : int
-        How often it was repeated.
-    worst_tracking_error : float
-        [rad]
-
-    """
+    """Record a completed stage with its share of the planned speed and tracking error [rad]."""
     path = record_path(trajectory_file)
     runs = [*_read(path), {
         **_content(key),

@@ -105,21 +105,10 @@ def compare_constraints(
     servo_delay: float,
 ) -> list[str]:
     """
-    Say, in sentences, whether the controller or our watch ends a planned motion first.
+    Return sentences that say whether the controller or our watch ends a planned motion first.
 
-    Parameters
-    ----------
-    joints : sequence of str
-        The n joints, for messages.
-    knots : TrajectoryPoints
-        What is to be sent.
-    constraints : ControllerConstraints or None
-        Of the controller; None where they are not known.
-    tracking : float
-        Largest distance from the path that our watch accepts [rad].
-    servo_delay : float
-        Lag that our watch accepts beside that [s].
-
+    Our watch accepts a distance `tracking` from the path [rad] and a lag `servo_delay` [s];
+    `constraints` is None where those of the controller are not known.
     """
     if constraints is None:
         return [NOT_CHECKED]

@@ -18,31 +18,18 @@ from robot_identification.simulation import TrajectoryPoints
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """
-    An execution, planned and proved.
+    """An execution, planned and proved."""
 
-    Attributes
-    ----------
-    start : ndarray, shape (n,)
-        Where the arm rested when it was planned [rad].
-    approach, motion : TrajectoryPoints
-        The way to the first point of the trajectory, and the trajectory.
-    approach_limits, motion_limits : WatchLimits
-        When either is stopped.
-    peaks : Peaks
-        Of approach and trajectory at full speed; no stop exceeds them by more than 10 %.
-    summary : str
-        For the answer to the call.
-
-    """
-
-    start: FloatArray
+    start: FloatArray  # (n,): where the arm rested when it was planned [rad]
+    # The way to the first point of the trajectory, and the trajectory.
     approach: TrajectoryPoints
     motion: TrajectoryPoints
+    # When either is stopped.
     approach_limits: WatchLimits
     motion_limits: WatchLimits
+    # Of approach and trajectory at full speed; no stop exceeds them by more than 10 %.
     peaks: Peaks
-    summary: str = ''
+    summary: str = ''  # for the answer to the call
 
 
 # --- events ------------------------------------------------------------------------------------
@@ -77,35 +64,15 @@ class JointStateUnusable:
 
 @dataclass(frozen=True)
 class RobotStateReceived:
-    """
-    States of driver, graph and recorder; a text is empty where nothing is wrong.
+    """States of driver, graph and recorder; a text is empty where nothing is wrong."""
 
-    Attributes
-    ----------
-    unable : str
-        Safety mode, robot mode or program in which the arm stops by itself.
-    inactive : str
-        The controller is not active any more.
-    unlisted : str
-        The controller manager does not answer.
-    contested : str
-        Another node may command the arm, or publishes joint states.
-    unrecorded : str
-        The recorder does not record.
-    scaling : float
-        Speed scaling, from 0 to 1.
-    by_action : bool
-        Whether what was sent last was sent as a goal, which can be cancelled.
-
-    """
-
-    unable: str = ''
-    inactive: str = ''
-    unlisted: str = ''
-    contested: str = ''
-    unrecorded: str = ''
-    scaling: float = 1.0
-    by_action: bool = True
+    unable: str = ''  # safety mode, robot mode or program in which the arm stops by itself
+    inactive: str = ''  # the controller is not active any more
+    unlisted: str = ''  # the controller manager does not answer
+    contested: str = ''  # another node may command the arm, or publishes joint states
+    unrecorded: str = ''  # the recorder does not record
+    scaling: float = 1.0  # speed scaling, from 0 to 1
+    by_action: bool = True  # whether what was sent last was sent as a goal, which can be cancelled
 
 
 @dataclass(frozen=True)

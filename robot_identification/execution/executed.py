@@ -23,16 +23,9 @@ SHOWN = ('condition_number_scaled', 'log_determinant')
 
 @dataclass(frozen=True)
 class ExecutionCriteria:
-    """
-    Criteria of a plan and of its execution, from equally many samples.
+    """Criteria of a plan and of its execution, from equally many samples."""
 
-    Attributes
-    ----------
-    planned, executed : mapping of str to float
-        By name; infinite where not every parameter is seen.
-
-    """
-
+    # By name; infinite where not every parameter is seen.
     planned: dict[str, float]
     executed: dict[str, float]
 

@@ -38,42 +38,25 @@ MOVING_SPEED = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """
-    A joint state as the model has it.
+    """A joint state as the model has it."""
 
-    Attributes
-    ----------
-    stamp : float
-        Of its header [s].
-    taken_at : float
-        When it was measured by our own clock [s], as far as its arrival and its stamp tell.
-    taken_after : float
-        The same at the earliest [s]: a simulation's clock may have paused, or its message waited.
-    q, dq : ndarray, shape (n,)
-        Position [rad] and velocity [rad/s].
-    effort : ndarray, shape (n,)
-        In the driver's unit; NaN where it gives none.
-
-    """
-
-    stamp: float
+    stamp: float  # of its header [s]
+    # When it was measured by our own clock [s], as far as its arrival and its stamp tell.
     taken_at: float
+    # The same at the earliest [s]: a simulation's clock may have paused, or its message waited.
     taken_after: float
+    # (n,): position [rad] and velocity [rad/s].
     q: FloatArray
     dq: FloatArray
-    effort: FloatArray
+    effort: FloatArray  # (n,): in the driver's unit; NaN where it gives none
 
 
 class JointStateMonitor:
     """
     Follows the stamps of joint states; times are of our own monotonic clock [s].
 
-    Parameters
-    ----------
-    simulated : bool
-        Whether the stamps are of a simulation, whose clock may pause and change its pace: they
-        then tell no more than that a message waited while this process did not run.
-
+    Stamps of a `simulated` arm, whose clock may pause and change its pace, show no more than that
+    a message waited while this process did not run.
     """
 
     def __init__(self, *, simulated: bool = False) -> None:
@@ -124,24 +107,10 @@ class JointStateMonitor:
         waited: float = np.inf, *, relearn: bool = False,
     ) -> bool:
         """
-        Take a joint state; return whether it shows that the robot is alive.
+        Take a finite joint state that arrived `now`; return whether it shows a live robot.
 
-        Parameters
-        ----------
-        stamp : float
-            Of its header [s].
-        q, dq : ndarray, shape (n,)
-            Position [rad] and velocity [rad/s], finite.
-        effort : ndarray, shape (n,)
-            In the driver's unit; NaN where it gives none.
-        now : float
-            When it arrived [s].
-        waited : float
-            How long it may have waited to be read [s].
-        relearn : bool
-            Whether a stamp that seems late may tell that the pace has changed: nothing moves, and
-            nothing has waited.
-
+        It may have waited to be read for up to `waited` [s]. With `relearn`, a stamp that seems
+        late may show that the pace has changed: nothing moves, and nothing has waited.
         """
         before = self._latest
         if before is None:

@@ -16,17 +16,7 @@ PEAK_SAMPLES = 8
 
 
 class SentPath:
-    """
-    Position, velocity and acceleration of a motion at every instant.
-
-    Parameters
-    ----------
-    q : ndarray, shape (n,)
-        Where the arm rested when the motion was sent [rad].
-    knots : TrajectoryPoints
-        What was sent: positions, and velocities and accelerations where it has them.
-
-    """
+    """Position, velocity and acceleration at every instant of a motion sent to an arm at `q`."""
 
     def __init__(self, q: FloatArray, knots: TrajectoryPoints) -> None:
         rest = np.zeros((1, q.size))
@@ -56,20 +46,7 @@ class SentPath:
         return end
 
     def sample(self, times: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """
-        Return the motion; it rests before its start and after its end.
-
-        Parameters
-        ----------
-        times : ndarray, shape (N,)
-            Time on the path [s].
-
-        Returns
-        -------
-        q, dq, ddq : ndarray, shape (N, n)
-            Position [rad], velocity [rad/s], acceleration [rad/s^2].
-
-        """
+        """Return q, dq, ddq (N, n) at `times` on the path (N,) [s]; it rests before and after."""
         inside = np.clip(times, 0.0, self.duration)
         segment = np.clip(
             np.searchsorted(self.times, inside, side='right') - 1, 0, len(self.times) - 2
@@ -94,19 +71,9 @@ def quintic_coefficients(
     start: Sequence[FloatArray], end: Sequence[FloatArray], duration: FloatArray | float
 ) -> FloatArray:
     """
-    Return the coefficients of quintics between two states, lowest power first.
+    Return the coefficients (6, ..., n) of quintics between two states, lowest power first.
 
-    Parameters
-    ----------
-    start, end : three ndarray, shape (..., n)
-        Position [rad], velocity [rad/s], acceleration [rad/s^2].
-    duration : float or ndarray that broadcasts against them
-        Time between the states [s].
-
-    Returns
-    -------
-    ndarray, shape (6, ..., n)
-
+    A state is position, velocity and acceleration, shape (..., n) each; `duration` broadcasts.
     """
     (p0, v0, a0), (p1, v1, a1) = start, end
     T = duration

@@ -44,15 +44,7 @@ def carry(robot: RobotModel, mass: float, center: FloatArray) -> RobotModel:
     """
     Return the arm with a payload, for torques that are to hold with it.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The bare arm.
-    mass : float
-        Of the payload [kg].
-    center : ndarray, shape (3,)
-        Its centre of mass in the tool frame [m]; its own inertia is left out.
-
+    Its mass [kg] is at its centre [m] in the tool frame; its own inertia is left out.
     """
     if mass == 0.0:
         return robot
@@ -64,22 +56,7 @@ def carry(robot: RobotModel, mass: float, center: FloatArray) -> RobotModel:
 
 
 def check_lab_margins(robot: RobotModel, trajectory: Trajectory) -> None:
-    """
-    Refuse a motion that comes too near to the limits of a real arm.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its hardware limits.
-    trajectory : Trajectory
-        The motion, at full speed.
-
-    Raises
-    ------
-    UnsafeMotionError
-        With every reason.
-
-    """
+    """Raise UnsafeMotionError where a motion comes too near to the limits of a real arm."""
     limits = hardware_limits(robot)
     kept = replace(
         limits,
@@ -170,22 +147,9 @@ def tool_speed(robot: RobotModel, trajectory: Trajectory) -> float:
 
 def prove_approach(robot: RobotModel, trajectory: Trajectory, approach: Approach) -> None:
     """
-    Prove that the way to the start keeps the clearance that the motion keeps.
+    Prove that the way to the start keeps the clearance of the motion's certificate.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    trajectory : Trajectory
-        The motion; its certificate says the clearance and the boxes of the cell, or `off`.
-    approach : Approach
-        The way to its start.
-
-    Raises
-    ------
-    UnsafeMotionError
-        With the pair and the place where it does not.
-
+    Raises UnsafeMotionError, with the pair and the place, where it does not.
     """
     entry = trajectory.certificate['collision']
     if entry == 'off':
@@ -208,20 +172,8 @@ def effort_bounds(robot: RobotModel, knots: TrajectoryPoints) -> FloatArray:
     Return the efforts above which a drive pushes against something, in the driver's unit, (n,).
 
     Friction is not known before it is identified, nor are the masses, so these bounds are wide:
-    they see an arm that is held or hits something, not a soft contact.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with drive gains where its effort is a current.
-    knots : TrajectoryPoints
-        What is executed.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        Infinite where unit, drive gain or limit is not known.
-
+    they see an arm that is held or hits something, not a soft contact. Infinite where unit, drive
+    gain or limit is not known.
     """
     rest = np.zeros_like(knots.q)
     speeds, accelerations = (

@@ -211,19 +211,10 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Fault:
-    """
-    Whatever went wrong, the motion has ended; only a person who arms again goes on.
+    """Whatever went wrong, the motion has ended; only a person who arms again goes on."""
 
-    Attributes
-    ----------
-    reason : str
-        What went wrong, and whether the arm rests.
-    cancelling : Cancelling, optional
-        Goals that the controller has not released yet are cancelled until it does.
-
-    """
-
-    reason: str
+    reason: str  # what went wrong, and whether the arm rests
+    # Goals that the controller has not released yet are cancelled until it does.
     cancelling: Cancelling | None = None
     name = 'FAULT'
 

@@ -52,20 +52,10 @@ PATH_SAMPLES = 41
 
 @dataclass(frozen=True, eq=False)
 class Peaks:
-    """
-    Largest speed and acceleration of each joint in a planned motion.
+    """Largest speed and acceleration of each joint in a planned motion."""
 
-    Attributes
-    ----------
-    speed : ndarray, shape (n,)
-        [rad/s]
-    acceleration : ndarray, shape (n,)
-        [rad/s^2]
-
-    """
-
-    speed: FloatArray
-    acceleration: FloatArray
+    speed: FloatArray  # (n,): [rad/s]
+    acceleration: FloatArray  # (n,): [rad/s^2]
 
     @classmethod
     def of(cls, paths: Sequence[SentPath]) -> Peaks:
@@ -76,26 +66,14 @@ class Peaks:
 
 @dataclass(frozen=True, eq=False)
 class Whereabouts:
-    """
-    State of a controller that follows a path, at one instant.
+    """State of a controller that follows a path, at one instant."""
 
-    Attributes
-    ----------
-    earliest, latest : float
-        Time on the path between which its reference is [s].
-    halted : bool
-        Whether it may also rest, at the earliest or where the arm was measured.
-    scaling : float
-        Present speed scaling, from 0 to 1.
-    q, dq : ndarray, shape (n,)
-        Measured position [rad] and velocity [rad/s].
-
-    """
-
+    # Time on the path between which its reference is [s].
     earliest: float
     latest: float
-    halted: bool
-    scaling: float
+    halted: bool  # whether it may also rest, at the earliest or where the arm was measured
+    scaling: float  # present speed scaling, from 0 to 1
+    # (n,): measured position [rad] and velocity [rad/s].
     q: FloatArray
     dq: FloatArray
 
@@ -106,24 +84,9 @@ def stop_on_path(
     """
     Return the quickest proved stop that stays on the path, whose places have been proved.
 
-    Time on the path slows down to rest from the middle of where the controller may be.
-
-    Parameters
-    ----------
-    path : SentPath
-        What the controller follows.
-    where : Whereabouts
-        Where it is.
-    peaks : Peaks
-        That are kept to.
-    durations : int
-        How many of the `DURATIONS` are tried.
-
-    Returns
-    -------
-    TrajectoryPoints or None
-        None where no stop keeps to the peaks from every state that the controller may be in.
-
+    Time on the path slows down to rest from the middle of where the controller may be; the first
+    `durations` of the `DURATIONS` are tried. None where no stop keeps to the peaks from every
+    state that the controller may be in.
     """
     if where.latest - where.earliest > LARGEST_DOUBT:
         return None
@@ -151,13 +114,8 @@ def stop_where_measured(
     """
     Return the quickest proved stop of an arm that is not on its path.
 
-    It ends where the arm, slowed down evenly within half a second, would come to rest.
-
-    Returns
-    -------
-    TrajectoryPoints or None
-        None where no stop keeps to the peaks from every state that the controller may be in.
-
+    It ends where the arm, slowed down evenly within half a second, would come to rest. None where
+    no stop keeps to the peaks from every state that the controller may be in.
     """
     starts = _possible_states(path, where)
     end = (where.q + 0.5 * TRAVEL_TIME * where.dq)[None]

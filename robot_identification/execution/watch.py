@@ -51,22 +51,11 @@ END_TIMEOUT = 3.0
 
 @dataclass(frozen=True, eq=False)
 class WatchLimits:
-    """
-    When a motion is stopped.
+    """When a motion is stopped."""
 
-    Attributes
-    ----------
-    tracking : float
-        Largest distance from the path [rad].
-    scaling_timeout : float
-        Longest time with a speed scaling of zero [s].
-    effort : ndarray, shape (n,)
-        Largest effort, in the driver's unit; infinite where it is not watched.
-
-    """
-
-    tracking: float
-    scaling_timeout: float
+    tracking: float  # largest distance from the path [rad]
+    scaling_timeout: float  # longest time with a speed scaling of zero [s]
+    # (n,): largest effort, in the driver's unit; infinite where it is not watched.
     effort: FloatArray
 
 
@@ -74,21 +63,8 @@ class MotionWatch:
     """
     Follows the execution of one motion.
 
-    Parameters
-    ----------
-    joint_names : sequence of str
-        The n joints, for messages.
-    path : SentPath
-        What was sent.
-    start : Measurement
-        The first one after the controller took it.
-    limits : WatchLimits
-        When it is stopped.
-    begun : float
-        How long before `start` the motion may have begun [s of stamps].
-    delay : float
-        How long after it the motion may have begun [s of stamps].
-
+    `start` is the first measurement after the controller took it; the motion may have begun up to
+    `begun` before or `delay` after that [s of stamps].
     """
 
     def __init__(
@@ -122,11 +98,7 @@ class MotionWatch:
         """
         Take a measurement with the speed scaling of that time, 1 at full speed.
 
-        Raises
-        ------
-        UnsafeMotionError
-            If the motion is to be stopped, with the reason.
-
+        Raises UnsafeMotionError, with the reason, if the motion is to be stopped.
         """
         step = measurement.stamp - self._latest.stamp
         changed = SCALING_DOUBT * abs(scaling - self._scaling)
@@ -143,17 +115,10 @@ class MotionWatch:
 
     def whereabouts(self, now: float, pace: float, seen: Measurement) -> Whereabouts:
         """
-        Return where the controller may be on the path by now.
+        Return where the controller may be on the path at `now` of our own clock [s].
 
-        Parameters
-        ----------
-        now : float
-            Our own clock [s].
-        pace : float
-            How fast stamps go by it: 1, but in simulations.
-        seen : Measurement
-            The latest one; of another clock than that of `update` if the stamps have jumped.
-
+        Stamps go `pace` times as fast as that clock. `seen` is the latest measurement; of another
+        clock than that of `update` if the stamps have jumped.
         """
         since, longest = (
             self._scaling * pace * max(now + way - taken, 0.0)

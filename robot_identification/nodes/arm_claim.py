@@ -54,22 +54,11 @@ _LISTENING = QoSProfile(
 
 class HostNames:
     """
-    Names of which each belongs to one process of this host at a time.
+    Names, after a prefix, of which each belongs to one process of this host at a time.
 
     They are abstract sockets of Linux: taken in one step, given back by the kernel when a process
-    ends, shared by all users, and without a file that could stay behind.
-
-    Parameters
-    ----------
-    prefix : str
-        Before each name.
-
-    Attributes
-    ----------
-    scope : str
-        The same for all processes among which a name is unique, empty where there is no such
-        thing.
-
+    ends, shared by all users, and without a file that could stay behind. Processes among which a
+    name is unique have one `scope`; it is empty where there is no such thing.
     """
 
     def __init__(self, prefix: str = 'robot_identification') -> None:
@@ -133,21 +122,10 @@ class ArmClaim:
     """
     Lets one node at a time command an arm.
 
-    An arm is a set of joints on a topic of joint states; the simulated one is also its token. Two
-    claims exclude each other if they have a joint or the token in common, whatever the names and
-    namespaces of the nodes are.
-
-    Parameters
-    ----------
-    node : Node
-        That commands; its executor announces the claim and hears the others.
-    joint_states : str
-        Topic of the joint states of the arm, relative as the node subscribes to it.
-    token : str
-        Shared with the only simulated robot that may be moved; empty for a real arm.
-    host : HostNames, optional
-        Where names are unique.
-
+    An arm is a set of joints on a topic of joint states; the simulated one is also its token,
+    empty for a real arm. Two claims exclude each other if they have a joint or the token in
+    common, whatever the names and namespaces of the nodes are. The node's executor announces the
+    claim.
     """
 
     def __init__(
@@ -174,18 +152,10 @@ class ArmClaim:
 
     def acquire(self, joints: Sequence[str]) -> None:
         """
-        Claim an arm; where this node has it already, the same as `check`.
+        Claim the arm with these joints of the joint states; the same as `check` where it is ours.
 
-        Parameters
-        ----------
-        joints : sequence of str
-            Its joints, as the joint states name them.
-
-        Raises
-        ------
-        UnsafeMotionError
-            If another node has it, with its name; this node then has no claim.
-
+        Raises UnsafeMotionError, with the name of the node that has it; this node then has no
+        claim.
         """
         keys = self._keys_of(joints)
         if keys == self._keys:
@@ -202,15 +172,7 @@ class ArmClaim:
         self._announce()
 
     def check(self) -> None:
-        """
-        Refuse to command an arm that is not claimed, or that another host claimed before.
-
-        Raises
-        ------
-        UnsafeMotionError
-            If the arm is claimed by another node, with its name.
-
-        """
+        """Raise UnsafeMotionError if the arm is not claimed, or another host claimed it before."""
         if not self._keys:
             raise UnsafeMotionError(
                 f'{self._node.get_fully_qualified_name()} has no claim of the arm on '

@@ -164,15 +164,7 @@ class BagRecorder(Node):
         return f'recording to {order.output}' + (yet if missing else '')
 
     def _topics(self, name: str) -> tuple[str, ...]:
-        """
-        Return the full names that a parameter lists, each once; empty ones are left out.
-
-        Raises
-        ------
-        UsageError
-            If one cannot be the name of a topic.
-
-        """
+        """Return the full names that a parameter lists, each once; empty ones are left out."""
         given = [topic for topic in self.get_parameter(name).value if topic]
         return tuple(dict.fromkeys(full_topic_name(self, topic, name) for topic in given))
 
@@ -190,15 +182,7 @@ class BagRecorder(Node):
         return MEGABYTE * float(self.get_parameter('minimum_free_space').value)
 
     def _check_free_space(self, order: RecordingOrder) -> None:
-        """
-        Check that there is room for the recording.
-
-        Raises
-        ------
-        BagError
-            If less is free than the minimum, or than twice what the recording may take.
-
-        """
+        """Raise BagError if less is free than the minimum, or than twice the size expected."""
         duration = float(self.get_parameter('start.expected_duration').value)
         topics = [
             *order.topics,

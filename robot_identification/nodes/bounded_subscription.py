@@ -29,27 +29,11 @@ def create_bounded_subscription(
     largest: int = LARGEST_JOINT_STATE,
 ) -> Subscription:
     """
-    Subscribe to a topic; messages of more than `largest` bytes are left out with a warning.
+    Subscribe to a topic; serialised messages of more than `largest` bytes are left out.
 
-    A million names in a message are a million Python objects, and the node does nothing else
-    until they are made. Here it is asked first how long the serialised message is; what is left
-    is the copy that the middleware makes.
-
-    Parameters
-    ----------
-    node : Node
-        That listens.
-    kind : type
-        Of the messages.
-    topic : str
-        Its name.
-    callback : callable
-        Takes a message.
-    qos : QoSProfile
-        Of the subscription.
-    largest : int
-        Size of a serialised message [bytes].
-
+    A million names in a message are a million Python objects, and the node does nothing else until
+    they are made. Here it is asked first how long the serialised message is; what is left is the
+    copy that the middleware makes. A warning says what is left out.
     """
     def receive(data: bytes) -> None:
         if len(data) > largest:

@@ -19,26 +19,16 @@ _SHOWN = 80
 
 @dataclass(frozen=True)
 class ParameterBounds:
-    """
-    Bounds of one parameter.
+    """Bounds of one parameter."""
 
-    Attributes
-    ----------
-    minimum, maximum : float, optional
-        Of a number, or of each number of a list; numbers must be finite in any case.
-    choices : tuple of str
-        What a text, or each text of a list, may be; empty: anything printable.
-    longest : int, optional
-        Characters of a text (default 4096), or entries of a list (default 256).
-    check : callable, optional
-        Takes a value and raises an `IdentificationError` where it cannot be used.
-
-    """
-
+    # Of a number, or of each number of a list; numbers must be finite in any case.
     minimum: float | None = None
     maximum: float | None = None
+    # What a text, or each text of a list, may be; empty: anything printable.
     choices: tuple[str, ...] = ()
+    # Characters of a text (default 4096), or entries of a list (default 256).
     longest: int | None = None
+    # Takes a value and raises an `IdentificationError` where it cannot be used.
     check: Callable[[Any], object] | None = None
 
     def refusal(self, name: str, value: Any) -> str:

@@ -144,15 +144,7 @@ def _bounds_of(node: Node) -> dict[str, ParameterBounds]:
 
 
 def named_file(node: Node, name: str) -> str:
-    """
-    Return a parameter that names a file.
-
-    Raises
-    ------
-    UsageError
-        If it is empty.
-
-    """
+    """Return a parameter that names a file; raise UsageError if it is empty."""
     value = node.get_parameter(name).value
     if not value:
         raise UsageError(f'the parameter {name} of {node.get_name()} is not set')
@@ -184,13 +176,8 @@ def declare_roots(node: Node) -> None:
     """
     Declare `allowed_read_roots` and `allowed_write_roots`, which cannot be set later.
 
-    `declare_robot` has done it already; once more does no harm.
-
-    Raises
-    ------
-    UsageError
-        If a root is no absolute path of a folder.
-
+    `declare_robot` has done it already; once more does no harm. Raises UsageError if a root is no
+    absolute path of a folder.
     """
     for name, verb in ((READ_ROOTS, 'read'), (WRITE_ROOTS, 'write')):
         if not node.has_parameter(name):

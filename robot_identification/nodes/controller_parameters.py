@@ -27,22 +27,10 @@ READ_EVERY = 5.0
 
 class ControllerParameters:
     """
-    Keeps what a controller's parameters say about aborting.
+    Keeps what a controller's parameters say about aborting, for joints as the driver names them.
 
-    Parameters
-    ----------
-    node : Node
-        Whose executor takes the answers.
-    joints : sequence of str
-        The joints, as the driver names them.
-
-    Attributes
-    ----------
-    constraints : ControllerConstraints or None
-        As they were read last; None where they could not be read.
-    problem : str
-        Why an answer could not be used; empty without one.
-
+    `constraints` are those read last, None where they could not be read; `problem` says why an
+    answer could not be used.
     """
 
     def __init__(self, node: Node, joints: Sequence[str]) -> None:
@@ -54,15 +42,7 @@ class ControllerParameters:
         self.problem = ''
 
     def refresh(self, controller: str) -> None:
-        """
-        Ask for the parameters where that is due; to be called regularly, returns at once.
-
-        Parameters
-        ----------
-        controller : str
-            Its name, relative to the node; empty: there is none.
-
-        """
+        """Ask this controller, if any, for its parameters where that is due; return at once."""
         if controller != self._controller:
             self._connect(controller)
         now = time.monotonic()

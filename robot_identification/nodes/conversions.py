@@ -26,27 +26,9 @@ def joint_values(
     message: JointState, joints: Sequence[str], encoders: JointEncoders
 ) -> tuple[np.ndarray, ...]:
     """
-    Return position, velocity and effort of some joints, as the model has them.
+    Return position, velocity and effort (n,) of some joints, as the model has them.
 
-    Parameters
-    ----------
-    message : JointState
-        In any joint order.
-    joints : sequence of str
-        The n joints wanted.
-    encoders : JointEncoders
-        How the driver's readings relate to the model.
-
-    Returns
-    -------
-    q, dq, effort : ndarray, shape (n,)
-        NaN where the message has no such array.
-
-    Raises
-    ------
-    DataError
-        If a joint is missing.
-
+    NaN where the message has no such array. Raises DataError if it lacks a joint.
     """
     index = {name: i for i, name in enumerate(message.name)}
     missing = [joint for joint in joints if joint not in index]
@@ -113,13 +95,9 @@ def message_to_knots(
     message: JointTrajectory, joints: Sequence[str], encoders: JointEncoders
 ) -> TrajectoryPoints:
     """
-    Return a trajectory for a driver as knots of the model, joints re-sorted by name.
+    Return a trajectory for a driver as points of the model, joints re-sorted by name.
 
-    Raises
-    ------
-    UnsafeMotionError
-        If joints are missing or unknown, or points carry unequal fields.
-
+    Raises UnsafeMotionError if joints are missing or unknown, or points carry unequal fields.
     """
     if sorted(message.joint_names) != sorted(joints):
         raise UnsafeMotionError(

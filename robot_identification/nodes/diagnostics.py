@@ -13,17 +13,7 @@ from rclpy.qos import QoSProfile
 
 
 class Diagnostics:
-    """
-    One status, under the name of the node and of a part of it.
-
-    Parameters
-    ----------
-    node : Node
-        Whose status it is.
-    part : str
-        What of it.
-
-    """
+    """One status, under the name of the node and of a part of it."""
 
     def __init__(self, node: Node, part: str) -> None:
         self._node = node

@@ -196,28 +196,12 @@ class ExperimentCoordinator(Node):
         topics: tuple[str, ...] = (),
     ) -> None:
         """
-        Execute a trajectory while it is recorded.
+        Execute a trajectory file while it is recorded to `bag`.
 
-        Parameters
-        ----------
-        path : Path
-            Trajectory file.
-        bag : Path
-            Bag to write.
-        executions : int
-            How many of it one arming is to be good for.
-        payload : str
-            Noted in the bag; empty: what was stated to the runner.
-        topics : tuple of str
-            Recorded where published, beside the others.
-
-        Raises
-        ------
-        UnsafeMotionError
-            If the runner stopped the motion; what was recorded stays.
-        DataError
-            If a service refuses, or a node is gone.
-
+        One arming is good for `executions`. The bag notes the payload stated to the runner unless
+        one is given, and `topics` beyond the others where they are published. Raises
+        UnsafeMotionError if the runner stopped the motion, whose recording stays; DataError if a
+        service refuses or a node is gone.
         """
         trajectory = load_trajectory(path)
         sha256 = trajectory.sha256
@@ -262,15 +246,7 @@ class ExperimentCoordinator(Node):
         self.say(self._stop_recording(), step='recorded')
 
     def wait_for_person(self, what: str) -> None:
-        """
-        Wait for a call of ~/continue.
-
-        Raises
-        ------
-        DataError
-            If there is none in time.
-
-        """
+        """Wait for a call of ~/continue; raise DataError if there is none in time."""
         self._may_continue.clear()
         self._waits_to_continue = True
         message = (

@@ -244,15 +244,7 @@ class ExperimentRunner(Node):
         return robot, live
 
     def _check_surroundings(self) -> None:
-        """
-        Refuse to move what does not rest, cannot move, or is commanded by others.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With the reason.
-
-        """
+        """Raise UnsafeMotionError if the arm moves, cannot move, or is commanded by others."""
         self._graph_guard.check_identity()
         self._interface.check_ready()
         self._graph_guard.check(self._interface.commands_topic)

@@ -226,15 +226,7 @@ class FrictionTester(Node):
         return f'{self._value("mode")} {self._joint.name} {largest:.4g} Nm'
 
     def _prepare(self) -> BreakAwayTest:
-        """
-        Return the test from where the joint stands, after everything was checked.
-
-        Raises
-        ------
-        IdentificationError
-            With what speaks against it.
-
-        """
+        """Return the test from where the joint stands, after everything was checked."""
         if not self._joint.name:
             raise UsageError('the parameter joint of friction_tester is not set')
         message, reading = self._measure()

@@ -23,19 +23,7 @@ def subscribers(node: Node, topic: str) -> list[str]:
 def foreign_participants(
     node: Node, simulated_robot: str, joint_states: str, commands: str
 ) -> list[str]:
-    """
-    Return the other publishers of joint states and subscribers of commands, in words.
-
-    Parameters
-    ----------
-    node : Node
-        Whose view of the graph is taken.
-    simulated_robot : str
-        Full name of the node that may.
-    joint_states, commands : str
-        The topics.
-
-    """
+    """Return, in words, who else publishes joint states or subscribes to commands."""
     found = []
     for names, what in (
         (publishers(node, joint_states), f'publishes {_resolve(node, joint_states)}'),

@@ -20,17 +20,9 @@ from std_msgs.msg import String
 
 class GraphGuard:
     """
-    Watches the graph around a commander of trajectories.
+    Watches the graph around a node that commands trajectories.
 
-    Parameters
-    ----------
-    node : Node
-        The commander.
-    joint_states : str
-        Topic of the arm's joint states.
-    token : str
-        Shared with the only simulated robot that may be moved; empty for a real arm.
-
+    `token` is shared with the only simulated robot that may be moved; it is empty for a real arm.
     """
 
     def __init__(self, node: Node, joint_states: str, token: str) -> None:
@@ -45,15 +37,7 @@ class GraphGuard:
         return time.monotonic() - self._checked_at
 
     def check_identity(self) -> None:
-        """
-        Refuse, with a token, anything but the simulated robot that has it, too.
-
-        Raises
-        ------
-        UnsafeMotionError
-            If it is not there.
-
-        """
+        """Raise UnsafeMotionError if there is a token and no simulated robot that has it."""
         if self._token and self._identity.get('token') != self._token:
             raise UnsafeMotionError(
                 'no simulated robot with our simulation_token is here, and this runner moves '
@@ -61,20 +45,7 @@ class GraphGuard:
             )
 
     def check(self, commands: str) -> None:
-        """
-        Refuse to move where another node commands, or another robot may listen.
-
-        Parameters
-        ----------
-        commands : str
-            Topic of the controller.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With the names of the other participants.
-
-        """
+        """Raise UnsafeMotionError if another node commands, or another robot may listen."""
         self._checked_at = time.monotonic()
         if self._token:
             self._check_simulated(commands)

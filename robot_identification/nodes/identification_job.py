@@ -43,44 +43,18 @@ class AbortedError(IdentificationError):
 
 @dataclass(frozen=True, eq=False)
 class IdentificationJob:
-    """
-    Job of the identifier, and the place of its results.
+    """Job of the identifier, and the place of its results."""
 
-    Attributes
-    ----------
-    robot : RobotModel
-        The arm.
-    bags : tuple of Path
-        Recordings, used together.
-    options : IdentifyOptions
-        Everything else.
-    output : Path
-        Folder of the results.
-    force : bool
-        Whether results that are there are overwritten.
-    with_tables : bool
-        Whether the tables of a paper are written, too.
-
-    """
-
-    robot: RobotModel
-    bags: tuple[Path, ...]
-    options: IdentifyOptions
-    output: Path
-    force: bool = False
-    with_tables: bool = False
+    robot: RobotModel  # the arm
+    bags: tuple[Path, ...]  # recordings, used together
+    options: IdentifyOptions  # everything else
+    output: Path  # folder of the results
+    force: bool = False  # whether results that are there are overwritten
+    with_tables: bool = False  # whether the tables of a paper are written, too
 
 
 class JobProcess:
-    """
-    A process that does one job.
-
-    Parameters
-    ----------
-    job : IdentificationJob
-        To do.
-
-    """
+    """A process that does one job."""
 
     def __init__(self, job: IdentificationJob) -> None:
         self._output = job.output
@@ -97,22 +71,10 @@ class JobProcess:
         self, report: Callable[[float, str], None], is_aborted: Callable[[], bool]
     ) -> dict[str, Any]:
         """
-        Return what the process tells at its end.
+        Return the result of the process.
 
-        Parameters
-        ----------
-        report : callable
-            Takes the share that is done, from 0 to 1, and the stage that begins.
-        is_aborted : callable
-            Whether the process is to be ended.
-
-        Raises
-        ------
-        AbortedError
-            If it was ended.
-        IdentificationError
-            If it could not do its job.
-
+        `report` takes the share that is done, from 0 to 1, and the stage that begins. Raises
+        AbortedError if `is_aborted` ended it, IdentificationError if it could not do its job.
         """
         try:
             while True:

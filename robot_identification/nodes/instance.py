@@ -36,15 +36,7 @@ _QOS = QoSProfile(
 
 
 class Instance:
-    """
-    Says that a node is there, and hears whether another one has its name.
-
-    Parameters
-    ----------
-    node : Node
-        Whose executor serves the subscription.
-
-    """
+    """Says that a node is there, and hears whether another one has its name."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -103,18 +95,10 @@ class Instance:
 
 def is_younger(age: float, token: str, other_age: float, other_token: str) -> bool:
     """
-    Return whether the one of two nodes is the younger one, which leaves.
+    Return whether the first of two nodes, by age [s] and token, is the younger one, which leaves.
 
-    Nodes of about the same age are distinguished by their tokens. An age heard is at most too low,
-    so that never both leave; that none does lasts until the next word.
-
-    Parameters
-    ----------
-    age, other_age : float
-        How long they have been running [s].
-    token, other_token : str
-        Random ones.
-
+    Nodes of about the same age are distinguished by their random tokens. An age heard is at most
+    too low, so that never both leave; that none does lasts until the next word.
     """
     if abs(age - other_age) < SAME_AGE:
         return token > other_token

@@ -20,21 +20,10 @@ from launch_ros.substitutions import FindPackageShare
 @dataclass(frozen=True)
 class Argument:
     """
-    One launch argument.
+    One launch argument, typed as `name:=value`.
 
-    Parameters
-    ----------
-    name : str
-        As typed, `name:=value`.
-    default : str
-        Its default.
-    description : str
-        What `--show-args` shows.
-    kind : type, optional
-        Type of the node's parameter; a bool takes true or false only.
-    choices : tuple of str, optional
-        The allowed values; any value if there are none.
-
+    `kind` is the type of the node's parameter; a bool takes true or false only. Without `choices`
+    any value is taken.
     """
 
     name: str
@@ -117,17 +106,7 @@ BESIDE_DRIVER = (
 
 
 def arguments(*items: str | Argument, **defaults: str) -> tuple[Argument, ...]:
-    """
-    Return the arguments of a launch file.
-
-    Parameters
-    ----------
-    *items : str or Argument
-        Names of shared arguments, and arguments of the file's own.
-    **defaults : str
-        Defaults of shared arguments that differ in this file.
-
-    """
+    """Return the arguments of a launch file: shared ones by name, its own, and other defaults."""
     shared = {name: replace(SHARED[name], default=default) for name, default in defaults.items()}
     return tuple(
         item if isinstance(item, Argument) else shared.get(item, SHARED[item]) for item in items
@@ -158,15 +137,7 @@ def start(executable: str, declared: Iterable[Argument], **parameters: str) -> N
     """
     Return one of our nodes, in the namespace, with a parameter for each argument.
 
-    Parameters
-    ----------
-    executable : str
-        Name of the node.
-    declared : iterable of Argument
-        The launch file's arguments.
-    **parameters : str
-        Names of the parameters that are not called as the argument, by the argument.
-
+    `parameters` are the names of the parameters that are not called as the argument.
     """
     parameters = {'ur_type': 'robot', **parameters}
     return Node(
@@ -185,21 +156,7 @@ def include(
     name: str, condition: Condition | None = None, package: str = 'robot_identification',
     **given: Any,
 ) -> GroupAction:
-    """
-    Return a launch file of a package, with arguments that do not leak into other files.
-
-    Parameters
-    ----------
-    name : str
-        Of the file in the package's folder `launch`.
-    condition : Condition, optional
-        Under which it is included.
-    package : str, optional
-        The package; this one if not given.
-    **given : str or substitution
-        Its arguments.
-
-    """
+    """Return a launch file of a package, with arguments that do not leak into other files."""
     return GroupAction(
         [IncludeLaunchDescription(
             PathJoinSubstitution([FindPackageShare(package), 'launch', name]),
@@ -211,24 +168,7 @@ def include(
 
 
 def require_package(context: LaunchContext, package: str, remedy: str) -> None:
-    """
-    Check that a ROS package is installed.
-
-    Parameters
-    ----------
-    context : LaunchContext
-        Of the launch.
-    package : str
-        The package.
-    remedy : str
-        How to get it or to go without.
-
-    Raises
-    ------
-    RuntimeError
-        If it is not installed.
-
-    """
+    """Raise RuntimeError, with a remedy, if a ROS package is not installed."""
     try:
         FindPackageShare(package).perform(context)
     except LookupError as error:

@@ -21,11 +21,7 @@ def log_folder_problem(environment: Mapping[str, str]) -> str:
     """
     Return why ROS cannot write its log files, empty where it can.
 
-    Parameters
-    ----------
-    environment : mapping of str to str
-        Where ROS_LOG_DIR, ROS_HOME and HOME are looked up, in ROS's own order.
-
+    ROS_LOG_DIR, ROS_HOME and HOME are looked up in ROS's own order.
     """
     if environment.get('ROS_LOG_DIR'):
         text = environment['ROS_LOG_DIR']

@@ -43,16 +43,9 @@ NOT_FOLLOWED = (
 
 @dataclass(frozen=True)
 class Controller:
-    """
-    A controller as the controller manager lists it.
+    """A controller as the controller manager lists it."""
 
-    Attributes
-    ----------
-    name, kind, state : str
-        For example 'scaled_joint_trajectory_controller', its class, 'active'.
-
-    """
-
+    # For example 'scaled_joint_trajectory_controller', its class, 'active'.
     name: str
     kind: str
     state: str
@@ -67,23 +60,9 @@ class MotionInterface:
     """
     Sends trajectories to the active joint-trajectory controller.
 
-    Parameters
-    ----------
-    node : Node
-        Whose publishers and clients these are.
-    robot : RobotModel
-        The arm.
-    prefix : str
-        Before the names of its joints.
-    controller : str
-        Name of the controller; empty: the only active one.
-    interface : str
-        'action', 'topic', or 'auto': the action where it is offered.
-    simulated : bool
-        Whether the robot is the simulated one, which lists its controllers on a topic.
-    on_event : callable
-        Takes `GoalAccepted`, `GoalFailed` and `GoalsReleased`.
-
+    An empty `controller` is the only active one; `interface` 'auto' uses the action where it is
+    offered. A `simulated` robot lists its controllers on a topic. `on_event` takes `GoalAccepted`,
+    `GoalFailed` and `GoalsReleased`.
     """
 
     def __init__(
@@ -139,11 +118,7 @@ class MotionInterface:
         """
         Ask the controller manager; to be called regularly.
 
-        Parameters
-        ----------
-        connect : bool
-            Whether to connect to the controller it names; not while a motion is followed.
-
+        Connects to the controller it names where `connect` is set: not while a motion is followed.
         """
         self._forgive_pause()
         if self._list_client is not None and self._list_client.service_is_ready():
@@ -161,15 +136,7 @@ class MotionInterface:
             return
 
     def check_ready(self) -> None:
-        """
-        Refuse to send where no controller would follow.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With what is missing.
-
-        """
+        """Raise UnsafeMotionError if no controller would follow what is sent."""
         self._connect(self._choose())
         if self._uses_action():
             return
@@ -185,27 +152,11 @@ class MotionInterface:
             )
 
     def check_listed(self) -> None:
-        """
-        Refuse to go on when the controller manager says nothing any more.
-
-        Raises
-        ------
-        UnsafeMotionError
-            If it does not.
-
-        """
+        """Raise UnsafeMotionError if the controller manager does not answer any more."""
         self._list()
 
     def check_active(self) -> None:
-        """
-        Refuse to go on when the controller is not active any more.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With its state.
-
-        """
+        """Raise UnsafeMotionError if the controller is not active any more."""
         states = {one.name: one for one in self._list()}
         if self._name not in states or not states[self._name].follows:
             state = states[self._name].state if self._name in states else 'gone'

@@ -57,32 +57,14 @@ RATE_STEPS, OTHER_RATE = 200, 0.1
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """
-    A model and what follows from it.
+    """A model and what follows from it."""
 
-    Attributes
-    ----------
-    model : IdentifiedModel
-        The identified arm, bare.
-    names : tuple of str
-        What the driver calls the joints, kinematic order.
-    residuals : LiveResiduals
-        Its filters.
-    estimator : OnlineEstimator
-        Of payload and friction.
-    slopes : ndarray, shape (n,)
-        Viscous friction of the model [N m s/rad].
-    torque_per_effort : ndarray, shape (n,)
-        Joint torque per unit of the driver's effort.
-
-    """
-
-    model: IdentifiedModel
-    names: tuple[str, ...]
-    residuals: LiveResiduals
-    estimator: OnlineEstimator
-    slopes: np.ndarray
-    torque_per_effort: np.ndarray
+    model: IdentifiedModel  # the identified arm, bare
+    names: tuple[str, ...]  # what the driver calls the joints, kinematic order
+    residuals: LiveResiduals  # its filters
+    estimator: OnlineEstimator  # of payload and friction
+    slopes: np.ndarray  # (n,): viscous friction of the model [N m s/rad]
+    torque_per_effort: np.ndarray  # (n,): joint torque per unit of the driver's effort
 
 
 class OnlineEstimatorNode(Node):
@@ -473,13 +455,7 @@ def inertia_message(estimate: LivePayload, frame: str) -> InertiaStamped:
     """
     Return a payload as a message: inertia about the centre of mass, in the axes of the frame.
 
-    Parameters
-    ----------
-    estimate : LivePayload
-        Without a payload everything is zero.
-    frame : str
-        As TF knows it.
-
+    Without a payload everything is zero.
     """
     message = InertiaStamped(header=Header(stamp=to_time(estimate.stamp), frame_id=frame))
     body = estimate.payload

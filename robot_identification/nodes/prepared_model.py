@@ -27,97 +27,42 @@ FEED_FORWARD = {'gravity': 'none', 'kinetic': 'kinetic', 'break_away': 'break_aw
 
 @dataclass(frozen=True)
 class PredictorOptions:
-    """
-    Outputs of the predictor beside torque and residual.
+    """Outputs of the predictor beside torque and residual."""
 
-    Attributes
-    ----------
-    cutoff : float
-        Of the causal low-pass [Hz].
-    bandwidth : float
-        Of the momentum observer where no calibration states one [rad/s].
-    tf_prefix : str
-        In front of the driver's joint names.
-    feed_forward : str
-        'off', 'gravity', 'kinetic' or 'break_away'.
-    feed_forward_bandwidth : float
-        Of the observer of what the model lacks [Hz]; 0: there is none.
-    friction_reference : Path, optional
-        Where the reference of friction health is kept; by default it is learned at every start.
-
-    """
-
-    cutoff: float
-    bandwidth: float
-    tf_prefix: str
-    feed_forward: str
-    feed_forward_bandwidth: float
+    cutoff: float  # of the causal low-pass [Hz]
+    bandwidth: float  # of the momentum observer where no calibration states one [rad/s]
+    tf_prefix: str  # in front of the driver's joint names
+    feed_forward: str  # 'off', 'gravity', 'kinetic' or 'break_away'
+    feed_forward_bandwidth: float  # of the observer of what the model lacks [Hz]; 0: there is none
+    # Where the reference of friction health is kept; by default it is learned at every start.
     friction_reference: Path | None
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedModel:
-    """
-    A model and what follows from it.
+    """A model and what follows from it."""
 
-    Attributes
-    ----------
-    path : Path
-        Of the model file.
-    model : IdentifiedModel
-        The identified arm.
-    names : tuple of str
-        What the driver calls the joints, kinematic order.
-    predictor : TorquePredictor
-        Its filters.
-    contact : ContactObserver, optional
-        Observer of external torques, where the model allows one.
-    calibrated : bool
-        Whether it knows from which torque on a joint counts as touched.
-    feed_forward : FeedForward, optional
-        Where it is wanted and the model allows it.
-    health : FrictionHealth
-        Watches friction.
-    learned_reference : Path, optional
-        Where its reference goes once it is learned; None where it was read, or is not kept.
-    remarks : tuple of str
-        What is not published, and why; and what else a reader should know.
-
-    """
-
-    path: Path
-    model: IdentifiedModel
-    names: tuple[str, ...]
-    predictor: TorquePredictor
-    contact: ContactObserver | None
-    calibrated: bool
-    feed_forward: FeedForward | None
-    health: FrictionHealth
+    path: Path  # of the model file
+    model: IdentifiedModel  # the identified arm
+    names: tuple[str, ...]  # what the driver calls the joints, kinematic order
+    predictor: TorquePredictor  # its filters
+    contact: ContactObserver | None  # observer of external torques, where the model allows one
+    calibrated: bool  # whether it knows from which torque on a joint counts as touched
+    feed_forward: FeedForward | None  # where it is wanted and the model allows it
+    health: FrictionHealth  # watches friction
+    # Where its reference goes once it is learned; None where it was read, or is not kept.
     learned_reference: Path | None
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...]  # what is not published, and why; and what else a reader should know
 
 
 def prepare_model(
     path: Path, options: PredictorOptions, calibration: Path | None
 ) -> PreparedModel:
     """
-    Read a model file.
+    Read a model file, and the calibration that `robot-identification collision` wrote for it.
 
-    Parameters
-    ----------
-    path : Path
-        identified_model.yaml.
-    options : PredictorOptions
-        What is to be published.
-    calibration : Path, optional
-        What `robot-identification collision` wrote for this model. One of another model is left
-        out, which `remarks` say.
-
-    Raises
-    ------
-    IdentificationError
-        If the model file, or the calibration file, cannot be used.
-
+    A calibration of another model is left out, and `remarks` say so. Raises IdentificationError if
+    either file cannot be used.
     """
     model = load_model(path)
     predictor = TorquePredictor(model, cutoff=options.cutoff)

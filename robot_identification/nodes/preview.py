@@ -44,19 +44,8 @@ def preview_markers(
     """
     Return the markers of a certified motion, in the frame of the URDF's root.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    trajectory : Trajectory
-        The motion, with its certificate.
-    obstacles : sequence of Obstacle
-        Boxes of the cell; those that links carry go where these go.
-    stamp : Time
-        Of the messages.
-    prefix : str
-        `tf_prefix` of the driver, in front of the names of frames.
-
+    Obstacles are the boxes of the cell; those that links carry move with them. `prefix` is the
+    driver's `tf_prefix`, in front of the names of frames.
     """
     root = prefix + _root_link(robot)
     times = np.linspace(0.0, trajectory.form.duration, PATH_POINTS)

@@ -34,35 +34,16 @@ USUAL_TYPES = {
 
 class RawListener:
     """
-    Writes what arrives, as it arrives; the first topic keeps the time.
+    Writes what arrives, as it arrives, to the bag `path`; the first topic keeps the time.
 
     Messages have no time in which they were recorded: it is made anew from the header stamps of
     the first topic, so that the bag is the same at any rate of the replay. Where the replay begins
-    again, nothing more is kept.
+    again, or at `largest` [MB] in all, nothing more is kept. Topics are relative names, or
+    ``name=package/msg/Type`` where a type is not known before a topic is published.
 
-    All its methods and callbacks are called one at a time: in one exclusive callback group.
-
-    Parameters
-    ----------
-    node : Node
-        That listens.
-    group : CallbackGroup
-        Of the subscriptions, exclusive.
-    topics : list of str
-        Relative names, or ``name=package/msg/Type`` where a type is not known before a topic is
-        published.
-    path : Path
-        Folder of the bag to write.
-    largest : float
-        Size of all messages at which nothing more is kept [MB].
-
-    Raises
-    ------
-    UsageError
-        If there are no topics, a type is not known, or the bag exists.
-    BagError
-        If it cannot be written.
-
+    All its methods and callbacks are called one at a time: in one exclusive callback group. Raises
+    UsageError if there are no topics, a type is not known, or the bag exists; BagError if it
+    cannot be written.
     """
 
     def __init__(
@@ -117,13 +98,8 @@ class RawListener:
         """
         Keep what has arrived already, close the bag and return its folder.
 
-        Raises
-        ------
-        DataError
-            If nothing came, or more than is kept.
-        BagError
-            If the bag could not be written.
-
+        Raises DataError if nothing came, or more than is kept; BagError if the bag could not be
+        written.
         """
         self.close()
         if self.problem:

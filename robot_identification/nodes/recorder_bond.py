@@ -19,17 +19,7 @@ HEARTBEAT_TIMEOUT = 0.4
 
 
 class RecorderBond:
-    """
-    Listens to the state of a bag recorder.
-
-    Parameters
-    ----------
-    node : Node
-        Whose subscription it is.
-    recorder : str
-        Name of the recorder's node.
-
-    """
+    """Listens to the state of the bag recorder of that node name."""
 
     def __init__(self, node: Node, recorder: str) -> None:
         self._recorder = recorder
@@ -38,15 +28,7 @@ class RecorderBond:
         node.create_subscription(String, f'{recorder}/state', self._on_state, LATCHED)
 
     def check(self) -> None:
-        """
-        Refuse a motion that is not recorded.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With what the recorder said last.
-
-        """
+        """Raise UnsafeMotionError, with the recorder's last state, if it does not record."""
         if not self._state:
             raise UnsafeMotionError(
                 f'nothing came on {self._recorder}/state: start the recorder, or set '

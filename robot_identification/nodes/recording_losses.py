@@ -24,19 +24,13 @@ def stamp_of(data: bytes) -> int:
 
 class LossCounter:
     """
-    Counts messages of a topic that were published after the first one here and did not arrive.
+    Counts as `lost` what was published on a topic after its first message and did not arrive.
 
     A publisher numbers what it publishes, and DDS keeps the order of each publisher: what is
     missing between two numbers was lost, at whatever rate they come. rclpy does not say whose a
     number is. While there are several publishers, and where a middleware gives no numbers, the
     losses that the middleware itself reports are counted instead, and what a full queue replaced
     is not seen.
-
-    Attributes
-    ----------
-    lost : int
-        Messages that did not arrive.
-
     """
 
     def __init__(self) -> None:
@@ -45,17 +39,7 @@ class LossCounter:
         self._numbered = True
 
     def add(self, number: int | None, publishers: int) -> None:
-        """
-        Take note of a message.
-
-        Parameters
-        ----------
-        number : int or None
-            That its publisher gave it, from 1; None or 0 where the middleware gives none.
-        publishers : int
-            Publishers of the topic at present.
-
-        """
+        """Count a message, with its publisher's number from 1; None or 0 where there is none."""
         self._numbered = bool(number) and publishers <= 1
         if not self._numbered:
             self._last = None
@@ -77,15 +61,7 @@ class LossCounter:
 
 
 class DuplicateCounter:
-    """
-    Counts messages with the header stamp of the one before.
-
-    Attributes
-    ----------
-    duplicates : int
-        How many there were.
-
-    """
+    """Counts messages with the header stamp of the one before: `duplicates`."""
 
     def __init__(self) -> None:
         self.duplicates = 0

@@ -26,15 +26,7 @@ _RUNNER_QOS = QoSProfile(
 
 
 def full_topic_name(node: Node, topic: str, parameter: str) -> str:
-    """
-    Return the full name of a topic that a parameter names.
-
-    Raises
-    ------
-    UsageError
-        If it cannot be the name of a topic.
-
-    """
+    """Return the full name of a topic that a parameter names; raise UsageError if it has none."""
     try:
         return str(node.resolve_topic_name(topic))
     # rcl's own error is a RuntimeError, and other versions have their own.
@@ -47,20 +39,7 @@ class RunnerWatch:
     """
     The experiment runner, whose motion a recording is about.
 
-    Parameters
-    ----------
-    node : Node
-        That listens.
-    name : str
-        Of the runner's node.
-    timeout : float
-        How long to wait for it [s].
-
-    Raises
-    ------
-    BagError
-        If it is not there.
-
+    Raises BagError if it is not there within `timeout` [s].
     """
 
     def __init__(self, node: Node, name: str, timeout: float) -> None:

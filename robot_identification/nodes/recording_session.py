@@ -37,29 +37,13 @@ AT_A_TIME = 100
 
 @dataclass(frozen=True)
 class RecordingOrder:
-    """
-    Request for a recording.
+    """Request for a recording."""
 
-    Attributes
-    ----------
-    output : Path
-        Folder of the bag.
-    topics : tuple of str
-        Those that must be published, with their full names.
-    optional_topics : tuple of str
-        Those that are recorded as soon as they are published.
-    metadata : mapping of str to str
-        Custom data of the bag.
-    timeout : float
-        How long to wait for publishers [s].
-
-    """
-
-    output: Path
-    topics: tuple[str, ...]
-    optional_topics: tuple[str, ...]
-    metadata: Mapping[str, str]
-    timeout: float
+    output: Path  # folder of the bag
+    topics: tuple[str, ...]  # those that must be published, with their full names
+    optional_topics: tuple[str, ...]  # those that are recorded as soon as they are published
+    metadata: Mapping[str, str]  # custom data of the bag
+    timeout: float  # how long to wait for publishers [s]
 
     def __post_init__(self) -> None:
         if not self.topics:
@@ -70,27 +54,14 @@ class RecordingOrder:
 
 @dataclass
 class RecordedTopic:
-    """
-    One topic and what is known of its messages.
+    """One topic and what is known of its messages."""
 
-    Attributes
-    ----------
-    name, kind : str
-        Full name and type.
-    stamps : DuplicateCounter, optional
-        Where messages begin with a header.
-    messages : int
-        Written so far.
-    losses : LossCounter
-        Of what did not arrive.
-
-    """
-
+    # Full name and type.
     name: str
     kind: str
-    stamps: DuplicateCounter | None
-    messages: int = 0
-    losses: LossCounter = field(default_factory=LossCounter)
+    stamps: DuplicateCounter | None  # where messages begin with a header
+    messages: int = 0  # written so far
+    losses: LossCounter = field(default_factory=LossCounter)  # of what did not arrive
     subscription: Any = field(default=None, repr=False)
 
     @property
@@ -109,32 +80,10 @@ class RecordingSession:
     """
     A bag being recorded, from the moment that every required topic is connected.
 
-    Nothing is deserialised. All methods are called from one thread, the executor's.
-
-    Parameters
-    ----------
-    node : Node
-        That listens.
-    order : RecordingOrder
-        What is to be recorded.
-
-    Attributes
-    ----------
-    order : RecordingOrder
-        As given.
-    topics : dict of str to RecordedTopic
-        By name.
-    failure : str
-        Why nothing more is written, empty while all is well.
-    is_gone : bool
-        Whether the bag is not at its place any more.
-
-    Raises
-    ------
-    BagError
-        If a topic is not published, not connected or of an unknown type, or the bag cannot be
-        written. Then no bag is left behind.
-
+    Nothing is deserialised. All methods are called from one thread, the executor's. `failure` says
+    why nothing more is written; `is_gone` whether the bag is not at its place any more. Raises
+    BagError if a topic is not published, not connected or of an unknown type, or the bag cannot be
+    written; then no bag is left behind.
     """
 
     def __init__(self, node: Node, order: RecordingOrder) -> None:
@@ -240,11 +189,7 @@ class RecordingSession:
         """
         Write what has arrived already, note what was lost, and close the bag.
 
-        Raises
-        ------
-        BagError
-            If the disk does not take it, or the bag is not at its place any more.
-
+        Raises BagError if the disk does not take it, or the bag is not at its place any more.
         """
         for topic in self.topics.values():
             self._take_waiting(topic, DEPTH)

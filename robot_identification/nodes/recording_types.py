@@ -24,15 +24,7 @@ _MOST_TYPES = 200
 
 
 def message_class(topic: str, kind: str) -> Any:
-    """
-    Return the Python class of a type.
-
-    Raises
-    ------
-    BagError
-        If its package is not installed here.
-
-    """
+    """Return the Python class of a type; raise BagError if its package is not installed here."""
     try:
         package, folder, name = kind.split('/')
         return getattr(importlib.import_module(f'{package}.{folder}'), name)

@@ -22,18 +22,9 @@ _LITTLE_ENDIAN = 1
 
 def stamp_of(data: bytes) -> int:
     """
-    Return the header stamp of a serialised message that begins with a header [ns].
+    Return the header stamp [ns] of a message serialised as CDR with its four bytes in front.
 
-    Parameters
-    ----------
-    data : bytes
-        CDR with its four bytes in front.
-
-    Raises
-    ------
-    DataError
-        If it is too short to have one.
-
+    Raises DataError if it is too short to have one.
     """
     if len(data) < 12:
         raise DataError(f'a message of {len(data)} bytes has no header stamp')
@@ -44,22 +35,15 @@ def stamp_of(data: bytes) -> int:
 
 class ReplayClock:
     """
-    Times for a bag by what messages say themselves, so that the rate of a replay is of no matter.
+    Times for a bag by what messages say themselves, independent of the rate of a replay.
 
-    Where stamps go on, so does this clock, by as much. Where they jump back it goes on by one
-    usual step. A stamp of zero was not set by anybody: then the time of arrival has to serve.
+    Where stamps go on, so does this clock, by as much. Where they jump back, counted in `jumps`,
+    it goes on by one usual step. A stamp of zero was not set: then the time of arrival has to
+    serve. `now` [ns] is the time of the last message, None before the first.
 
-    Attributes
-    ----------
-    now : int, optional
-        Time of the last message [ns]; None before the first.
-    jumps : int
-        How often stamps jumped back.
-    has_come_round : bool
-        Whether stamps are back at a message that is known from the beginning: nothing is new from
-        here on, and the clock stands. Without a jump back it does not count: a driver may send a
-        message twice.
-
+    With `has_come_round` stamps are back at a message that is known from the beginning: nothing is
+    new from here on, and the clock stands. Without a jump back it does not count: a driver may
+    send a message twice.
     """
 
     def __init__(self) -> None:
@@ -71,20 +55,9 @@ class ReplayClock:
 
     def tick(self, data: bytes, received: int) -> None:
         """
-        Take a message of the topic that keeps the time.
+        Take a message, received at a time [ns], of the topic that keeps the time.
 
-        Parameters
-        ----------
-        data : bytes
-            The message.
-        received : int
-            When it came [ns].
-
-        Raises
-        ------
-        DataError
-            If it has no header stamp.
-
+        Raises DataError if it has no header stamp.
         """
         stamp = stamp_of(data)
         jumps_back = self._stamp - stamp > LARGEST_DISORDER and stamp > 0

@@ -26,15 +26,7 @@ def robot_from_parameters(
     """
     Return the arm that the parameters of `declare_robot` name.
 
-    Parameters
-    ----------
-    node : Node
-        With the parameters declared.
-    urdf : Urdf, optional
-        A live description instead of the robot's own file.
-    joints : sequence of str, optional
-        Those that move; by default all.
-
+    A live description replaces the robot's own file; by default all joints move.
     """
     gravity = list(node.get_parameter('gravity').value)
     if gravity == [0.0]:
@@ -53,15 +45,8 @@ class RobotDescription:
     """
     The live description of the arm, from the latched robot_description topic.
 
-    Parameters
-    ----------
-    node : Node
-        Declares ``use_robot_description``.
-    used : bool
-        Whether the topic is used unless the parameter says otherwise.
-    prefix : str
-        `tf_prefix` of the driver, taken off its names.
-
+    Declares ``use_robot_description``, by default `used`; `prefix` is the driver's `tf_prefix`,
+    taken off its names.
     """
 
     def __init__(self, node: Node, *, used: bool, prefix: str = '') -> None:
@@ -78,13 +63,8 @@ class RobotDescription:
         """
         Return the live description, None where none is published or it is not to be used.
 
-        Raises
-        ------
-        DataError
-            If it is published and does not arrive.
-        DescriptionError
-            If it cannot be used.
-
+        Raises DataError if it is published and does not arrive, DescriptionError if it cannot be
+        used.
         """
         if not self._node.get_parameter('use_robot_description').value:
             return None
@@ -99,17 +79,7 @@ class RobotDescription:
         return self._parse()
 
     def latest(self) -> Urdf | None:
-        """
-        Return the live description that has come, without waiting; None as of `read`.
-
-        Raises
-        ------
-        DataError
-            If it is published and has not come yet.
-        DescriptionError
-            If it cannot be used.
-
-        """
+        """Return the live description that has come, without waiting; else as `read`."""
         if not self._node.get_parameter('use_robot_description').value:
             return None
         if self._text is None and self._node.count_publishers('robot_description'):

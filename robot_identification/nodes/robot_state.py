@@ -35,25 +35,11 @@ SAFE_MODES = (1, 2)
 
 class RobotState:
     """
-    Listens to what the driver says, and checks whether the robot is able to move.
+    Listens to the driver, and checks whether the robot is able to move.
 
-    Parameters
-    ----------
-    node : Node
-        Whose subscriptions these are.
-    robot : RobotModel
-        The arm.
-    topic : str
-        Of its joint states.
-    on_event : callable
-        Takes a `JointStateReceived` or `JointStateUnusable` for each joint state.
-    prefix : str
-        Before the names of its joints.
-    simulated : bool
-        Whether the robot is the simulated one, which has stand-ins for a UR's own messages.
-    watch_safety : bool
-        Whether safety, robot mode and program state must be known, as a UR's driver tells them.
-
+    `on_event` takes a `JointStateReceived` or `JointStateUnusable` for each joint state. A
+    `simulated` robot has stand-ins for a UR's own messages. With `watch_safety`, safety, robot
+    mode and program state must be known, as a UR's driver publishes them.
     """
 
     def __init__(
@@ -94,15 +80,7 @@ class RobotState:
         return self._scaling
 
     def check_known(self) -> None:
-        """
-        Refuse a robot that does not tell its state.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With what is missing.
-
-        """
+        """Raise UnsafeMotionError, with what is missing, if the robot's state is not published."""
         if not self._watch_safety:
             return
         if not self._simulated and SafetyMode is None:
@@ -124,15 +102,7 @@ class RobotState:
             )
 
     def check_able(self) -> None:
-        """
-        Refuse a robot that is stopped by itself or by its operator.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With its state.
-
-        """
+        """Raise UnsafeMotionError if the robot is stopped by itself or by its operator."""
         if self._safety_mode is not None and self._safety_mode not in SAFE_MODES:
             name = SAFETY_MODES.get(self._safety_mode, 'unknown')
             raise UnsafeMotionError(

@@ -30,11 +30,7 @@ def read_path(node: Node, name: str) -> Path:
     """
     Return the file or folder to read that a parameter names, resolved.
 
-    Raises
-    ------
-    UsageError
-        If the parameter is empty, or names nothing that may be read.
-
+    Raises UsageError if the parameter is empty, or names nothing that may be read.
     """
     return allowed_to_read(node, name, _value(node, name))
 
@@ -43,11 +39,7 @@ def read_paths(node: Node, name: str) -> list[Path]:
     """
     Return the files or folders to read that a parameter lists, resolved; empty ones are left out.
 
-    Raises
-    ------
-    UsageError
-        If one of them may not be read.
-
+    Raises UsageError if one of them may not be read.
     """
     return [
         allowed_to_read(node, name, path) for path in node.get_parameter(name).value if path
@@ -58,11 +50,7 @@ def write_path(node: Node, name: str) -> Path:
     """
     Return the file or folder to write that a parameter names, resolved.
 
-    Raises
-    ------
-    UsageError
-        If the parameter is empty, or names a place that may not be written.
-
+    Raises UsageError if the parameter is empty, or names a place that may not be written.
     """
     return _allowed(node, name, _value(node, name), WRITE_ROOTS)
 
@@ -71,11 +59,7 @@ def allowed_to_read(node: Node, name: str, path: str | Path) -> Path:
     """
     Return a path, resolved, if it may be read; `name` is the parameter that led to it.
 
-    Raises
-    ------
-    UsageError
-        If it may not, or is not there.
-
+    Raises UsageError if it may not, or is not there.
     """
     found = _allowed(node, name, path, READ_ROOTS)
     if not found.exists():
@@ -84,15 +68,7 @@ def allowed_to_read(node: Node, name: str, path: str | Path) -> Path:
 
 
 def allowed_to_write(node: Node, name: str, path: str | Path) -> Path:
-    """
-    Return a path, resolved, if it may be written; `name` is the parameter that led to it.
-
-    Raises
-    ------
-    UsageError
-        If it may not.
-
-    """
+    """Return a path, resolved, if it may be written, else raise UsageError."""
     return _allowed(node, name, path, WRITE_ROOTS)
 
 
@@ -100,13 +76,8 @@ def readable_robot(node: Node) -> str:
     """
     Return what the parameter `robot` names: a known robot, or a robot YAML that may be read.
 
-    The description that a YAML names must be readable, too, or one of those shipped.
-
-    Raises
-    ------
-    UsageError
-        If the YAML or its description is outside of the roots.
-
+    The description that a YAML names must be readable, too, or one of those shipped. Raises
+    UsageError if either is outside of the roots.
     """
     robot = str(node.get_parameter('robot').value)
     if not robot.endswith(('.yaml', '.yml')):
@@ -122,11 +93,7 @@ def readable_experiment(node: Node, name: str) -> Path:
     """
     Return the experiment file that a parameter names: a shipped one, or one that may be read.
 
-    Raises
-    ------
-    UsageError
-        If it may not be read, or is not there.
-
+    Raises UsageError if it may not be read, or is not there.
     """
     value = _value(node, name)
     # What is outside is refused whether it is there or not.

@@ -238,15 +238,7 @@ def _missing_words(missing: Mapping[str, str]) -> str:
 
 
 def robot_time(stamp: float) -> Time:
-    """
-    Return the time of a robot, which counts from its start, as a message.
-
-    Parameters
-    ----------
-    stamp : float
-        From 0 to 2^31 - 1 [s].
-
-    """
+    """Return the time of a robot since its start, from 0 to 2^31 - 1 [s], as a message."""
     nanoseconds = round(stamp * 1e9)
     return Time(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 

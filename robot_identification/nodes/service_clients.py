@@ -25,11 +25,7 @@ class ServiceClients:
     """
     Waits for services, calls them, and gives up when it is asked to stop.
 
-    Parameters
-    ----------
-    node : Node
-        Whose clients they are; its executor has a thread for them.
-
+    The node's executor has a thread for them.
     """
 
     def __init__(self, node: Node) -> None:
@@ -38,15 +34,7 @@ class ServiceClients:
         self.stopping = False
 
     def set_parameters(self, node: str, values: dict[str, Any]) -> None:
-        """
-        Set parameters of another node.
-
-        Raises
-        ------
-        DataError
-            With the reason of one that was refused.
-
-        """
+        """Set parameters of another node; raise DataError with the reason of a refusal."""
         request = SetParameters.Request(
             parameters=[Parameter(name, value=v).to_parameter_msg() for name, v in values.items()]
         )
@@ -59,22 +47,10 @@ class ServiceClients:
         self, service: str, timeout: float = SERVICE_TIMEOUT, *, although_stopping: bool = False
     ) -> str:
         """
-        Call a Trigger service; return what it says.
+        Call a Trigger service; return its message.
 
-        Parameters
-        ----------
-        service : str
-            Its name.
-        timeout : float
-            For the answer [s].
-        although_stopping : bool
-            Whether it is called, and waited for, even where this process is asked to stop.
-
-        Raises
-        ------
-        DataError
-            If it refuses, or does not answer within `timeout` seconds.
-
+        With `although_stopping` it is called, and waited for, even where this process is asked to
+        stop. Raises DataError if it refuses, or does not answer within `timeout` [s].
         """
         answer = self._request(Trigger, service, Trigger.Request(), timeout, although_stopping)
         if not answer.success:
@@ -85,15 +61,7 @@ class ServiceClients:
         self, condition: Callable[[], bool], timeout: float, what: str, *,
         although_stopping: bool = False,
     ) -> None:
-        """
-        Wait until something holds.
-
-        Raises
-        ------
-        DataError
-            If it does not within `timeout` seconds; `what` names it.
-
-        """
+        """Wait until something holds; raise DataError, which names it, after `timeout` [s]."""
         deadline = time.monotonic() + timeout
         while not condition():
             if not although_stopping:
@@ -103,15 +71,7 @@ class ServiceClients:
             self.pause()
 
     def check_stopping(self) -> None:
-        """
-        Give up where that was asked for.
-
-        Raises
-        ------
-        DataError
-            If `stopping` is set.
-
-        """
+        """Raise DataError if `stopping` is set."""
         if self.stopping:
             raise DataError('interrupted')
 

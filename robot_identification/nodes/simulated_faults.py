@@ -86,17 +86,7 @@ class InjectedFaults:
 
 
 class InjectedContact:
-    """
-    Declares the parameters of a contact; a force other than zero begins it.
-
-    Parameters
-    ----------
-    node : Node
-        Of the simulated robot.
-    links : sequence of str
-        That can be touched, from the base to the tool.
-
-    """
+    """Declares the parameters of a contact at a link; a force other than zero begins it."""
 
     def __init__(self, node: Node, links: Sequence[str]) -> None:
         self._node = node

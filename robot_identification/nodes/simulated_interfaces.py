@@ -36,19 +36,9 @@ class DriverTopics:
     """
     Publishes what a driver publishes.
 
-    Parameters
-    ----------
-    node : Node
-        The simulated robot.
-    robot : RobotModel
-        Its arm.
-    prefix : str
-        Before every joint name.
-    token : str
-        Shared with the node that may move the robot.
-    rotors, truth, clock : bool
-        Whether rotor states, noise-free joint states and the time are published.
-
+    Every joint name begins with `prefix`. The token is shared with the node that may move the
+    robot. Rotor states, noise-free joint states and the time are published where they are asked
+    for.
     """
 
     def __init__(

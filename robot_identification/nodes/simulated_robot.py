@@ -150,15 +150,7 @@ class SimulatedRobot(Node):
         return with_elastic_joints(truth, stiffness) if stiffness else truth
 
     def _wait_alone(self, duration: float) -> None:
-        """
-        Look for other robots before the first word.
-
-        Raises
-        ------
-        UnsafeMotionError
-            If anybody publishes joint states or listens to commands.
-
-        """
+        """Raise UnsafeMotionError if others publish joint states or listen to commands."""
         deadline = time.monotonic() + duration
         foreign: list[str] = []
         while not (foreign and are_named(foreign)) and time.monotonic() < deadline:

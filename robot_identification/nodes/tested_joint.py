@@ -19,51 +19,25 @@ from sensor_msgs.msg import JointState
 
 @dataclass(frozen=True)
 class JointReading:
-    """
-    A joint state as far as the test of one joint needs it.
+    """A joint state as far as the test of one joint needs it."""
 
-    Attributes
-    ----------
-    stamp : float
-        Of its header [s].
-    q, dq : float
-        Of the tested joint, as the model counts [rad], [rad/s]; NaN where the message has none.
-    effort : float
-        Of the tested joint, in the driver's unit; NaN where the message has none.
-    others : dict of str to tuple of float
-        Positions [rad] and velocities [rad/s] of the other joints, as the driver has them.
-
-    """
-
-    stamp: float
+    stamp: float  # of its header [s]
+    # Of the tested joint, as the model counts [rad], [rad/s]; NaN where the message has none.
     q: float
     dq: float
-    effort: float
+    effort: float  # of the tested joint, in the driver's unit; NaN where the message has none
+    # Positions [rad] and velocities [rad/s] of the other joints, as the driver has them.
     others: dict[str, tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
 class JointUnderTest:
-    """
-    One joint of a robot, or a wheel that no description knows.
+    """One joint of a robot, or a wheel that no description knows."""
 
-    Attributes
-    ----------
-    name : str
-        As the driver names it.
-    robot : RobotModel or None
-        The arm that has it, None of a joint that it does not have.
-    index : int
-        Its place in the robot.
-    prefix : str
-        Before the names of the robot's joints.
-
-    """
-
-    name: str
-    robot: RobotModel | None
-    index: int
-    prefix: str
+    name: str  # as the driver names it
+    robot: RobotModel | None  # the arm that has it, None of a joint that it does not have
+    index: int  # its place in the robot
+    prefix: str  # before the names of the robot's joints
 
     @classmethod
     def find(cls, robot: RobotModel, name: str, prefix: str) -> JointUnderTest:
@@ -107,13 +81,7 @@ class JointUnderTest:
         """
         Return the torque against gravity over the joint's position, the others as they stand.
 
-        None of a joint that no description knows.
-
-        Raises
-        ------
-        DataError
-            If the message lacks a joint of the robot.
-
+        None of a joint that no description knows. Raises DataError if the message lacks a joint.
         """
         if self.robot is None:
             return None
@@ -134,13 +102,8 @@ class JointUnderTest:
         """
         Return inertia of the links and the rotor about the joint as it stands [kg m^2].
 
-        NaN of a joint that no description knows; a rotor that none knows is left out.
-
-        Raises
-        ------
-        DataError
-            If the message lacks a joint of the robot.
-
+        NaN of a joint that no description knows; a rotor that none knows is left out. Raises
+        DataError if the message lacks a joint.
         """
         if self.robot is None:
             return math.nan
@@ -158,11 +121,7 @@ class JointUnderTest:
         """
         Return the largest torque of the test [N m]; 0.0 wanted: a share of the joint's limit.
 
-        Raises
-        ------
-        UnsafeMotionError
-            If it is not known, or above that share.
-
+        Raises UnsafeMotionError if it is not known, or above that share.
         """
         share = math.inf
         if self.robot is not None:
@@ -180,15 +139,7 @@ class JointUnderTest:
         return limit
 
     def check_range(self, start: float, window: float) -> None:
-        """
-        Refuse a window that reaches beyond the joint's position limits.
-
-        Raises
-        ------
-        UnsafeMotionError
-            With the limits.
-
-        """
+        """Raise UnsafeMotionError if a window reaches beyond the joint's position limits."""
         if self.robot is None:
             return
         lower, upper = (

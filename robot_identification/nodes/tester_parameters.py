@@ -79,15 +79,7 @@ def declare_tester(node: Node) -> None:
 def settings_of(
     node: Node, torque_cap: float, torque_limit: float, inertia: float
 ) -> BreakAwaySettings:
-    """
-    Return the settings that the parameters make.
-
-    Raises
-    ------
-    UsageError
-        If they do not go together.
-
-    """
+    """Return the settings that the parameters make; raise UsageError if they conflict."""
     values = {name: node.get_parameter(name).value for name in (*_SETTINGS, 'continuous')}
     return BreakAwaySettings(
         torque_cap=torque_cap, torque_limit=torque_limit, inertia=inertia,

@@ -362,17 +362,7 @@ class TorquePredictorNode(Node):
 
 
 def find_problem(message: JointState, names: tuple[str, ...]) -> str:
-    """
-    Return why nothing can be predicted from a message, empty where it can.
-
-    Parameters
-    ----------
-    message : JointState
-        In any joint order; other joints may be in it, too.
-    names : tuple of str
-        Of the joints that are needed.
-
-    """
+    """Return why nothing can be predicted for these joints from a message, empty where it can."""
     given = list(message.name)
     missing = [name for name in names if name not in given]
     if missing:
@@ -426,22 +416,10 @@ def wanted_velocity(
     reference: JointState | None, stamp: float, prepared: PreparedModel
 ) -> np.ndarray:
     """
-    Return the velocity that a controller wants.
+    Return the velocity that a controller wants (n,) [rad/s].
 
-    Parameters
-    ----------
-    reference : JointState, optional
-        What was heard last of it.
-    stamp : float
-        Of the joint state [s].
-    prepared : PreparedModel
-        The arm and its joints' names.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        [rad/s]; zeros where nothing usable was heard in time: then only gravity is fed forward.
-
+    Zeros where nothing usable was heard at `stamp` [s] of the joint state: then only gravity is
+    fed forward.
     """
     rest = np.zeros(prepared.model.robot.n)
     if reference is None or abs(to_seconds(reference.header.stamp) - stamp) > OLDEST_REFERENCE:
