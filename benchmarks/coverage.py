@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
-from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import Estimate, Observations
+from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import (
     bootstrap_covariance, Covariance, covariance_of,
 )

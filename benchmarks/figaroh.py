@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from robot_identification.errors import MissingDependencyError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import build_problem, TrainingData
-from robot_identification.estimation.problem import Estimate
+from robot_identification.estimation.problem import build_problem, Estimate
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import BaseReduction, random_motion, reduce_to_base
 from robot_identification.model.friction import parse_friction

@@ -19,7 +19,7 @@ import numpy as np
 from robot_identification.estimation.fitting import fit_parameters
 from robot_identification.estimation.many_bags import BagObservations, BagSource, survey_bags
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.observations import TIME_BLOCKS
+from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.files import file_sha256
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot

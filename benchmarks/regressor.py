@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import build_problem, TrainingData
+from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.frames import link_frames
 from robot_identification.model.friction import parse_friction

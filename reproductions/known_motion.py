@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from reproductions.reproduction import Claim
 from robot_identification.arrays import FloatArray
-from robot_identification.estimation.observations import Observations, TrainingData
-from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem, Observations
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.model.base_parameters import BaseReduction
 from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import RobotModel

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 from recordings import fourier_motion, write_small_arm
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import Observations, TrainingData
+from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction

@@ -26,10 +26,10 @@ from robot_identification.errors import (
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.observations import (
-    build_problem, JointRows, ObservationBlock, TrainingData,
+from robot_identification.estimation.problem import (
+    build_problem, IdentificationProblem, TriangularFactor,
 )
-from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
+from robot_identification.estimation.rows import JointRows, ObservationBlock, TrainingData
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget

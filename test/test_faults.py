@@ -28,7 +28,7 @@ import numpy as np
 import pytest
 from recordings import Driver, execute, write_small_arm
 from robot_identification import arrays
-from robot_identification.estimation import observations
+from robot_identification.estimation import problem as identification_problem
 from robot_identification.files import read_yaml
 from robot_identification.model.model_file import load_model
 from robot_identification.model.registry import load_robot
@@ -913,7 +913,7 @@ def test_a_recording_too_long_for_memory_gives_the_same_model(lab, options, monk
     lab.identify(lab.arm.bags[0], options=options)
     whole = lab.model
     monkeypatch.setattr(arrays, 'LARGEST_IN_MEMORY', 100)
-    monkeypatch.setattr(observations, 'KEPT_NUMBERS', 0)
+    monkeypatch.setattr(identification_problem, 'KEPT_NUMBERS', 0)
     monkeypatch.setattr(blocks, 'BLOCK_ROWS', 97)
     lab.identify(lab.arm.bags[0], options=(*options, '--force'))
     assert_same_parameters(lab.model, whole, 1e-9)

@@ -32,9 +32,9 @@ from robot_identification.estimation.many_bags import (
     BagObservations, BagSource, spread_evenly, survey_bag, survey_bags,
 )
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.observations import TIME_BLOCKS
 from robot_identification.estimation.quality import find_covariance
 from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.files import file_sha256
 from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot

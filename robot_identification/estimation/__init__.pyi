@@ -26,16 +26,17 @@ from .inputs import (
 from .judgement import judge_identification as judge_identification, make_model as make_model
 from .linear import solve_weighted as solve_weighted
 from .method import AUTOMATIC as AUTOMATIC, IdentifyOptions as IdentifyOptions, SELECT as SELECT
-from .observations import (
-    Observations as Observations, RowTreatment as RowTreatment, SHORTEST_BLOCK as SHORTEST_BLOCK,
-    TIME_BLOCKS as TIME_BLOCKS, TrainingData as TrainingData,
-)
 from .problem import (
     combine_factors as combine_factors, Estimate as Estimate,
-    IdentificationProblem as IdentificationProblem, TriangularFactor as TriangularFactor,
+    IdentificationProblem as IdentificationProblem, Observations as Observations,
+    TriangularFactor as TriangularFactor,
 )
 from .profiles import PROFILES as PROFILES
 from .recipe import load_recipe as load_recipe, Recipe as Recipe
+from .rows import (
+    RowTreatment as RowTreatment, SHORTEST_BLOCK as SHORTEST_BLOCK, TIME_BLOCKS as TIME_BLOCKS,
+    TrainingData as TrainingData,
+)
 from .selection import choose as choose, ignore_progress as ignore_progress, Report as Report
 from .separable import (
     eliminate_bodies as eliminate_bodies,

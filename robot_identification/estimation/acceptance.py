@@ -22,7 +22,7 @@ from robot_identification.estimation.estimators.consistent import (
     ConsistentAfter, ConsistentFit, fit_after,
 )
 from robot_identification.estimation.fitting import cross_validate, Fit, Folds, Trial
-from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.model import (

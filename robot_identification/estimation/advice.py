@@ -17,8 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import Estimate, IdentificationProblem
+from robot_identification.estimation.problem import Estimate, IdentificationProblem, Observations
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.scatter import held_by_bounds
 from robot_identification.model import (

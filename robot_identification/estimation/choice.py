@@ -18,9 +18,8 @@ from robot_identification.estimation.fitting import (
 from robot_identification.estimation.friction_selection import choose_friction, describe_laws
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.prior import cad_prior, doubt_cad
-from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import Estimator, Observations
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilter, RobotModel
 from robot_identification.processing import Dataset

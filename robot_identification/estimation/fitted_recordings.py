@@ -17,10 +17,11 @@ from robot_identification.estimation.identifiability import (
 from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.many_bags import BagObservations, BagSurvey
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.observations import Observations, TIME_BLOCKS
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.quality import mean_temperature
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.estimation.remaining_bags import survey_all
+from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.model import RobotModel
 from robot_identification.parallel import InThisProcess, Scheduler
 

@@ -19,10 +19,10 @@ from robot_identification.estimation.estimators.dictionary import SparseNonnegat
 from robot_identification.estimation.identifiability import (
     find_constant_effort_joints, IdentifiableProblem, restrict_to_identifiable,
 )
-from robot_identification.estimation.observations import (
-    NO_TREATMENT, Observations, RowTreatment, TrainingData,
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, Observations,
 )
-from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment, TrainingData
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
     BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, reduce_to_base, rigid_torque,

@@ -16,7 +16,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.estimation.estimators.dictionary import SHORTEST_COLUMN, solve_bounded
 from robot_identification.estimation.identifiability import restrict_to_identifiable
-from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.separable import (
     eliminate_bodies, fit_shapes, law_columns, SeparableFit, ShapeProblem,
 )

@@ -25,7 +25,7 @@ from robot_identification.estimation.friction_rows import (
     solve_arm, solve_weighted_arm,
 )
 from robot_identification.estimation.identification import Candidates
-from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.separable import (
     fit_shapes, law_columns, SeparableFit, ShapeProblem,
 )

@@ -29,9 +29,10 @@ from robot_identification.estimation.identifiability import (
     find_constant_effort_joints, find_stationary_joints,
 )
 from robot_identification.estimation.method import Method
-from robot_identification.estimation.observations import (
-    count_time_blocks, make_layouts, number_time_blocks, ObservationBlock, Observations,
-    QRAccumulator, Result, RowTreatment, TrainingData, Weighing,
+from robot_identification.estimation.problem import Observations, Result
+from robot_identification.estimation.rows import (
+    count_time_blocks, make_layouts, number_time_blocks, ObservationBlock, QRAccumulator,
+    RowTreatment, TrainingData, Weighing,
 )
 from robot_identification.files import file_sha256
 from robot_identification.model import BaseReduction, KinematicFilter, RobotModel

@@ -15,10 +15,10 @@ from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.fitting import observe
 from robot_identification.estimation.friction_selection import expand_candidates
-from robot_identification.estimation.observations import Observations, RowTreatment
-from robot_identification.estimation.problem import Estimator
+from robot_identification.estimation.problem import Estimator, Observations
 from robot_identification.estimation.profiles import find_profile
 from robot_identification.estimation.recipe import Recipe
+from robot_identification.estimation.rows import RowTreatment
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
     EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter, parse_friction, PLAIN_FRICTION,

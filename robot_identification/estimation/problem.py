@@ -2,26 +2,41 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The identification problem, kept as one triangular factor per joint.
+The identification problem: rows of recordings, reduced to one triangular factor per joint.
 
 Every linear estimator, re-weighting and covariance follows from the factors, so that memory does
-not grow with the recording. What needs residuals again passes over the observations.
+not grow with the recording. What needs residuals again passes over the rows: of short recordings
+they are kept as matrices, of long ones computed again in every pass.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TYPE_CHECKING
+from itertools import pairwise
+from typing import ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError
-from robot_identification.model import BaseReduction
+from robot_identification.estimation.rows import (
+    count_time_blocks, decimate, JointRows, make_layouts, NO_TREATMENT, number_time_blocks,
+    ObservationBlock, QRAccumulator, RowTreatment, TrainingData, Weighing,
+)
+from robot_identification.model import (
+    BaseReduction, block_slices, friction_motion, inertial_regressor, initial_friction_states,
+    Motion, rigid_torque, RobotModel, run_friction,
+)
+from robot_identification.processing import fast_enough
 
-if TYPE_CHECKING:
-    from robot_identification.estimation.observations import Observations
+# Matrices of more numbers than this are not kept (64 MB) but computed again.
+KEPT_NUMBERS = 8_000_000
+# Rows that are filtered together are kept, up to this (1.6 GB).
+DECIMATED_NUMBERS = 200_000_000
+
+Result = TypeVar('Result')
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +77,401 @@ def combine_factors(factors: Sequence[TriangularFactor]) -> TriangularFactor:
     return TriangularFactor(
         factors[0].columns, triangle_of(np.vstack([factor.triangle for factor in factors]))
     )
+
+
+class Observations:
+    """
+    Rows of an identification problem.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    reduction : BaseReduction
+        Meaning of the base parameters.
+    data : sequence of TrainingData
+        Recordings and the samples to take.
+    offset_by_recording : bool
+        Whether each recording has its own offset of every joint; the parameter is their mean.
+    time_blocks : int
+        Into how many contiguous blocks factors are divided at most, for what asks how estimates
+        scatter; they are no shorter than SHORTEST_BLOCK.
+    treatment : RowTreatment
+        What is done to the rows.
+
+    Raises
+    ------
+    DataError
+        If rows are to be decimated and there are too many of them.
+
+    Attributes
+    ----------
+    passes : int
+        How often the rows were passed over.
+    has_rows : bool
+        Whether the rows themselves can be had, and not only what is made of them elsewhere.
+
+    """
+
+    has_rows = True
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        reduction: BaseReduction,
+        data: Sequence[TrainingData],
+        *,
+        offset_by_recording: bool = False,
+        time_blocks: int = 1,
+        treatment: RowTreatment = NO_TREATMENT,
+    ) -> None:
+        self.robot = robot
+        self.reduction = reduction
+        self.data = tuple(data)
+        self.offset_by_recording = offset_by_recording and len(data) > 1 and any(
+            term.law.is_offset for term in reduction.parameters.friction
+        )
+        self.time_blocks = time_blocks
+        self.treatment = treatment
+        self.passes = 0
+        self._layouts = make_layouts(
+            robot, reduction, self.recordings,
+            has_rotors=all(part.dataset.motion.rotor is not None for part in self.data),
+        )
+        self._kept: list[ObservationBlock] | None = None
+        numbers = sum(len(layout.columns) + 1 for layout in self._layouts) * sum(
+            int(part.rows.sum()) for part in self.data
+        )
+        if treatment.decimation is not None and numbers > DECIMATED_NUMBERS:
+            raise DataError(
+                f'{numbers // 10**6} million numbers are too many to filter together with their '
+                'torques: choose a part with --start/--stop, or another profile'
+            )
+        if numbers <= KEPT_NUMBERS or treatment.decimation is not None:
+            self._kept = list(self._compute())
+
+    def with_reduction(self, reduction: BaseReduction) -> Observations:
+        """Return the same rows with other base parameters."""
+        return Observations(
+            self.robot, reduction, self.data, offset_by_recording=self.offset_by_recording,
+            time_blocks=self.time_blocks, treatment=self.treatment,
+        )
+
+    def select(self, rows: Sequence[BoolArray]) -> Observations:
+        """
+        Return a part of the rows; matrices that are kept are not computed again.
+
+        Parameters
+        ----------
+        rows : sequence of ndarray of bool, shape (N,)
+            Samples to take of each recording, among those that are there.
+
+        """
+        part = Observations.__new__(Observations)
+        part.robot, part.reduction = self.robot, self.reduction
+        part.data = tuple(
+            replace(one, rows=chosen)
+            for one, chosen in zip(self.data, rows, strict=True)
+        )
+        part.offset_by_recording = self.offset_by_recording
+        part.time_blocks, part.treatment, part.passes = 1, self.treatment, 0
+        part._layouts = self._layouts
+        part._kept = None if self._kept is None else [
+            ObservationBlock(
+                block.bag, tuple(joint.select(rows[block.bag]) for joint in block.joints)
+            )
+            for block in self._kept
+        ]
+        return part
+
+    def untreated(self) -> Observations:
+        """Return the rows as they were recorded, which is what errors are taken on."""
+        if self.treatment == NO_TREATMENT and all(part.effort is None for part in self.data):
+            return self
+        return Observations(
+            self.robot, self.reduction,
+            [replace(part, effort=None) for part in self.data],
+            offset_by_recording=self.offset_by_recording,
+        )
+
+    @property
+    def recordings(self) -> int:
+        """Number of recordings that have their own offsets; 1 where they share them."""
+        return len(self.data) if self.offset_by_recording else 1
+
+    @property
+    def nuisance(self) -> int:
+        """Number of unknowns that are no base parameters."""
+        return self.robot.n * (self.recordings - 1)
+
+    @property
+    def samples(self) -> int:
+        """Number of samples taken of all recordings."""
+        return sum(int(part.rows.sum()) for part in self.data)
+
+    @property
+    def duration(self) -> float:
+        """Time that the samples take [s]."""
+        return float(sum(
+            np.count_nonzero(part.rows) / part.dataset.rate for part in self.data
+        ))
+
+    @property
+    def loaded(self) -> BoolArray:
+        """Unknowns whose columns are in proportion to the load, shape (size,)."""
+        loaded = np.zeros(self.reduction.rank + self.nuisance, dtype=bool)
+        for layout in self._layouts:
+            loaded[layout.columns] = layout.loaded
+        return loaded
+
+    def columns(self, joint: int) -> IntArray:
+        """Return the unknowns that act on a joint, shape (k,)."""
+        return self._layouts[joint].columns
+
+    def blocks(self) -> Iterator[ObservationBlock]:
+        """Pass over the rows."""
+        self.passes += 1
+        yield from self._compute() if self._kept is None else self._kept
+
+    @property
+    def can_collect(self) -> bool:
+        """Return whether `collect` can be asked."""
+        return True
+
+    def collect(self, function: Callable[[Observations], Result]) -> Iterator[Result]:
+        """
+        Yield what a function makes of the rows: of all, or of each recording by itself.
+
+        Parameters
+        ----------
+        function : callable
+            Takes rows in the same unknowns. What it returns for several recordings must be the
+            sum of what it returns for each.
+
+        """
+        yield function(self)
+
+    def matrix(self, joint: int, rows: JointRows, theta: FloatArray | None) -> FloatArray:
+        """
+        Return the observation matrix of rows of a joint under the load of an estimate.
+
+        Parameters
+        ----------
+        joint : int
+            The joint.
+        rows : JointRows
+            m rows of it.
+        theta : ndarray, shape (size,), optional
+            Unknowns whose rigid torque is the load; by default the URDF's is.
+
+        Returns
+        -------
+        ndarray, shape (m, k)
+            Observation matrix [N m per parameter].
+
+        """
+        matrix: FloatArray = self._table(joint, rows, theta)[:, :-1]
+        return matrix
+
+    def _table(self, joint: int, rows: JointRows, theta: FloatArray | None) -> FloatArray:
+        """Return observation matrix and torque of rows of a joint under a load."""
+        layout = self._layouts[joint]
+        if not layout.loaded.any():
+            return rows.table
+        load = rows.load
+        if theta is not None:
+            rigid = layout.rigid
+            load = np.abs(rows.table[:, :-1][:, rigid] @ theta[layout.columns[rigid]])
+        table = rows.table.copy(order='F')
+        table[:, :-1][:, layout.loaded] *= load[:, None]
+        return table
+
+    def factor(
+        self, theta: FloatArray | None = None, weigh: Weighing | None = None
+    ) -> IdentificationProblem:
+        """
+        Pass over the rows and reduce them to one triangular factor per joint.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (size,), optional
+            An estimate: what load and residuals are of. By default the load is the URDF's.
+        weigh : callable, optional
+            Weights of rows by joint and residual of the estimate.
+
+        Raises
+        ------
+        DataError
+            If there are fewer rows than parameters.
+
+        """
+        piles = self.reduce(theta, weigh)
+        count = len(piles[0])
+        samples = np.array([sum(pile.count for pile in of_joint) for of_joint in piles])
+        if samples.min() * self.robot.n < self.reduction.rank:
+            raise DataError(
+                f'{samples.min()} usable samples for {self.reduction.rank} parameters: record a '
+                'longer motion'
+            )
+        by_joint = [
+            [TriangularFactor(layout.columns, pile.triangle()) for pile in of_joint]
+            for layout, of_joint in zip(self._layouts, piles, strict=True)
+        ]
+        return IdentificationProblem(
+            factors=tuple(
+                of_joint[0] if count == 1 else combine_factors(of_joint) for of_joint in by_joint
+            ),
+            samples=samples,
+            reduction=self.reduction,
+            nuisance=self.nuisance,
+            blocks=tuple(zip(*by_joint, strict=True)) if count > 1 else (),
+            observations=self,
+        )
+
+    def reduce(
+        self, theta: FloatArray | None, weigh: Weighing | None
+    ) -> list[list[QRAccumulator]]:
+        """
+        Pass over the rows and pile them up by joint and by block of time.
+
+        Parameters
+        ----------
+        theta, weigh
+            As in `factor`.
+
+        """
+        parts, count = self._parts()
+        piles = [
+            [QRAccumulator(len(layout.columns) + 1) for _ in range(count)]
+            for layout in self._layouts
+        ]
+        for block in self.blocks():
+            for joint, rows in enumerate(block.joints):
+                table = self._table(joint, rows, theta)
+                if theta is not None and weigh is not None:
+                    residual = rows.tau - table[:, :-1] @ theta[self.columns(joint)]
+                    table = table * weigh(joint, residual)[:, None]
+                part = parts[block.bag][rows.samples]
+                edges = [0, *(1 + np.flatnonzero(np.diff(part))), len(part)]
+                for first, last in pairwise(edges):
+                    if last > first:
+                        piles[joint][part[first]].add(table[first:last])
+        return piles
+
+    def torque(self, theta: FloatArray) -> list[FloatArray]:
+        """
+        Pass over the rows and return the torque of an estimate there.
+
+        Parameters
+        ----------
+        theta : ndarray, shape (size,)
+            Unknowns.
+
+        Returns
+        -------
+        list of ndarray, shape (m, n)
+            Joint torques at the m samples taken of each recording, in their order [N m]; NaN
+            where a joint has no row.
+
+        """
+        torques = [np.full((int(part.rows.sum()), self.robot.n), np.nan) for part in self.data]
+        ranks = [np.cumsum(part.rows) - 1 for part in self.data]
+        for block in self.blocks():
+            for joint, rows in enumerate(block.joints):
+                matrix = self.matrix(joint, rows, theta)
+                places = ranks[block.bag][rows.samples]
+                torques[block.bag][places, joint] = matrix @ theta[self.columns(joint)]
+        return torques
+
+    def _parts(self) -> tuple[list[NDArray[np.int16]], int]:
+        """Return the contiguous part of time that every sample is in, and their number."""
+        sizes = [int(part.rows.sum()) for part in self.data]
+        count = count_time_blocks(self.duration, self.time_blocks)
+        parts: list[NDArray[np.int16]] = []
+        before = 0
+        for size, part in zip(sizes, self.data, strict=True):
+            parts.append(number_time_blocks(part.rows, before, sum(sizes), count))
+            before += size
+        return parts, count
+
+    def _compute(self) -> Iterator[ObservationBlock]:
+        for bag, part in enumerate(self.data):
+            blocks = self._compute_bag(bag, part)
+            if self.treatment.decimation is None:
+                yield from blocks
+                part.dataset.release()
+            else:
+                yield decimate(
+                    list(blocks), part.dataset, self.treatment.decimation, self.robot.n
+                )
+
+    def _compute_bag(self, bag: int, part: TrainingData) -> Iterator[ObservationBlock]:
+        parameters, motion = self.reduction.parameters, part.dataset.motion
+        states = initial_friction_states(parameters)
+        with_load = any(layout.loaded.any() for layout in self._layouts)
+        for rows in block_slices(len(motion)):
+            chosen = part.rows[rows]
+            samples = rows.start + np.flatnonzero(chosen)
+            whole = motion.part(rows)
+            # Friction has memory: it runs through what is not taken.
+            friction = []
+            for index, term in enumerate(parameters.friction):
+                seen = friction_motion(self.robot, term, whole, np.ones_like(whole.q))
+                columns, states[index] = run_friction(
+                    term.law, seen, states[index], whole.starts
+                )
+                friction.append(columns[chosen])
+            if not samples.size:
+                continue
+            taken = whole.rows(chosen)
+            inertial = inertial_regressor(self.robot, taken).reshape(
+                len(samples), self.robot.n, -1
+            )
+            load = (
+                np.abs(rigid_torque(self.robot, taken)) if with_load
+                else np.zeros((0, self.robot.n))
+            )
+            effort = part.dataset.effort if part.effort is None else part.effort
+            tau = effort[rows][chosen] * part.torque_per_effort
+            joints = [
+                JointRows(
+                    self._table_of(joint, bag, inertial, friction, taken, tau),
+                    load[:, joint] if self._layouts[joint].loaded.any() else np.zeros(0),
+                    samples,
+                )
+                for joint in range(self.robot.n)
+            ]
+            for joint in part.constant_effort:
+                joints[joint] = replace(
+                    joints[joint], table=np.zeros_like(joints[joint].table)
+                )
+            if self.treatment.slowest is not None:
+                fast = fast_enough(motion.dq, self.treatment.slowest)
+                joints = [of_joint.select(fast[:, j]) for j, of_joint in enumerate(joints)]
+            yield ObservationBlock(bag, tuple(joints))
+
+    def _table_of(
+        self,
+        joint: int,
+        bag: int,
+        inertial: FloatArray,
+        friction: Sequence[FloatArray],
+        motion: Motion,
+        tau: FloatArray,
+    ) -> FloatArray:
+        layout = self._layouts[joint]
+        table = np.empty((len(motion), len(layout.columns) + 1), order='F')
+        places, standard = layout.inertial
+        table[:, places] = inertial[:, joint, standard]
+        for term, places, own in layout.friction:
+            table[:, places] = friction[term][:, own]
+        if layout.rotor is not None:
+            table[:, layout.rotor] = motion.drive_side.ddq[:, joint]
+        if layout.offsets.size:
+            # Deviations from the mean offset add up to zero over the recordings.
+            table[:, layout.offsets] = -1.0 if bag == 0 else np.eye(self.recordings - 1)[bag - 1]
+        table[:, -1] = tau[:, joint]
+        return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +635,21 @@ def combine_problems(problems: Sequence[IdentificationProblem]) -> Identificatio
         blocks=tuple(block for problem in problems for block in problem.blocks),
         observations=None,
     )
+
+
+def build_problem(
+    robot: RobotModel, reduction: BaseReduction, data: Sequence[TrainingData]
+) -> IdentificationProblem:
+    """
+    Reduce recordings to one triangular factor per joint; see `Observations`.
+
+    Raises
+    ------
+    DataError
+        If there are fewer rows than parameters.
+
+    """
+    return Observations(robot, reduction, data).factor()
 
 
 @dataclass(frozen=True, eq=False)

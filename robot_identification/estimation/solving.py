@@ -18,8 +18,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.linear import (
     RANK_TOLERANCE, residual_deviation, solve_weighted,
 )
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem, Observations
 import scipy
 
 # A residual smaller than this part of the largest torque is rounding: a joint without residual

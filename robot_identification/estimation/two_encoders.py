@@ -33,9 +33,8 @@ import numpy as np
 from robot_identification.arrays import FloatArray, triangle_of
 from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.observations import Observations
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, TriangularFactor,
+    Estimate, Estimator, IdentificationProblem, Observations, TriangularFactor,
 )
 from robot_identification.estimation.solving import need_observations
 from robot_identification.files import check_keys, read_yaml

@@ -4,7 +4,8 @@
 """What the tests of estimators build: problems of known arms, with their rows behind them."""
 
 import numpy as np
-from robot_identification.estimation.observations import Observations, TrainingData
+from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction

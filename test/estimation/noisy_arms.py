@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from estimation.arm_problems import dataset_of
 import numpy as np
 from recordings import fourier_motion, write_small_arm
-from robot_identification.estimation.observations import Observations, TrainingData
+from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.model.base_parameters import BaseReduction, reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters

@@ -13,8 +13,8 @@ from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.identifiability import (
     find_stationary_joints, restrict_to_identifiable,
 )
-from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
-from robot_identification.estimation.problem import PriorTerm
+from robot_identification.estimation.problem import Observations, PriorTerm
+from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base

@@ -13,8 +13,10 @@ from robot_identification.estimation.fitting import cross_validate, fit_paramete
 from robot_identification.estimation.identifiability import (
     find_stationary_joints, IDLE_RANGE, reference_scale, restrict_to_identifiable,
 )
-from robot_identification.estimation.observations import build_problem, TrainingData
-from robot_identification.estimation.problem import IdentificationProblem, TriangularFactor
+from robot_identification.estimation.problem import (
+    build_problem, IdentificationProblem, TriangularFactor,
+)
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction

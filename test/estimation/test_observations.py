@@ -8,14 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from robot_identification.errors import DataError
-from robot_identification.estimation import observations as module
+from robot_identification.estimation import problem as module
+from robot_identification.estimation import rows as rows_module
 from robot_identification.estimation.estimators.robust import HuberWeights
-from robot_identification.estimation.observations import (
-    build_problem, Observations, SHORTEST_BLOCK, TrainingData,
-)
 from robot_identification.estimation.problem import (
-    combine_factors, combine_problems, TriangularFactor,
+    build_problem, combine_factors, combine_problems, Observations, TriangularFactor,
 )
+from robot_identification.estimation.rows import SHORTEST_BLOCK, TrainingData
 from robot_identification.model import regressor
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS, parse_friction
@@ -255,7 +254,7 @@ def test_blocks_of_any_size_make_the_same_problem(robot, reduction, data, monkey
     expected = Observations(robot, reduction, data, time_blocks=4).factor()
     for samples, rows in ((1, 300), (17, 100), (1024, 1)):
         monkeypatch.setattr(regressor, 'BLOCK_SAMPLES', samples)
-        monkeypatch.setattr(module, 'PILE_ROWS', rows)
+        monkeypatch.setattr(rows_module, 'PILE_ROWS', rows)
         found = Observations(robot, reduction, data, time_blocks=4).factor()
         assert_same_problem(found, expected)
 

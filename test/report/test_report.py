@@ -16,7 +16,8 @@ from robot_identification.estimation.estimators.dictionary import SparseNonnegat
 from robot_identification.estimation.fitting import fit_parameters, observe
 from robot_identification.estimation.identification import Candidates, Identification
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.observations import build_problem, TrainingData
+from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource

@@ -13,10 +13,10 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.estimation.estimators.options import check_count
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.observations import ObservationBlock, Observations
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, TriangularFactor,
+    Estimate, Estimator, IdentificationProblem, Observations, TriangularFactor,
 )
+from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_deviation, need_observations, renew_weights, solve_unknowns,
 )

@@ -27,12 +27,10 @@ from robot_identification.estimation.estimators.reference_motion import (
     need_motions, smooth_reference,
 )
 from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
-from robot_identification.estimation.observations import (
-    JointRows, ObservationBlock, Observations, TrainingData,
-)
 from robot_identification.estimation.problem import (
-    Estimate, Estimator, IdentificationProblem, TriangularFactor,
+    Estimate, Estimator, IdentificationProblem, Observations, TriangularFactor,
 )
+from robot_identification.estimation.rows import JointRows, ObservationBlock, TrainingData
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
 )

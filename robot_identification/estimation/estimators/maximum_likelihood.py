@@ -29,8 +29,10 @@ from robot_identification.estimation.estimators.periods import (
 )
 from robot_identification.estimation.estimators.reference_motion import need_motions
 from robot_identification.estimation.linear import describe_estimate
-from robot_identification.estimation.observations import NO_TREATMENT, Observations, TrainingData
-from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
+from robot_identification.estimation.problem import (
+    Estimate, Estimator, IdentificationProblem, Observations,
+)
+from robot_identification.estimation.rows import NO_TREATMENT, TrainingData
 from robot_identification.estimation.solving import (
     FIRST_REWEIGHTINGS, least_squares, renew_weights, residual_weights, solve_unknowns,
 )

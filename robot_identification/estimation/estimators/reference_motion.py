@@ -17,8 +17,7 @@ from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.periods import (
     find_periodic_motion, NotPeriodicError,
 )
-from robot_identification.estimation.observations import Observations
-from robot_identification.estimation.problem import IdentificationProblem
+from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.solving import need_observations
 from robot_identification.model import Motion
 from robot_identification.processing import Dataset

@@ -33,8 +33,8 @@ import math
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.observations import ObservationBlock, Observations, Weighing
-from robot_identification.estimation.problem import Estimate, IdentificationProblem
+from robot_identification.estimation.problem import Estimate, IdentificationProblem, Observations
+from robot_identification.estimation.rows import ObservationBlock, Weighing
 from robot_identification.estimation.uncertainty.scatter import (
     blocks_in_window, Coordinates, held_by_bounds, lag_of_products, LARGEST_CORRECTION,
     longest_lag, MOST_FREEDOM, moving_sums, problem_of, TimeBlocks, TooFewBlocksError, WindowSums,

@@ -27,10 +27,10 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.linear import RANK_TOLERANCE
-from robot_identification.estimation.observations import TIME_BLOCKS, Weighing
 from robot_identification.estimation.problem import (
     Estimate, IdentificationProblem, stack_factors, TriangularFactor,
 )
+from robot_identification.estimation.rows import TIME_BLOCKS, Weighing
 from robot_identification.validation import autocovariance, correlation_distance
 import scipy
 

@@ -22,7 +22,7 @@ from robot_identification.estimation.estimators.instrumental_variables import (
 )
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
-from robot_identification.estimation.observations import Observations
+from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.uncertainty.covariance import covariance_of
 from robot_identification.model.regressor import RotorMotion
 

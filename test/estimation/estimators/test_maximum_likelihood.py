@@ -21,7 +21,8 @@ from robot_identification.estimation.estimators.periods import (
 )
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.observations import Observations, RowTreatment
+from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.rows import RowTreatment
 from robot_identification.model.base_parameters import reduce_to_base
 from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.parameters import make_standard_parameters

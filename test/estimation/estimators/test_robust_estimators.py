@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.estimation import observations as observations_module
+from robot_identification.estimation import problem as problem_module
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.estimators.bisquare import BisquareLoss, BisquareRegression
 from robot_identification.estimation.estimators.huber import HuberLoss, HuberRegression
@@ -222,7 +222,7 @@ def test_rows_that_are_not_kept_are_computed_again(arm, reduction, name, monkeyp
     """
     problem, *_ = problem_of(arm, reduction, 5)
     expected = ESTIMATORS[name]().estimate(problem)
-    monkeypatch.setattr(observations_module, 'KEPT_NUMBERS', 0)
+    monkeypatch.setattr(problem_module, 'KEPT_NUMBERS', 0)
     monkeypatch.setattr(SizeMedian, 'LARGEST_SAMPLE', 50)
     streamed, *_ = problem_of(arm, reduction, 5)
     estimate = ESTIMATORS[name]().estimate(streamed)

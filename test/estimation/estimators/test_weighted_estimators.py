@@ -9,7 +9,8 @@ from builders import joint, link, robot_urdf
 from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, possible_parameters, torque_of,
 )
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -20,7 +21,7 @@ from robot_identification.estimation.estimators.limit_weighted import LimitWeigh
 from robot_identification.estimation.estimators.ordinary import OrdinaryLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.linear import solve_weighted
-from robot_identification.estimation.observations import JointRows, ObservationBlock
+from robot_identification.estimation.rows import JointRows, ObservationBlock
 from robot_identification.estimation.solving import least_squares, propagate, solve_unknowns
 from robot_identification.model.regressor import observation_matrix
 from robot_identification.model.robot_model import make_robot_model

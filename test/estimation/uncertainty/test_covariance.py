@@ -10,8 +10,8 @@ import pytest
 from robot_identification.errors import RankDeficientError, UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.linear import describe_estimate, solve_weighted
-from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
-from robot_identification.estimation.problem import PriorTerm
+from robot_identification.estimation.problem import Observations, PriorTerm
+from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import (
     blocks_covariance, bootstrap_covariance, covariance_of, COVARIANCES, hac_covariance,
 )

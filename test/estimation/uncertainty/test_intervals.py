@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import build_problem, TrainingData
+from robot_identification.estimation.problem import build_problem
+from robot_identification.estimation.rows import TrainingData
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.estimation.uncertainty.intervals import (
     confidence_intervals, joint_test, prediction_half_widths, residual_noise,

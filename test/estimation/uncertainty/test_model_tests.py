@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.observations import Observations, TIME_BLOCKS, TrainingData
+from robot_identification.estimation.problem import Observations
+from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.estimation.uncertainty.model_tests import (
     information_criteria, nested_test, strong_pairs, variance_inflation,

@@ -1,0 +1,317 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rows of an identification problem, and which unknowns act on those of each joint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
+from robot_identification.errors import DataError
+from robot_identification.model import BaseReduction, JointMotion, RobotModel, StandardParameters
+from robot_identification.processing import Dataset, decimation_step, parallel_decimate
+
+# A part without gaps that is shorter than this is not filtered.
+SHORTEST_DECIMATED = 100
+# Contiguous parts of the recordings whose factors are kept apart where errors are asked for.
+TIME_BLOCKS = 32
+# They are no shorter than this [s]: a few times what smoothing and friction remember.
+SHORTEST_BLOCK = 0.5
+# Rows that are gathered before they are reduced.
+PILE_ROWS = 4096
+
+# Weights of the rows of a joint by their residuals [N m]: (joint, residual) -> weights.
+Weighing = Callable[[int, FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """
+    Some samples of a recording to estimate from.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        N samples.
+    torque_per_effort : ndarray, shape (n,)
+        Joint torque per recorded effort [N m/A or 1].
+    rows : ndarray of bool, shape (N,)
+        The samples to take.
+    effort : ndarray, shape (N, n), optional
+        Effort to fit in the place of the recorded one, for methods that smooth it.
+    constant_effort : tuple of int
+        Joints whose effort was not really recorded: their rows say nothing.
+
+    """
+
+    dataset: Dataset
+    torque_per_effort: FloatArray
+    rows: BoolArray
+    effort: FloatArray | None = None
+    constant_effort: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class RowTreatment:
+    """
+    Treatment of rows by published methods before they estimate; none by default.
+
+    Attributes
+    ----------
+    slowest : float, optional
+        Rows of a joint slower than this are left out [rad/s].
+    decimation : float, optional
+        Cut-off of the zero-phase low-pass that the columns and the torque of a joint go through
+        together, before rows are left out [Hz].
+
+    """
+
+    slowest: float | None = None
+    decimation: float | None = None
+
+
+NO_TREATMENT = RowTreatment()
+
+
+@dataclass(frozen=True, eq=False)
+class JointRows:
+    """
+    Rows of one joint.
+
+    Attributes
+    ----------
+    table : ndarray, shape (m, k + 1)
+        Observation matrix of the unknowns that act on the joint [N m per parameter], then the
+        measured torque [N m]; columns in proportion to the load are those of a load of 1 N m.
+    load : ndarray, shape (m,)
+        Size of the URDF's rigid torque [N m]; empty where no column is in proportion to it.
+    samples : ndarray of int, shape (m,)
+        The rows of the dataset that they come from.
+
+    """
+
+    table: FloatArray
+    load: FloatArray
+    samples: IntArray
+
+    @property
+    def tau(self) -> FloatArray:
+        """Measured joint torque, shape (m,) [N m]."""
+        torque: FloatArray = self.table[:, -1]
+        return torque
+
+    def select(self, rows: BoolArray) -> JointRows:
+        """Return the rows whose samples a mask of the dataset has."""
+        chosen = rows[self.samples]
+        if chosen.all():
+            return self
+        load = self.load[chosen] if self.load.size else self.load
+        return JointRows(self.table[chosen], load, self.samples[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class ObservationBlock:
+    """
+    Consecutive rows of all joints.
+
+    Attributes
+    ----------
+    bag : int
+        Recording they come from.
+    joints : tuple of JointRows, length n
+        Rows of each joint.
+
+    """
+
+    bag: int
+    joints: tuple[JointRows, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Layout:
+    """
+    The unknowns that act on one joint, and where their columns come from.
+
+    `columns` (k,) are the unknowns, `loaded` (k,) those in proportion to the load, `rigid` (k,)
+    those of bodies and rotor. `inertial`, `friction`, `rotor` and `offsets` say which place in
+    the row holds what.
+    """
+
+    columns: IntArray
+    loaded: BoolArray
+    rigid: BoolArray
+    inertial: tuple[IntArray, IntArray]
+    friction: tuple[tuple[int, IntArray, IntArray], ...]
+    rotor: int | None
+    offsets: IntArray
+
+
+def decimate(
+    blocks: Sequence[ObservationBlock], dataset: Dataset, cutoff: float, n: int
+) -> ObservationBlock:
+    """Return the rows of a recording after a common low-pass, as many as it leaves meaning."""
+    joints = []
+    for joint in range(n):
+        rows = [block.joints[joint] for block in blocks]
+        table = np.concatenate([part.table for part in rows])
+        samples = np.concatenate([part.samples for part in rows])
+        load = np.concatenate([part.load for part in rows])
+        kept: list[IntArray] = []
+        filtered = []
+        for segment in dataset.segments:
+            inside = np.flatnonzero((samples >= segment.start) & (samples < segment.stop))
+            if len(inside) < SHORTEST_DECIMATED:
+                continue
+            smooth = parallel_decimate(table[inside], dataset.rate, cutoff)
+            step = decimation_step(dataset.rate, cutoff)
+            filtered.append(smooth)
+            kept.append(inside[::step][: len(smooth)])
+        if not kept:
+            raise DataError(
+                f'{dataset.source}: no part is long enough to be filtered at {cutoff:g} Hz: '
+                'record longer without gaps'
+            )
+        at = np.concatenate(kept)
+        joints.append(JointRows(
+            np.asfortranarray(np.concatenate(filtered)), load[at] if load.size else load,
+            samples[at],
+        ))
+    return ObservationBlock(blocks[0].bag, tuple(joints))
+
+
+def count_time_blocks(duration: float, most: int) -> int:
+    """Return into how many blocks of time a duration [s] is divided, if they are to be `most`."""
+    return int(np.clip(duration / SHORTEST_BLOCK, 1, most))
+
+
+def number_time_blocks(
+    rows: BoolArray, before: int, total: int, count: int
+) -> NDArray[np.int16]:
+    """
+    Return the block of time that every sample of a recording is in, shape (N,).
+
+    Parameters
+    ----------
+    rows : ndarray of bool, shape (N,)
+        The samples that are taken.
+    before, total : int
+        Samples taken of the recordings before it, and of all.
+    count : int
+        Number of blocks.
+
+    """
+    rank = before + np.maximum(np.cumsum(rows) - 1, 0)
+    numbers: NDArray[np.int16] = (rank * count // max(total, 1)).astype(np.int16)
+    return numbers
+
+
+class QRAccumulator:
+    """
+    Rows on their way into a triangular factor.
+
+    Parameters
+    ----------
+    size : int
+        Their length.
+
+    Attributes
+    ----------
+    count : int
+        Samples behind them.
+
+    """
+
+    def __init__(self, size: int) -> None:
+        self.count = 0
+        self._rows: list[FloatArray] = []
+        self._height = 0
+        self._size = size
+
+    def add(self, rows: FloatArray, count: int | None = None) -> None:
+        """Put rows (m, size) on it, which stand for m samples or another `count`."""
+        self._rows.append(rows)
+        self._height += len(rows)
+        self.count += len(rows) if count is None else count
+        if self._height > PILE_ROWS:
+            self._rows = [self.triangle()]
+            self._height = self._size
+
+    def triangle(self) -> FloatArray:
+        """Return the triangular factor of what is on it, shape (size, size)."""
+        rows = np.empty((self._height, self._size), order='F')
+        if self._rows:
+            np.concatenate(self._rows, out=rows)
+        return triangle_of(rows)
+
+
+def make_layouts(
+    robot: RobotModel, reduction: BaseReduction, recordings: int, *, has_rotors: bool = False
+) -> tuple[_Layout, ...]:
+    """Return for every joint which unknowns act on it; rotors may have their own motion."""
+    parameters, n = reduction.parameters, robot.n
+    # A body acts on the joints that carry it.
+    carried_by = [set(robot.pinocchio.supports[link + 1]) for link in range(n)]
+    unknown_of = {int(column): row for row, column in enumerate(reduction.independent)}
+    loaded = _loaded_columns(parameters)
+    layouts = []
+    for joint in range(n):
+        standard = [
+            c for c in range(10 * n) if c in unknown_of and joint + 1 in carried_by[c // 10]
+        ]
+        unknowns = [unknown_of[c] for c in standard]
+        friction, offsets, is_loaded = [], [], [False] * len(unknowns)
+        for index, (term, columns) in enumerate(
+            zip(parameters.friction, parameters.friction_slices, strict=True)
+        ):
+            if term.joint != joint:
+                continue
+            own = [c for c in range(columns.start, columns.stop) if c in unknown_of]
+            places = np.arange(len(unknowns), len(unknowns) + len(own))
+            friction.append((index, places, np.array(own, dtype=int) - columns.start))
+            unknowns += [unknown_of[c] for c in own]
+            is_loaded += [loaded[c] for c in own]
+            # Also where the mean is not known: of a joint that stands.
+            if term.law.is_offset:
+                offsets = [
+                    reduction.rank + (recording - 1) * n + joint
+                    for recording in range(1, recordings)
+                ]
+        rotor = parameters.reflected_inertia_slice.start + joint
+        rotor_at = None
+        if parameters.reflected_inertia and rotor in unknown_of:
+            rotor_at = len(unknowns)
+            unknowns.append(unknown_of[rotor])
+            is_loaded.append(False)
+        rigid = np.zeros(len(unknowns) + len(offsets), dtype=bool)
+        rigid[: len(standard)] = True
+        if rotor_at is not None:
+            # Of a rotor that is measured itself, the torque does not pass through the gear.
+            rigid[rotor_at] = not has_rotors
+        layouts.append(_Layout(
+            columns=np.array(unknowns + offsets, dtype=int),
+            loaded=np.array(is_loaded + [False] * len(offsets), dtype=bool),
+            rigid=rigid,
+            inertial=(np.arange(len(standard)), np.array(standard, dtype=int)),
+            friction=tuple(friction),
+            rotor=rotor_at,
+            offsets=np.arange(len(unknowns), len(unknowns) + len(offsets)),
+        ))
+    return tuple(layouts)
+
+
+def _loaded_columns(parameters: StandardParameters) -> BoolArray:
+    """Return which standard columns are in proportion to the load, shape (p,)."""
+    loaded = np.zeros(parameters.size, dtype=bool)
+    # From a creep, at which no Stribeck term has ended, to fast.
+    dq = np.geomspace(1e-6, 1.0, 7)
+    # Not at the one temperature at which a law's columns may vanish.
+    motion = JointMotion(np.arange(7.0), dq, np.zeros(7), np.linspace(20.0, 50.0, 7))
+    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        if term.law.needs_rigid_torque:
+            free, _ = term.law.columns(motion, term.law.initial_state())
+            loaded[columns] = ~free.any(axis=0)
+    return loaded
