@@ -72,7 +72,7 @@ class _Examined:
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'doctor', 'say what is wrong with bags, URDFs, xacros and configuration files',
+        subparsers, 'doctor', 'check bags, URDFs, xacros and configuration files',
         'robot-identification doctor bag robot.urdf experiment.yaml', run,
     )
     parser.add_argument('paths', nargs='+', type=Path, metavar='PATH')

@@ -53,7 +53,7 @@ MOST_EVALUATIONS = 10**9
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'excite', 'design an excitation trajectory and certify it, or judge a motion',
+        subparsers, 'excite', 'design and certify an excitation trajectory, or evaluate a motion',
         'robot-identification excite --robot ur5 --experiment demo --time-limit 60 '
         '-o trajectory.yaml', run,
     )

@@ -29,7 +29,7 @@ TABLE_FILES = ('tables/errors.csv', 'tables/errors.tex')
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, 'validate', 'score a model on bags it has not seen',
+        subparsers, 'validate', 'validate a model on unseen bags',
         'robot-identification validate result/identified_model.yaml other_bag -o validation', run,
     )
     parser.add_argument('model', type=Path, metavar='MODEL', help='identified_model.yaml')
