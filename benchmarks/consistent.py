@@ -10,10 +10,11 @@ the URDF's, under noise of 1 N m.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from robot_identification.estimation.estimators.consistent import fit_consistently
+from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.problem import build_problem, IdentificationProblem
 from robot_identification.estimation.rows import TrainingData
@@ -29,7 +30,7 @@ from .figures import alternate, Figure, ratio
 
 REPEATS = 9
 FEW, MANY = 1000, 20_000
-PULL = 100.0
+WEIGHT = 100.0
 
 
 def measure(repeats: int) -> list[Figure]:
@@ -37,13 +38,15 @@ def measure(repeats: int) -> list[Figure]:
     robot = load_robot('ur5')
     reference, weights = prior_inertial_parameters(robot), np.ones(robot.n)
     few, many = (make_problem(robot, samples) for samples in (FEW, MANY))
+    given = ConsistentLeastSquares(regularization=WEIGHT)
+    newton_alone = replace(given, solver='log_cholesky')
     least, conic_few, conic_many, newton, chosen = alternate(
         (
             partial(solve_weighted, many, weights),
-            partial(fit_consistently, few, weights, reference, PULL),
-            partial(fit_consistently, many, weights, reference, PULL),
-            partial(fit_consistently, many, weights, reference, PULL, solver='log_cholesky'),
-            partial(fit_consistently, many, weights, reference),
+            partial(given.fit, few, weights, reference),
+            partial(given.fit, many, weights, reference),
+            partial(newton_alone.fit, many, weights, reference),
+            partial(ConsistentLeastSquares().fit, many, weights, reference),
         ),
         repeats,
     )
@@ -53,7 +56,8 @@ def measure(repeats: int) -> list[Figure]:
         Figure(f'conic program, {MANY} / {FEW} samples', '', ratio(conic_many, conic_few)),
         Figure('conic program / least squares, from the factors', '', ratio(conic_many, least)),
         Figure('log-Cholesky / conic program', '', ratio(newton, conic_many)),
-        Figure('with the choice of the pull / with a given one', '', ratio(chosen, conic_many)),
+        Figure('with the choice of the regularization / with a given one', '',
+               ratio(chosen, conic_many)),
     ]
 
 

@@ -3,8 +3,8 @@
 
 from .arguments import IdentifyArguments as IdentifyArguments
 from .estimators import ESTIMATORS as ESTIMATORS
-from .estimators.consistent_problem import (
-    from_upper_triangle as from_upper_triangle, PSEUDO_INERTIA_MAP as PSEUDO_INERTIA_MAP,
+from .estimators.consistent import (
+    ConsistentBody as ConsistentBody, fit_consistent_body as fit_consistent_body,
 )
 from .estimators.options import (
     check_not_negative as check_not_negative, check_positive as check_positive,

@@ -93,8 +93,8 @@ def find_consistent_parameters(
     try:
         fit = fit_after(estimate, prior_inertial_parameters(robot))
         trial = cross_validate(
-            observations, unexcited, ConsistentAfter(choice.estimator, fit.pull), 'consistent',
-            Folds(recipe.folds, recipe.gap),
+            observations, unexcited, ConsistentAfter(choice.estimator, fit.regularization),
+            'consistent', Folds(recipe.folds, recipe.gap),
         )
     except IdentificationError as error:
         return ConsistentParameters(None, f'{note}; {error}')
@@ -115,7 +115,7 @@ def _figures(fit: ConsistentFit | None, trial: Trial, free: Trial) -> dict[str, 
     """Return what consistency costs, in numbers; nothing without a fit of its own."""
     return {
         'solver': None if fit is None else fit.solver,
-        'pull': None if fit is None else fit.pull,
+        'pull': None if fit is None else fit.regularization,
         'divergence': None if fit is None else fit.divergence,
         'squared_residuals': 0.0 if fit is None else fit.cost,
         'nrmse_mean': trial.score,

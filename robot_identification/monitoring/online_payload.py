@@ -30,16 +30,16 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
-from robot_identification.errors import InconsistentModelError, UsageError
-from robot_identification.estimation import check_not_negative, check_positive, RecursiveState
+from robot_identification.errors import NotIdentifiableError, UsageError
+from robot_identification.estimation import (
+    check_not_negative, check_positive, fit_consistent_body, RecursiveState,
+)
 from robot_identification.model import (
     IdentifiedModel, Motion, observation_matrix, Payload, payload_from_parameters, to_frame,
     tool_frame,
 )
 from robot_identification.monitoring.online_noise import residual_noise, ResidualNoise
-from robot_identification.studies.payload import (
-    BODY_LENGTH, CHANGES, fit_consistent_body, PayloadErrors,
-)
+from robot_identification.studies.payload import BODY_LENGTH, CHANGES, PayloadErrors
 import scipy
 
 NOT_YET, NONE, PAYLOAD, IMPOSSIBLE = 'not enough yet', 'none', 'payload', 'impossible'
@@ -600,7 +600,7 @@ def _judge(
     R, z = _whitened(parameters, covariance)
     try:
         near = fit_consistent_body(R, z, BODY_LENGTH)
-    except InconsistentModelError as error_of_fit:
+    except NotIdentifiableError as error_of_fit:
         return IMPOSSIBLE, None, f'{said}: no body is near the numbers found ({error_of_fit})'
     if near.cost > scipy.stats.chi2.isf(IMPROBABLE, len(parameters)):
         return IMPOSSIBLE, None, (

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError
-from robot_identification.estimation.estimators.consistent import fit_consistently
+from robot_identification.estimation.estimators.consistent import ConsistentLeastSquares
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.export.urdf import export_urdf
@@ -230,7 +230,9 @@ def noisy_model(ur5):
         theta, _ = consistent_standard_parameters(ur5, reduction, estimate.theta)
         if stage == 'fitted':
             assert theta is None, 'noise is explained by no body, or this tests nothing'
-            fit = fit_consistently(problem, estimate.weights, prior_inertial_parameters(ur5))
+            fit = ConsistentLeastSquares().fit(
+                problem, estimate.weights, prior_inertial_parameters(ur5)
+            )
             theta = fit.theta
         return replace(model_of(ur5, theta[:60]), theta_consistent=theta)
 

@@ -4,19 +4,14 @@
 """A payload is found from a loaded run of MuJoCo's arm and a model of the bare one."""
 
 from dataclasses import replace
-import sys
 
-from hypothesis import given
-from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import InconsistentModelError, NotIdentifiableError, UsageError
-from robot_identification.model.consistency import pseudo_inertia, smallest_eigenvalues
+from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.model.payload import joint_parameters
 from robot_identification.model.regressor import Motion, static_regressor
 from robot_identification.recording.recording import Recording
 from robot_identification.studies.drive_gains.static_poses import StaticPoseOptions
-from robot_identification.studies.payload.consistent_body import fit_consistent_body, GAP
 from robot_identification.studies.payload.estimate import (
     estimate_payload, PayloadOptions, resting_run,
 )
@@ -25,7 +20,6 @@ from studies.payload_cases import (
 )
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
-SEEDS = st.integers(0, 2**32 - 1)
 
 
 @pytest.fixture(scope='module')
@@ -299,47 +293,3 @@ def test_options_are_checked():
         StaticPoseOptions(speed=0.0)
     with pytest.raises(UsageError, match='no more than the first'):
         StaticPoseOptions(shortest=0.5)
-
-
-def body_problem(seed, noise):
-    """Return a triangle, a side and the true parameters of a possible body."""
-    rng = np.random.default_rng(seed)
-    places, masses = rng.normal(scale=0.1, size=(6, 3)), rng.uniform(0.1, 1.0, 6)
-    rows = np.hstack([places, np.ones((6, 1))])
-    matrix = (rows * masses[:, None]).T @ rows
-    units = np.array([pseudo_inertia(unit) for unit in np.eye(10)])
-    true = np.linalg.lstsq(units.reshape(10, -1).T, matrix.ravel(), rcond=None)[0]
-    R = np.triu(rng.normal(size=(10, 10))) * 10.0 ** rng.uniform(0.0, 3.0, 10)[:, None]
-    return R, R @ true + noise * rng.normal(size=10), true
-
-
-@given(SEEDS)
-def test_a_consistent_body_is_as_good_as_any(seed):
-    """No other possible body fits better by more than the stated gap."""
-    R, z, true = body_problem(seed, 30.0)
-    body = fit_consistent_body(R, z, 0.1)
-    assert smallest_eigenvalues(body.parameters)[0] > 0.0
-    found = np.sum((R @ body.parameters - z) ** 2)
-    assert body.gap <= GAP
-    rng = np.random.default_rng(seed)
-    for share in (*rng.uniform(0.0, 1.0, 5), 1.0):
-        # All between two possible bodies are possible.
-        other = share * true + (1.0 - share) * body.parameters
-        assert np.sum((R @ other - z) ** 2) >= found - 2.0 * GAP - 1e-9 * found
-
-
-def test_a_possible_body_is_left_as_it_is():
-    R, z, true = body_problem(1, 0.0)
-    body = fit_consistent_body(R, z, 0.1)
-    # Solved as a triangular system whose condition is some 1e6.
-    np.testing.assert_allclose(body.parameters, true, rtol=1e-7, atol=1e-10)
-    assert (body.cost, body.gap) == (0.0, 0.0)
-
-
-def test_a_body_that_cannot_be_certified_is_refused(monkeypatch):
-    """What the steps claim is not believed: the gap is computed from what they return."""
-    R, z, _ = body_problem(2, 3000.0)
-    module = sys.modules['robot_identification.studies.payload.consistent_body']
-    monkeypatch.setattr(module, '_centre', lambda R, z, x, barrier: x)
-    with pytest.raises(InconsistentModelError, match='squared standard deviations'):
-        fit_consistent_body(R, z, 0.1)

@@ -52,24 +52,13 @@ def _determinant_rows() -> tuple[FloatArray, tuple[int, ...]]:
 _DETERMINANT_MAP, _DIAGONAL_OF_Z = _determinant_rows()
 
 
-def solve_conic(problem: ConsistentProblem, pull: float) -> FloatArray | None:
+def solve_conic(problem: ConsistentProblem, weight: float) -> FloatArray | None:
     """
-    Minimise squares and pull by a conic program.
+    Return the unknowns (s,) that minimise squares and regularization, by a conic program.
 
-    Parameters
-    ----------
-    problem : ConsistentProblem
-        The squares.
-    pull : float
-        Weight of the divergence from the references, positive.
-
-    Returns
-    -------
-    ndarray, shape (s,), or None
-        None if clarabel is not installed, or what it returns does not hold.
-
+    None if clarabel is not installed, or what it returns does not hold.
     """
-    x = solve_program(lambda clarabel: _conic_program(clarabel, problem, pull))
+    x = solve_program(lambda clarabel: _conic_program(clarabel, problem, weight))
     if x is None:
         return None
     found = problem.from_whitened(x[: problem.R.shape[1]])
@@ -81,19 +70,10 @@ def solve_conic(problem: ConsistentProblem, pull: float) -> FloatArray | None:
 
 def solve_program(state: Callable[[Any], tuple[Any, ...]]) -> FloatArray | None:
     """
-    Solve ``min x'Px/2 + q'x, b - Ax in K`` by clarabel.
+    Return x of ``min x'Px/2 + q'x, b - Ax in K`` by clarabel; None without it or an optimum.
 
-    Parameters
-    ----------
-    state : callable
-        Takes the module, for its cones, and returns P, q, A, b and the list of cones.
-
-    Returns
-    -------
-    ndarray, or None
-        None if clarabel is not installed, or what it returns is no optimum. Whether it is
-        feasible is left to the caller, who knows what the unknowns mean.
-
+    `state` takes the module, for its cones, and returns P, q, A, b and the list of cones. Whether
+    x is feasible is left to the caller, who knows what the unknowns mean.
     """
     try:
         import clarabel
@@ -111,17 +91,7 @@ def is_optimal(
     P: scipy.sparse.csc_matrix, q: FloatArray, A: scipy.sparse.csc_matrix, b: FloatArray,
     x: FloatArray, dual: FloatArray,
 ) -> bool:
-    """
-    Compute again whether primal and dual solution of ``min x'Px/2 + q'x, b - Ax in K`` agree.
-
-    Parameters
-    ----------
-    P, q, A, b
-        The program.
-    x, dual : ndarray
-        What a solver returned.
-
-    """
+    """Return whether primal and dual solution of a program agree, computed again."""
     if not (np.all(np.isfinite(x)) and np.all(np.isfinite(dual))):
         return False
     gradient, pressure = P @ x + q, A.T @ dual
@@ -135,7 +105,9 @@ def is_optimal(
     )
 
 
-def _conic_program(clarabel: Any, problem: ConsistentProblem, pull: float) -> tuple[Any, ...]:
+def _conic_program(
+    clarabel: Any, problem: ConsistentProblem, weight: float
+) -> tuple[Any, ...]:
     """
     Return quadratic and linear cost, constraints, sides and cones for clarabel.
 
@@ -144,18 +116,18 @@ def _conic_program(clarabel: Any, problem: ConsistentProblem, pull: float) -> tu
     ``sum(log diag Z) <= log det P``.
     """
     m, s = problem.whitened[0].shape
-    # A strong pull is left as it is, and the squares are made light.
-    light = 1.0 / max(1.0, pull)
-    pull *= light
+    # A strong regularization is left as it is, and the squares are made light.
+    light = 1.0 / max(1.0, weight)
+    weight *= light
     size = s + m + 14 * problem.links
     P = scipy.sparse.csc_matrix(
         (np.full(m, light), (np.arange(s, s + m), np.arange(s, s + m))), shape=(size, size)
     )
     q, diagonal = np.zeros(size), upper_triangle(np.eye(4))
     for link in range(problem.links):
-        q[10 * link: 10 * link + 10] = 0.5 * pull * diagonal
+        q[10 * link: 10 * link + 10] = 0.5 * weight * diagonal
         first = s + m + 14 * link
-        q[first + 10: first + 14] = -0.5 * pull
+        q[first + 10: first + 14] = -0.5 * weight
     A, b = _constraints(problem)
     cones = [
         clarabel.ZeroConeT(m),
@@ -166,7 +138,7 @@ def _conic_program(clarabel: Any, problem: ConsistentProblem, pull: float) -> tu
     return P, q, A, b, cones
 
 
-# The same for all pulls that are tried on a problem, which hashes by identity.
+# The same for all weights that are tried on a problem, which hashes by identity.
 @lru_cache(maxsize=1)
 def _constraints(problem: ConsistentProblem) -> tuple[scipy.sparse.csc_matrix, FloatArray]:
     """Return matrix and sides, in the order of the cones in `_conic_program`."""

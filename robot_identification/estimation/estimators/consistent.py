@@ -24,24 +24,26 @@ from robot_identification.estimation.solving import (
     need_observations, renew_weights, solve_unknowns,
 )
 from robot_identification.model import (
-    BaseReduction, from_pseudo_inertia, prior_inertial_parameters, pseudo_inertia,
+    from_pseudo_inertia, prior_inertial_parameters, pseudo_inertia, smallest_eigenvalues,
 )
 
 SOLVERS = ('auto', 'conic', 'log_cholesky')
-# Share by which a pull to the URDF may raise the squared residuals.
+# Share by which the regularization may raise the squared residuals; with many samples noise
+# allows less.
 DISCREPANCY = 0.02
 # A reference body weighs at least so much [kg] and extends at least so far [m] in every
-# direction: nothing is pulled towards a body without mass or size.
+# direction: nothing is regularized towards a body without mass or size.
 LEAST_MASS, LEAST_RADIUS = 0.01, 0.002
 # Unknowns (s,), and how they were found in words.
 Solution = tuple[FloatArray, str]
-# The pulls that the discrepancy principle chooses among, in parts of the squared residual, and
+# The weights that the discrepancy principle chooses among, in parts of the squared residual, and
 # the factor to which it finds one.
-PULLS = (1.0e-6, 1.0e4)
-PULL_FACTOR = 1.5
+WEIGHTS, WEIGHT_FACTOR = (1.0e-6, 1.0e4), 1.5
 # Squared residuals below this part of the squared torque are of no meaning: 30 parts in a million
 # of the torque.
 MEANINGLESS = 1.0e-9
+# Squares that noise gives a single body of ten parameters, whose rows are in units of the noise.
+SQUARES_OF_BODY = 10.0
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,19 @@ class ConsistentLeastSquares(Estimator):
     Minimise :math:`\lVert \tau - W \theta \rVert^2` over physically consistent bodies [1]_ [2]_.
 
     Every link's pseudo-inertia is positive definite, no rotor inertia is negative, nor is a
-    friction coefficient but those of a law that may be. An entropic pull to the URDF's bodies
-    decides what the motion does not show.
+    friction coefficient but those of a law that may be. An entropic regularization towards the
+    URDF's bodies decides what the motion does not show.
 
     Attributes
     ----------
     solver : {'auto', 'conic', 'log_cholesky'}
         'auto' is the conic program where clarabel is installed.
-    pull : float, optional
+    regularization : float, optional
         Weight of the divergence from the URDF's bodies, on the side of squared residuals in
         standard deviations. By default the largest that the discrepancy principle allows.
     discrepancy : float
-        Share by which the pull may raise the squared residuals over those of a vanishing pull;
-        never more than noise raises them for the true parameters: unknowns over rows.
+        Share by which it may raise the squared residuals over those of a vanishing weight; never
+        more than noise raises them for the true parameters: unknowns over rows.
     reweightings : int
         How often each joint's weight is renewed from its residual.
 
@@ -76,7 +78,7 @@ class ConsistentLeastSquares(Estimator):
     """
 
     solver: str = 'auto'
-    pull: float | None = None
+    regularization: float | None = None
     discrepancy: float = DISCREPANCY
     reweightings: int = 3
 
@@ -85,8 +87,8 @@ class ConsistentLeastSquares(Estimator):
             raise UsageError(
                 f'solver of consistent is {self.solver!r}, it must be one of {", ".join(SOLVERS)}'
             )
-        if self.pull is not None:
-            check_positive(self.pull, 'pull of consistent')
+        if self.regularization is not None:
+            check_positive(self.regularization, 'regularization of consistent')
         check_positive(self.discrepancy, 'discrepancy of consistent')
         check_count(self.reweightings, 0, 'reweightings of consistent')
 
@@ -96,12 +98,52 @@ class ConsistentLeastSquares(Estimator):
         weights = renew_weights(
             problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
         )
-        fit = fit_consistently(
-            problem, weights, prior_inertial_parameters(robot), self.pull,
-            discrepancy=self.discrepancy, solver=self.solver,
-        )
+        fit = self.fit(problem, weights, prior_inertial_parameters(robot))
         estimate = describe_estimate(problem, weights, fit.unknowns)
         return replace(estimate, standard=fit.theta, notes=(*fit.notes, fit.describe()))
+
+    def fit(
+        self,
+        problem: IdentificationProblem,
+        weights: FloatArray,
+        reference: FloatArray,
+        priors: Sequence[PriorTerm] = (),
+    ) -> ConsistentFit:
+        """
+        Fit physically consistent bodies to a problem whose joints have weights (n,) [1 / N m].
+
+        The inertial parameters of the bodies to regularize towards, `reference` (10 n,), need not
+        be possible. Raises NotIdentifiableError if no solver ends at the minimum.
+        """
+        R, z = problem.stacked(weights)
+        R = np.vstack([R, *(term.matrix for term in priors)])
+        z = np.concatenate([z, *(term.side for term in priors)])
+        reference, notes = usable_reference(reference, problem.reduction.parameters.n)
+        squares, seen, lift = _standard_problem(problem, R, z, reference)
+        rounding = MEANINGLESS * max(float(z @ z), np.finfo(float).tiny)
+        free = np.linalg.lstsq(R, z, rcond=None)[0]
+        least = max(float(np.sum((R @ free - z) ** 2)), rounding)
+        if self.regularization is None:
+            # The squares of the truth are above the least ones by the share that the unknowns
+            # took of the noise. With many rows that is little; a greater share would be a bias.
+            noise = problem.size / max(float(np.sum(problem.samples)), 1.0)
+            weight, (x, how) = choose_regularization(
+                squares, min(self.discrepancy, noise), self.solver
+            )
+        else:
+            weight = self.regularization
+            x, how = solve_consistent(squares, weight, self.solver)
+        theta = np.zeros(len(seen))
+        theta[seen] = x
+        return ConsistentFit(
+            theta=theta[: problem.reduction.parameters.size],
+            unknowns=lift @ theta,
+            regularization=weight,
+            divergence=squares.divergence(x),
+            cost=max(squares.squared_residual(x) / least, 1.0) - 1.0,
+            solver=how,
+            notes=notes,
+        )
 
 
 @dataclass(frozen=True)
@@ -111,7 +153,7 @@ class LogCholeskyLeastSquares(Estimator):
 
     Attributes
     ----------
-    pull, discrepancy, reweightings
+    regularization, discrepancy, reweightings
         As in `ConsistentLeastSquares`.
 
     References
@@ -121,7 +163,7 @@ class LogCholeskyLeastSquares(Estimator):
 
     """
 
-    pull: float | None = None
+    regularization: float | None = None
     discrepancy: float = DISCREPANCY
     reweightings: int = 3
 
@@ -134,7 +176,7 @@ class LogCholeskyLeastSquares(Estimator):
 
     def _consistent(self) -> ConsistentLeastSquares:
         return ConsistentLeastSquares(
-            'log_cholesky', self.pull, self.discrepancy, self.reweightings
+            'log_cholesky', self.regularization, self.discrepancy, self.reweightings
         )
 
 
@@ -143,23 +185,17 @@ class ConsistentAfter(Estimator):
     """
     Another estimator, and then physically consistent bodies for the problem that it solved last.
 
-    Attributes
-    ----------
-    estimator : Estimator
-        Whose weights of joints and rows, and whose prior, are kept.
-    pull : float, optional
-        As in `ConsistentLeastSquares`.
-
+    Its weights of joints and rows, and its prior, are kept.
     """
 
     estimator: Estimator
-    pull: float | None = None
+    regularization: float | None = None  # as in `ConsistentLeastSquares`
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate twice; see `Estimator.estimate`."""
         estimate = self.estimator.estimate(problem)
         robot = need_observations(problem, 'consistent').robot
-        fit = fit_after(estimate, prior_inertial_parameters(robot), self.pull)
+        fit = fit_after(estimate, prior_inertial_parameters(robot), self.regularization)
         b = problem.reduction.rank
         return replace(
             estimate, theta=fit.unknowns[:b], nuisance=fit.unknowns[b:], standard=fit.theta
@@ -168,96 +204,73 @@ class ConsistentAfter(Estimator):
 
 @dataclass(frozen=True, eq=False)
 class ConsistentFit:
-    """
-    Standard parameters of physically consistent bodies, and what they cost.
+    """Standard parameters of physically consistent bodies, and what they cost."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (p,)
-        Standard parameters, SI units.
-    unknowns : ndarray, shape (size,)
-        The unknowns of the problem that they give.
-    pull : float
-        Weight of the divergence from the reference bodies.
-    divergence : float
-        How far the bodies are from them.
-    cost : float
-        Share by which the weighted squared residuals are above the least ones without conditions.
-    solver : str
-        How they were found.
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
-    theta: FloatArray
-    unknowns: FloatArray
-    pull: float
-    divergence: float
-    cost: float
-    solver: str
+    theta: FloatArray  # standard parameters, (p,), SI units
+    unknowns: FloatArray  # of the problem, (size,), that these give
+    regularization: float  # weight of the divergence
+    divergence: float  # of the bodies from the reference ones
+    cost: float  # share of the weighted squared residuals above the least ones without conditions
+    solver: str  # in words
     notes: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """Return what the bodies cost, in words."""
         return (
-            f'consistent parameters by {self.solver}, pull {self.pull:.3g} to the URDF: squared '
-            f'residuals {self.cost:.1%} above those without conditions'
+            f'consistent parameters by {self.solver}, regularization {self.regularization:.3g} '
+            f'towards the URDF: squared residuals {self.cost:.1%} above those without conditions'
         )
 
 
 def fit_after(
-    estimate: Estimate, reference: FloatArray, pull: float | None = None
+    estimate: Estimate, reference: FloatArray, regularization: float | None = None
 ) -> ConsistentFit:
     """
     Fit physically consistent bodies to the problem that an estimator solved last.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        With its problem.
-    reference, pull
-        As in `fit_consistently`.
-
-    Raises
-    ------
-    UsageError
-        If the estimate does not hold its problem.
-
+    See `ConsistentLeastSquares.fit`; raises UsageError if the estimate does not hold its problem.
     """
     if estimate.problem is None:
         raise UsageError('the estimate does not hold the problem that it solves')
-    return fit_consistently(
-        estimate.problem, estimate.weights, reference, pull,
-        beside=[term for term in (estimate.prior, estimate.damping) if term is not None],
+    return ConsistentLeastSquares(regularization=regularization).fit(
+        estimate.problem, estimate.weights, reference,
+        [term for term in (estimate.prior, estimate.damping) if term is not None],
     )
 
 
-def fit_consistently(
-    problem: IdentificationProblem,
-    weights: FloatArray,
-    reference: FloatArray,
-    pull: float | None = None,
-    *,
-    discrepancy: float = DISCREPANCY,
-    solver: str = 'auto',
-    beside: Sequence[PriorTerm] = (),
-) -> ConsistentFit:
+@dataclass(frozen=True, eq=False)
+class ConsistentBody:
     """
-    Fit physically consistent bodies to a weighted problem.
+    A physically consistent body on the last link, fitted to rows in units of their noise.
+
+    Attributes
+    ----------
+    parameters : ndarray, shape (10,)
+        Inertial parameters, Pinocchio's order; their pseudo-inertia is positive definite.
+    cost : float
+        By how much the sum of squares is above the least one without the condition.
+
+    """
+
+    parameters: FloatArray
+    cost: float
+
+
+def fit_consistent_body(R: FloatArray, z: FloatArray, length: float) -> ConsistentBody:
+    """
+    Minimise ``|R @ parameters - z|^2`` over physically consistent bodies.
+
+    Of an unknown body there is no reference: the regularization, towards a ball of the mass
+    found, is a millionth of the squares, and raises them by no more than some hundred-thousandths.
 
     Parameters
     ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint [1 / N m].
-    reference : ndarray, shape (10 n,)
-        Inertial parameters of the bodies to pull to; they need not be possible.
-    pull, discrepancy, solver
-        As in `ConsistentLeastSquares`.
-    beside : sequence of PriorTerm
-        Rows that are added to those of the data.
+    R : ndarray, shape (m, 10)
+        Of full column rank, rows in units of the noise.
+    z : ndarray, shape (m,)
+        Right-hand side in units of the noise.
+    length : float
+        Radius of gyration of the ball [m].
 
     Raises
     ------
@@ -265,136 +278,72 @@ def fit_consistently(
         If no solver ends at the minimum.
 
     """
-    parameters, p = problem.reduction.parameters, problem.reduction.parameters.size
-    reference, notes = usable_reference(reference, parameters.n)
-    seen = np.append(
-        _determined(problem.reduction), np.ones(problem.nuisance, dtype=bool)
-    )
-    # Unknowns of the problem from standard parameters and nuisance.
-    lift = np.zeros((problem.size, p + problem.nuisance))
-    lift[: problem.reduction.rank, :p] = problem.reduction.K
-    lift[problem.reduction.rank:, p:] = np.eye(problem.nuisance)
-    R, z = problem.stacked(weights)
-    R = np.vstack([R, *(term.matrix for term in beside)])
-    z = np.concatenate([z, *(term.side for term in beside)])
-    bounded = np.append(
-        not_negative_parameters(problem.reduction), np.zeros(problem.nuisance, dtype=bool)
-    )
-    squares = ConsistentProblem(
-        (R @ lift)[:, seen], z, reference, bounded[seen][10 * parameters.n:]
-    )
-    rounding = MEANINGLESS * max(float(z @ z), np.finfo(float).tiny)
-    free = np.linalg.lstsq(R, z, rcond=None)[0]
-    least = max(float(np.sum((R @ free - z) ** 2)), rounding)
-    solution = None
-    if pull is None:
-        # The squares of the truth are above the least ones by the share that the unknowns took
-        # of the noise. With many rows that is little, and a greater share would be a bias.
-        noise = problem.size / max(float(np.sum(problem.samples)), 1.0)
-        pull, solution = choose_pull(squares, min(discrepancy, noise), solver)
-    x, how = solution or solve_consistent(squares, pull, solver)
-    theta = np.zeros(p + problem.nuisance)
-    theta[seen] = x
-    return ConsistentFit(
-        theta=theta[:p],
-        unknowns=lift @ theta,
-        pull=pull,
-        divergence=squares.divergence(x),
-        cost=max(squares.squared_residual(x) / least, 1.0) - 1.0,
-        solver=how,
-        notes=notes,
-    )
+    free = np.asarray(np.linalg.lstsq(R, z, rcond=None)[0], dtype=np.float64)
+    if smallest_eigenvalues(free)[0] > 0.0:
+        return ConsistentBody(free, 0.0)
+    mass = max(abs(float(free[0])), LEAST_MASS)
+    ball = from_pseudo_inertia(mass * np.diag([length**2] * 3 + [1.0]))
+    squares = ConsistentProblem(R, z, ball, np.zeros(0, dtype=bool))
+    _, _, (found, _) = _hardly_regularized(squares, 'auto', SQUARES_OF_BODY)
+    return ConsistentBody(found, squares.squared_residual(found) - squares.squared_residual(free))
 
 
-def choose_pull(
+def choose_regularization(
     squares: ConsistentProblem, discrepancy: float, solver: str = 'auto'
 ) -> tuple[float, Solution]:
     """
-    Return the largest pull that the residuals allow: the discrepancy principle.
+    Return the largest weight that the residuals allow (discrepancy principle), and its solution.
 
-    Parameters
-    ----------
-    squares : ConsistentProblem
-        The squares.
-    discrepancy : float
-        Share by which it may raise the squared residuals over those of a vanishing pull.
-    solver : str
-        As in `ConsistentLeastSquares`.
-
-    Returns
-    -------
-    pull : float
-        Found to a factor of PULL_FACTOR, from below.
-    solution : Solution
-        Under this pull.
-
+    It may raise the squared residuals by the share `discrepancy` over those of a vanishing weight,
+    and is found to WEIGHT_FACTOR, from below.
     """
-    torque = max(float(squares.z @ squares.z), np.finfo(float).tiny)
-    weaker = PULLS[0] * torque
-    while True:
-        pull = weaker
-        solution = solve_consistent(squares, pull, solver)
-        # Without noise nothing is left, and nothing is pulled.
-        weakest = max(squares.squared_residual(solution[0]), MEANINGLESS * torque)
-        weaker = PULLS[0] * weakest
-        if pull <= 10.0 * weaker:
-            break
-    low, high = (weakest * part for part in PULLS)
-    while high > PULL_FACTOR * low:
+    weight, least, solution = _hardly_regularized(squares, solver)
+    low, high = (least * part for part in WEIGHTS)
+    while high > WEIGHT_FACTOR * low:
         middle = float(np.sqrt(low * high))
         found = solve_consistent(squares, middle, solver)
-        if squares.squared_residual(found[0]) <= (1.0 + discrepancy) * weakest:
-            low = pull = middle
+        if squares.squared_residual(found[0]) <= (1.0 + discrepancy) * least:
+            low = weight = middle
             solution = found
         else:
             high = middle
-    return pull, solution
+    return weight, solution
 
 
-def solve_consistent(squares: ConsistentProblem, pull: float, solver: str = 'auto') -> Solution:
+def _hardly_regularized(
+    squares: ConsistentProblem, solver: str, meaningless: float = 0.0
+) -> tuple[float, float, Solution]:
+    """Return a weight of a millionth of the squares, these, and the solution under it."""
+    torque = max(float(squares.z @ squares.z), np.finfo(float).tiny)
+    weaker = WEIGHTS[0] * torque
+    while True:
+        weight = weaker
+        solution = solve_consistent(squares, weight, solver)
+        # Without noise nothing is left, and nothing is regularized.
+        least = max(squares.squared_residual(solution[0]), meaningless, MEANINGLESS * torque)
+        weaker = WEIGHTS[0] * least
+        if weight <= 10.0 * weaker:
+            return weight, least, solution
+
+
+def solve_consistent(squares: ConsistentProblem, weight: float, solver: str = 'auto') -> Solution:
     """
-    Return the unknowns and how they were found.
+    Return the unknowns under a weight of the regularization, positive, and how they were found.
 
-    Parameters
-    ----------
-    squares : ConsistentProblem
-        The squares.
-    pull : float
-        Weight of the divergence from the references, positive.
-    solver : str
-        As in `ConsistentLeastSquares`.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If the solver does not end at the minimum.
-
+    Raises NotIdentifiableError if the solver does not end at the minimum.
     """
     if solver != 'log_cholesky':
-        x = solve_conic(squares, pull)
+        x = solve_conic(squares, weight)
         if x is not None:
-            return refine(squares, pull, x), 'conic program (clarabel)'
-    return solve_log_cholesky(squares, pull), 'log-Cholesky coordinates'
+            return refine(squares, weight, x), 'conic program (clarabel)'
+    return solve_log_cholesky(squares, weight), 'log-Cholesky coordinates'
 
 
 def usable_reference(inertial: FloatArray, n: int) -> tuple[FloatArray, tuple[str, ...]]:
     """
-    Return physically consistent bodies near those of a URDF, and which of them were changed.
+    Return physically consistent bodies (10 n,) near those of a URDF, and which were changed.
 
-    Parameters
-    ----------
-    inertial : ndarray, shape (10 n,)
-        The URDF's.
-    n : int
-        Number of links.
-
-    Returns
-    -------
-    reference : ndarray, shape (10 n,)
-        Each with a positive definite pseudo-inertia.
-    notes : tuple of str
-        Links that were given size.
-
+    Each has a positive definite pseudo-inertia; the notes name links that were given size.
     """
     reference, changed = inertial.copy(), []
     for link, values in enumerate(reference.reshape(-1, 10)):
@@ -404,20 +353,33 @@ def usable_reference(inertial: FloatArray, n: int) -> tuple[FloatArray, tuple[st
         squares, axes = np.linalg.eigh(P[:3, :3] - mass * np.outer(centre, centre))
         least = mass * LEAST_RADIUS**2
         if mass > P[3, 3] or squares[0] < least:
-            spread = (axes * np.maximum(squares, least)) @ axes.T
-            P[:3, :3] = spread + mass * np.outer(centre, centre)
+            extent = (axes * np.maximum(squares, least)) @ axes.T
+            P[:3, :3] = extent + mass * np.outer(centre, centre)
             P[3, 3] = mass
             reference[10 * link: 10 * link + 10] = from_pseudo_inertia(P)
             changed.append(str(link + 1))
     return reference, (
         (f'the URDF gives the bodies of joints {", ".join(changed)} no mass or no size: '
-         'consistent parameters are pulled to bodies with a little',)
+         'consistent parameters are regularized towards bodies with a little',)
         if changed else ()
     )
 
 
-def _determined(reduction: BaseReduction) -> BoolArray:
-    """Return the parameters of bodies, and others that the data determine; shape (p,)."""
-    seen: BoolArray = np.any(reduction.K != 0.0, axis=0)
-    seen[: 10 * reduction.parameters.n] = True
-    return seen
+def _standard_problem(
+    problem: IdentificationProblem, R: FloatArray, z: FloatArray, reference: FloatArray
+) -> tuple[ConsistentProblem, BoolArray, FloatArray]:
+    """
+    Return the squares in standard parameters and nuisance that the data determine.
+
+    Then which these are, (p + nuisance,), and the unknowns of the problem from all of them,
+    (size, p + nuisance).
+    """
+    reduction, nuisance = problem.reduction, problem.nuisance
+    p, bodies = reduction.parameters.size, 10 * reduction.parameters.n
+    seen = np.append(np.any(reduction.K != 0.0, axis=0), np.ones(nuisance, dtype=bool))
+    seen[:bodies] = True
+    lift = np.zeros((problem.size, p + nuisance))
+    lift[: reduction.rank, :p] = reduction.K
+    lift[reduction.rank:, p:] = np.eye(nuisance)
+    bounded = np.append(not_negative_parameters(reduction), np.zeros(nuisance, dtype=bool))
+    return ConsistentProblem((R @ lift)[:, seen], z, reference, bounded[seen][bodies:]), seen, lift

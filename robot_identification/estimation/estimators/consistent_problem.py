@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Least squares over physically consistent bodies, with a pull to reference bodies.
+Least squares over physically consistent bodies, regularized towards reference bodies.
 
 Weighted squared residuals plus a divergence are minimised,
-``|R x - z|^2 + pull * sum(-log det(P / P0) + trace(P / P0) - 4)`` over the pseudo-inertias P of
+``|R x - z|^2 + weight * sum(-log det(P / P0) + trace(P / P0) - 4)`` over the pseudo-inertias P of
 the links [1]_ [2]_. R and z are triangular factors, so that the time does not depend on the number
 of samples.
 
@@ -32,16 +32,7 @@ def upper_triangle(matrix: FloatArray) -> FloatArray:
     """
     Return the upper triangle of a symmetric matrix, column by column, as clarabel has its cone.
 
-    Parameters
-    ----------
-    matrix : ndarray, shape (k, k)
-        Symmetric.
-
-    Returns
-    -------
-    ndarray, shape (k (k + 1) / 2,)
-        Elements off the diagonal times the root of two, so that lengths are kept.
-
+    Elements off the diagonal are times the root of two, so that lengths are kept.
     """
     rows, columns, scale = _triangle_places(len(matrix))
     values: FloatArray = matrix[rows, columns] * scale
@@ -79,24 +70,14 @@ class ConsistentProblem:
     """
     Weighted squares of standard parameters, with reference bodies.
 
-    Attributes
-    ----------
-    R : ndarray, shape (m, s)
-        Matrix of the unknowns: ten inertial parameters of each of n links, then others (friction,
-        rotor inertias, offsets of recordings).
-    z : ndarray, shape (m,)
-        Right-hand side.
-    reference : ndarray, shape (10 n,)
-        Inertial parameters that are pulled to, each link's pseudo-inertia positive definite.
-    not_negative : ndarray of bool, shape (s - 10 n,)
-        Others that cannot be negative.
-
+    Unknowns are ten inertial parameters of each of n links, then others: friction, rotor inertias,
+    offsets of recordings.
     """
 
-    R: FloatArray
-    z: FloatArray
-    reference: FloatArray
-    not_negative: BoolArray
+    R: FloatArray  # matrix, (m, s)
+    z: FloatArray  # right-hand side, (m,)
+    reference: FloatArray  # (10 n,), each link's pseudo-inertia positive definite
+    not_negative: BoolArray  # others that cannot be negative, (s - 10 n,)
 
     @property
     def links(self) -> int:

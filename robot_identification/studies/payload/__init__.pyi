@@ -1,7 +1,6 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .consistent_body import fit_consistent_body as fit_consistent_body
 from .estimate import (
     BODY_LENGTH as BODY_LENGTH, CHANGES as CHANGES, estimate_payload as estimate_payload,
     loaded_run as loaded_run, LoadedRun as LoadedRun, PayloadErrors as PayloadErrors,

@@ -18,8 +18,9 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, NotIdentifiableError, UsageError
 from robot_identification.estimation import (
-    combine_factors, Covariance, covariance_of, Estimate, IdentificationProblem, joint_test,
-    JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS, TriangularFactor, WeightedLeastSquares,
+    combine_factors, ConsistentBody, Covariance, covariance_of, Estimate, fit_consistent_body,
+    IdentificationProblem, joint_test, JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS,
+    TriangularFactor, WeightedLeastSquares,
 )
 from robot_identification.model import (
     BaseReduction, block_slices, IdentifiedModel, inertial_regressor, INERTIAL_SYMBOLS,
@@ -30,9 +31,6 @@ from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
 from robot_identification.studies.drive_gains import (
     describe_too_few, group_poses, mean_of_approaches, static_poses_of, StaticPoseOptions,
-)
-from robot_identification.studies.payload.consistent_body import (
-    ConsistentBody, fit_consistent_body,
 )
 import scipy
 
