@@ -345,9 +345,7 @@ def friction_curve(
     # Without bodies nothing is left but friction, and that has no load.
     theta[: 10 * n] = 0.0
     found = standard_torque(arm.robot, model.parameters, theta, motion)[:, joint]
-    for term, columns in zip(
-        model.parameters.friction, model.parameters.friction_slices, strict=True
-    ):
+    for term, columns in model.parameters.friction_columns:
         if term.law.name != 'strain_wave':
             theta[columns] = 0.0
     known = standard_torque(arm.robot, model.parameters, theta, motion)[:, joint]

@@ -66,7 +66,7 @@ class SimulatedArm:
         theta = np.zeros(parameters.size)
         theta[: 10 * self.robot.n] = true_inertial_parameters(self.robot, self.truth)
         values = {'coulomb_sign': self.truth.coulomb, 'viscous': self.truth.viscous}
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        for term, columns in parameters.friction_columns:
             theta[columns] = values[term.law.name][term.joint]
         theta[parameters.reflected_inertia_slice] = self.truth.reflected_inertia
         base: FloatArray = model.reduction.K @ theta

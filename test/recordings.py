@@ -171,7 +171,7 @@ def true_base_parameters(robot, truth, model):
     of_law = {
         'coulomb': truth.coulomb, 'viscous': truth.viscous, 'offset': np.zeros(robot.n),
     }
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         theta[columns] = of_law[term.law.name][term.joint]
     theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
     return model.reduction.K @ theta

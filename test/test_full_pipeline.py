@@ -139,7 +139,7 @@ def test_base_parameters_are_recovered_with_the_true_gains(scene, found_with_tru
     theta[: 10 * robot.n] = true_inertial_parameters(robot, made.truth)
     of_law = {'coulomb': made.truth.coulomb, 'viscous': made.truth.viscous,
               'offset': np.zeros(robot.n)}
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         theta[columns] = of_law[term.law.name][term.joint]
         assert term.law.name != 'coulomb' or term.law.width == made.truth.velocity_width
     theta[parameters.reflected_inertia_slice] = made.truth.reflected_inertia
@@ -185,9 +185,7 @@ def test_automatic_friction_is_the_true_curve(scene, name):
     robot = made.robot.with_drive_gains(made.truth.drive_gain)
     model = identify(robot, [made.bags[0]], IdentifyOptions()).model
     speeds = np.geomspace(0.05, 1.0, 15)
-    for term, columns in zip(
-        model.parameters.friction, model.parameters.friction_slices, strict=True
-    ):
+    for term, columns in model.parameters.friction_columns:
         if term.law.name != 'dictionary':
             continue
         load = model.quality['loads'][term.joint]

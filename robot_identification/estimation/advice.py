@@ -241,9 +241,7 @@ class _Question:
         column = self._columns[place]
         joint = next(
             term.joint
-            for term, columns in zip(
-                self.parameters.friction, self.parameters.friction_slices, strict=True
-            )
+            for term, columns in self.parameters.friction_columns
             if columns.start <= column < columns.stop
         )
         best, words = 1.0, ''
@@ -361,9 +359,7 @@ class _Question:
     def _friction_rows(self, joint: int, motion: JointMotion) -> FloatArray:
         """Return weighted rows in which only friction of a joint is not known."""
         rows = np.zeros((motion.dq.size, len(self.names)))
-        for term, columns in zip(
-            self.parameters.friction, self.parameters.friction_slices, strict=True
-        ):
+        for term, columns in self.parameters.friction_columns:
             if term.joint == joint:
                 found, _ = run_friction(term.law, motion, term.law.initial_state(), (0,))
                 for k, column in enumerate(range(columns.start, columns.stop)):

@@ -277,7 +277,7 @@ def _without_unused_terms(
     parameters = reduction.parameters
     value_of = dict(zip(reduction.independent.tolist(), theta.tolist(), strict=True))
     terms, standard = [], list(range(10 * parameters.n))
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         own = range(columns.start, columns.stop)
         law, used = term.law.without_zeros(np.array([value_of.get(at, 0.0) for at in own]))
         standard += np.array(own)[used].tolist()

@@ -127,7 +127,7 @@ def restrict_to_identifiable(
     used = np.array([(known or {}).get(name, 0.0) != 0.0 for name in reduction.names])
     hidden = {
         column
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        for term, columns in parameters.friction_columns
         if term.joint in stationary_joints
         for column in range(columns.start, columns.stop)
     }
@@ -138,7 +138,7 @@ def restrict_to_identifiable(
     # A dictionary has more terms than any data tell apart; its fit chooses among them.
     chosen_by_fit = {
         column
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        for term, columns in parameters.friction_columns
         if not term.law.is_structural
         for column in range(columns.start, columns.stop)
     }

@@ -264,9 +264,7 @@ def make_layouts(
         ]
         unknowns = [unknown_of[c] for c in standard]
         friction, offsets, is_loaded = [], [], [False] * len(unknowns)
-        for index, (term, columns) in enumerate(
-            zip(parameters.friction, parameters.friction_slices, strict=True)
-        ):
+        for index, (term, columns) in enumerate(parameters.friction_columns):
             if term.joint != joint:
                 continue
             own = [c for c in range(columns.start, columns.stop) if c in unknown_of]
@@ -310,7 +308,7 @@ def _loaded_columns(parameters: StandardParameters) -> BoolArray:
     dq = np.geomspace(1e-6, 1.0, 7)
     # Not at the one temperature at which a law's columns may vanish.
     motion = JointMotion(np.arange(7.0), dq, np.zeros(7), np.linspace(20.0, 50.0, 7))
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         if term.law.needs_rigid_torque:
             free, _ = term.law.columns(motion, term.law.initial_state())
             loaded[columns] = ~free.any(axis=0)

@@ -394,12 +394,11 @@ def _match_columns(
     """Return the target's column by the source's where they mean the same, and remarks."""
     columns = {column: column for column in range(10 * source.n)}
     notes = []
-    theirs = {(term.joint, term.law.name): index for index, term in enumerate(target.friction)}
-    for term, own in zip(source.friction, source.friction_slices, strict=True):
-        index = theirs.get((term.joint, term.law.name))
-        if index is None:
+    theirs = {(term.joint, term.law.name): (term.law, at) for term, at in target.friction_columns}
+    for term, own in source.friction_columns:
+        if (term.joint, term.law.name) not in theirs:
             continue
-        other, there = target.friction[index].law, target.friction_slices[index]
+        other, there = theirs[term.joint, term.law.name]
         if _same_meaning(term.law.constants(), other.constants()):
             columns.update(zip(range(own.start, own.stop), range(there.start, there.stop),
                                strict=True))

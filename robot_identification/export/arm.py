@@ -75,9 +75,7 @@ def plain_friction(model: IdentifiedModel, theta: FloatArray, joint: int) -> tup
     into a simulation.
     """
     found = np.zeros(2)
-    for term, columns in zip(
-        model.parameters.friction, model.parameters.friction_slices, strict=True
-    ):
+    for term, columns in model.parameters.friction_columns:
         if term.joint != joint:
             continue
         if term.law.plain is not None:

@@ -61,8 +61,8 @@ def dump_model(model: IdentifiedModel) -> str:
         'base_parameters': _base_content(model),
         'friction': {
             joint: [
-                _friction_entry(model, index)
-                for index, term in enumerate(model.parameters.friction)
+                _friction_entry(model, term, columns)
+                for term, columns in model.parameters.friction_columns
                 if term.joint == number
             ]
             for number, joint in enumerate(robot.joint_names)
@@ -124,7 +124,7 @@ def _robot_content(robot: RobotModel) -> dict[str, Any]:
 
 def _base_content(model: IdentifiedModel) -> list[dict[str, Any]]:
     reduction, errors = model.reduction, model.standard_errors
-    friction_columns = _friction_columns(reduction)
+    friction = range(model.parameters.size)[model.parameters.friction_slice]
     return [
         {
             'name': reduction.names[row],
@@ -134,16 +134,8 @@ def _base_content(model: IdentifiedModel) -> list[dict[str, Any]]:
             'combination': _combination(reduction, row),
         }
         for row in range(reduction.rank)
-        if reduction.independent[row] not in friction_columns
+        if reduction.independent[row] not in friction
     ]
-
-
-def _friction_columns(reduction: BaseReduction) -> set[int]:
-    return {
-        column
-        for columns in reduction.parameters.friction_slices
-        for column in range(columns.start, columns.stop)
-    }
 
 
 def _combination(reduction: BaseReduction, row: int) -> dict[str, float]:
@@ -152,9 +144,9 @@ def _combination(reduction: BaseReduction, row: int) -> dict[str, float]:
     return {names[column]: float(reduction.K[row, column]) for column in columns}
 
 
-def _friction_entry(model: IdentifiedModel, index: int) -> dict[str, Any]:
-    term = model.parameters.friction[index]
-    columns = model.parameters.friction_slices[index]
+def _friction_entry(
+    model: IdentifiedModel, term: FrictionTerm, columns: slice
+) -> dict[str, Any]:
     row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
     rows = [row_of.get(column) for column in range(columns.start, columns.stop)]
     errors = model.standard_errors
@@ -372,7 +364,7 @@ def _reduction_from_content(
         theta[row] = entry['value']
         for name, value in entry['combination'].items():
             K[row, parameters.names.index(name)] = value
-    for values, columns in zip(coefficients, parameters.friction_slices, strict=True):
+    for values, (_, columns) in zip(coefficients, parameters.friction_columns, strict=True):
         for column, value in zip(range(columns.start, columns.stop), values, strict=True):
             if value is not None:
                 theta[names.index(parameters.names[column])] = value

@@ -102,13 +102,18 @@ class StandardParameters:
         return tuple(units)
 
     @cached_property
-    def friction_slices(self) -> tuple[slice, ...]:
-        """Where the coefficients of each friction term stand."""
-        slices, start = [], 10 * self.n
+    def friction_columns(self) -> tuple[tuple[FrictionTerm, slice], ...]:
+        """Friction terms, each with the place of its coefficients among the parameters."""
+        columns, start = [], 10 * self.n
         for term in self.friction:
-            slices.append(slice(start, start + len(term.law.symbols)))
+            columns.append((term, slice(start, start + len(term.law.symbols))))
             start += len(term.law.symbols)
-        return tuple(slices)
+        return tuple(columns)
+
+    @property
+    def friction_slice(self) -> slice:
+        """Place of all friction coefficients; empty if there are none."""
+        return slice(10 * self.n, self.reflected_inertia_slice.start)
 
     @property
     def reflected_inertia_slice(self) -> slice:

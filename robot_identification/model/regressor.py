@@ -236,9 +236,7 @@ def observation_matrix(
     if tau_rigid is None and any(t.law.needs_rigid_torque for t in parameters.friction):
         tau_rigid = rigid_torque(robot, motion)
     states = initial_friction_states(parameters) if friction_states is None else friction_states
-    for index, (term, columns) in enumerate(
-        zip(parameters.friction, parameters.friction_slices, strict=True)
-    ):
+    for index, (term, columns) in enumerate(parameters.friction_columns):
         seen = friction_motion(robot, term, motion, tau_rigid)
         W[:, term.joint, columns], states[index] = run_friction(
             term.law, seen, states[index], motion.starts
@@ -480,9 +478,7 @@ def continue_friction(
 
     """
     friction = np.zeros(motion.q.shape)
-    for index, (term, columns) in enumerate(
-        zip(parameters.friction, parameters.friction_slices, strict=True)
-    ):
+    for index, (term, columns) in enumerate(parameters.friction_columns):
         seen = friction_motion(robot, term, motion, tau_rigid)
         found, friction_states[index] = run_friction(
             term.law, seen, friction_states[index], motion.starts

@@ -143,7 +143,7 @@ class RegressorGradient:
         motion, parameters = passage.motion, self._parameters
         A = weights.reshape(*motion.q.shape, -1)
         by_q, by_dq, by_ddq = self._pass_backward(passage, self._by_states(passage, A))
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        for term, columns in parameters.friction_columns:
             joint = term.joint
             slopes = term.law.velocity_derivative(motion.dq[:, joint])
             by_dq[:, joint] += np.einsum('Nk,Nk->N', A[:, joint, columns], slopes)

@@ -279,9 +279,7 @@ def friction_sha256(model: IdentifiedModel) -> str:
         'effort': [model.effort_unit, gains],
         'friction': [
             [term.joint, term.law.name, term.law.constants(), theta[columns]]
-            for term, columns in zip(
-                model.parameters.friction, model.parameters.friction_slices, strict=True
-            )
+            for term, columns in model.parameters.friction_columns
         ],
     }))
 

@@ -128,9 +128,7 @@ def tabulate_friction(
     # Of both directions, without load and per load.
     torque = np.zeros((2, 2, n, SPEEDS))
     theta = model.theta_lifted
-    for term, columns in zip(
-        model.parameters.friction, model.parameters.friction_slices, strict=True
-    ):
+    for term, columns in model.parameters.friction_columns:
         joint = term.joint
         at = term.law.temperature_at(None if temperature is None else temperature[joint])
         for side, sign in enumerate((1.0, -1.0)):

@@ -134,7 +134,7 @@ def sliding_friction(
     """
     parameters, theta = model.parameters, model.theta_lifted
     torque = np.zeros(speeds.size)
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         if term.joint == joint:
             torque += steady_torque(
                 term.law, theta[columns], speeds, load, term.law.temperature_at(temperature)

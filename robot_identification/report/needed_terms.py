@@ -75,7 +75,7 @@ def _groups(model: IdentifiedModel) -> dict[tuple[str, str], list[int]]:
     """Return the base parameters of each kind of friction, and of the rotor, by joint."""
     parameters, joints = model.parameters, model.robot.joint_names
     kinds: dict[int, tuple[int, str]] = {}
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         for column, kind in zip(
             range(columns.start, columns.stop), term.law.kinds, strict=True
         ):

@@ -154,11 +154,7 @@ def coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
 
 def inertial_coefficients(model: IdentifiedModel) -> tuple[Coefficient, ...]:
     """Return the base parameters that are not friction."""
-    friction = {
-        model.parameters.names[column]
-        for columns in model.parameters.friction_slices
-        for column in range(columns.start, columns.stop)
-    }
+    friction = model.parameters.names[model.parameters.friction_slice]
     return tuple(entry for entry in coefficients(model) if entry.name not in friction)
 
 
@@ -173,7 +169,7 @@ def friction_table(model: IdentifiedModel) -> FrictionTable:
         law for law, count in Counter(term.law for term in parameters.friction).items()
         if count == len(joints)
     }
-    for term, place in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, place in parameters.friction_columns:
         for k, name in enumerate(parameters.names[place]):
             columns[term.law, k] = None
             cells[term.joint, term.law, k] = found.get(name)
@@ -235,7 +231,7 @@ def _nearest_friction(model: IdentifiedModel) -> tuple[PlainFriction, ...]:
             float(speeds[term.joint]),
             (coulomb_unit, viscous_unit),
         )
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        for term, columns in parameters.friction_columns
         if term.law.is_sparse and float(speeds[term.joint]) > 0.0
     )
 

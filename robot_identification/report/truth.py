@@ -121,7 +121,7 @@ def compare_with_truth(
     robot, parameters = model.robot, model.parameters
     theta = np.zeros(parameters.size)
     theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         if term.law.plain is not None:
             theta[columns] = np.dot(
                 term.law.plain, [truth.coulomb[term.joint], truth.viscous[term.joint]]
@@ -130,7 +130,7 @@ def compare_with_truth(
     # Single terms of a dictionary have no true value; what they add up to is judged by torque.
     unknown = {
         column
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        for term, columns in parameters.friction_columns
         if not term.law.is_structural
         for column in range(columns.start, columns.stop)
     }

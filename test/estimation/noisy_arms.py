@@ -107,7 +107,7 @@ def make_noisy_arm(folder, periods, friction='coulomb,viscous,offset'):
     theta = np.zeros(parameters.size)
     theta[: 10 * robot.n] = true_inertial_parameters(robot, truth)
     of_law = {'coulomb': truth.coulomb, 'viscous': truth.viscous, 'offset': np.zeros(robot.n)}
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         theta[columns] = of_law[term.law.name][term.joint]
     theta[parameters.reflected_inertia_slice] = truth.reflected_inertia
     stamps = np.arange(round(periods * PERIOD * RATE)) / RATE

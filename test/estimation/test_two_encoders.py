@@ -91,7 +91,7 @@ class ElasticArm:
         theta = np.zeros(reduction.parameters.size)
         theta[:60] = simulator.true_inertial_parameters(self.robot, self.truth)
         parameters = reduction.parameters
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        for term, columns in parameters.friction_columns:
             theta[columns] = {
                 'coulomb_sign': self.residual[0, term.joint],
                 'viscous': self.residual[1, term.joint],

@@ -119,9 +119,8 @@ def test_a_dictionary_is_exported_as_the_nearest_plain_friction(ur5, quality):
     joints = {element.get('name'): element for element in root.findall('joint')}
     lifted, law = model.theta_lifted, model.parameters.friction[0].law
     for index, name in enumerate(ur5.joint_names):
-        coefficients = dict(zip(
-            law.symbols, lifted[model.parameters.friction_slices[index]], strict=True
-        ))
+        _, columns = model.parameters.friction_columns[index]
+        coefficients = dict(zip(law.symbols, lifted[columns], strict=True))
         speeds = np.linspace(0.05, quality.get('speeds', [1.0] * 6)[index], 100)
         load = quality.get('loads', [0.0] * 6)[index]
         curve = np.zeros(100)

@@ -29,9 +29,10 @@ def test_slices_cover_the_names(friction, reflected_inertia):
     parameters = make_standard_parameters(3, laws, reflected_inertia)
     assert parameters.size == len(parameters.names) == len(parameters.units)
     assert len(set(parameters.names)) == parameters.size
-    for term, part in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, part in parameters.friction_columns:
         expected = tuple(f'{symbol}{term.joint + 1}' for symbol in term.law.symbols)
         assert parameters.names[part] == expected
+    assert len(parameters.names[parameters.friction_slice]) == 3 * len(laws)
     rotors = parameters.names[parameters.reflected_inertia_slice]
     assert rotors == (('Ia1', 'Ia2', 'Ia3') if reflected_inertia else ())
 
@@ -68,7 +69,7 @@ def test_names_are_split_as_they_were_made():
     """Every law on ten joints and more: a symbol that ends in 0 and a joint number that does."""
     for law in FRICTION_LAWS.values():
         parameters = make_standard_parameters(20, (law(),), True)
-        for term, part in zip(parameters.friction, parameters.friction_slices, strict=True):
+        for term, part in parameters.friction_columns:
             expected = [(symbol, term.joint + 1) for symbol in term.law.symbols]
             assert [split_name(name) for name in parameters.names[part]] == expected
     assert split_name('f010') == ('f0', 10)

@@ -326,9 +326,7 @@ def test_every_term_of_a_dictionary_has_a_line(dictionary_identification):
     lines = text.split('\nFriction\n')[1].split('\nChoices\n')[0].splitlines()
     words = ' '.join(page.text.split('All terms')[1].split('Shape constants')[0].split())
     kept = 0
-    for term, columns in zip(
-        model.parameters.friction, model.parameters.friction_slices, strict=True
-    ):
+    for term, columns in model.parameters.friction_columns:
         if term.law.name != 'dictionary':
             continue
         for (kind, constant), value in zip(

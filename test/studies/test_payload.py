@@ -162,7 +162,7 @@ def test_load_dependent_friction_is_iterated(case):
     rank, p = model.reduction.rank, parameters.size
     extra = np.concatenate([
         np.arange(p)[columns]
-        for term, columns in zip(terms, parameters.friction_slices, strict=True)
+        for term, columns in parameters.friction_columns
         if term.law.name == 'load'
     ])
     first = int(extra[0])

@@ -204,7 +204,7 @@ def not_negative_parameters(
     mask = np.zeros(parameters.size, dtype=bool)
     mask[parameters.reflected_inertia_slice] = rotors
     if friction:
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+        for term, columns in parameters.friction_columns:
             mask[columns] = [symbol not in term.law.signed for symbol in term.law.symbols]
     return mask
 

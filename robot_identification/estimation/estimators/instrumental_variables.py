@@ -172,8 +172,7 @@ class InstrumentalVariables(Estimator):
         standard = np.zeros(parameters.size)
         standard[reduction.independent] = base
         rigid = standard.copy()
-        for columns in parameters.friction_slices:
-            rigid[columns] = 0.0
+        rigid[parameters.friction_slice] = 0.0
         whole, without = (
             standard_torque(observations.robot, parameters, values, reference)
             for values in (standard, rigid)

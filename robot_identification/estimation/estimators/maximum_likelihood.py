@@ -419,7 +419,7 @@ def _friction_slopes(
     standard = np.zeros(parameters.size)
     standard[independent] = theta
     slopes = np.zeros_like(dq)
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         joint = term.joint
         slopes[:, joint] += term.law.velocity_derivative(dq[:, joint]) @ standard[columns]
     return slopes

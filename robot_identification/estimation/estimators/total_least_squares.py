@@ -289,6 +289,6 @@ def _without(orthogonal: FloatArray, columns: FloatArray) -> FloatArray:
 def _offsets(parameters: StandardParameters) -> BoolArray:
     """Return which standard columns are constant, and so without noise, shape (p,)."""
     mask = np.zeros(parameters.size, dtype=bool)
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         mask[columns] = term.law.is_offset
     return mask

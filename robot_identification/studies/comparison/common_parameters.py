@@ -185,9 +185,7 @@ def _same_combinations(
 def _keys(model: IdentifiedModel) -> list[str]:
     """Return what every standard parameter is, constants of friction laws included."""
     keys = list(model.parameters.names)
-    for term, columns in zip(
-        model.parameters.friction, model.parameters.friction_slices, strict=True
-    ):
+    for term, columns in model.parameters.friction_columns:
         for column in range(columns.start, columns.stop):
             keys[column] += f' of {term.law!r}'
     return keys

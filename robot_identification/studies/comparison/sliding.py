@@ -189,7 +189,7 @@ def _term_map(
     parameters = model.parameters
     row_of = {int(column): row for row, column in enumerate(model.reduction.independent)}
     M = np.zeros((model.robot.n, rows, len(model.theta_base)))
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         joint = term.joint
         found = columns_of(term.law, joint, term.law.temperature_at(
             None if model.temperature is None else model.temperature[joint]

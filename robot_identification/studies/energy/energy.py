@@ -393,7 +393,7 @@ def _blocks(
     loaded = any(term.law.needs_rigid_torque for term in parameters.friction)
     parts = np.zeros((3, parameters.size))
     parts[ALL] = 1.0
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         parts[BIAS if term.law.is_offset else LOSS, columns] = 1.0
     rotors = parameters.reflected_inertia_slice if parameters.reflected_inertia else slice(0, 0)
     for rows in block_slices(len(motion)):

@@ -156,7 +156,7 @@ def _temperatures(model: IdentifiedModel) -> FloatArray:
 def _row(model: IdentifiedModel, joint: int, law: str) -> int | None:
     """Return the base parameter that is the coefficient of a joint's law, if there is one."""
     parameters = model.parameters
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         if term.joint == joint and term.law.name == law:
             rows = np.flatnonzero(model.reduction.independent == columns.start)
             return int(rows[0]) if rows.size else None
@@ -292,5 +292,5 @@ def _is_viscous(model: IdentifiedModel, column: int) -> bool:
     parameters = model.parameters
     return any(
         columns.start == column and term.law.name == VISCOUS
-        for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True)
+        for term, columns in parameters.friction_columns
     )

@@ -173,7 +173,7 @@ def friction_of(fit, motion, load):
     """Return the torque of the dictionaries alone, offsets left out."""
     theta, parameters = standard_of(fit), fit.problem.reduction.parameters
     torque = np.zeros(motion.q.shape)
-    for term, columns in zip(parameters.friction, parameters.friction_slices, strict=True):
+    for term, columns in parameters.friction_columns:
         if term.law.name == 'dictionary':
             seen = JointMotion(
                 motion.q[:, term.joint], motion.dq[:, term.joint], load[:, term.joint],

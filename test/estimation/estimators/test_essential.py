@@ -31,9 +31,7 @@ def problem_of(arm, reduction, seed, samples=400, **options):
     theta = possible_parameters(arm, reduction.parameters, rng)
     # Well above the noise, all but those that are not there.
     theta = np.sign(theta) * (1.0 + np.abs(theta))
-    for term, columns in zip(
-        reduction.parameters.friction, reduction.parameters.friction_slices, strict=True
-    ):
+    for term, columns in reduction.parameters.friction_columns:
         if term.law.name == 'cubic_viscous':
             theta[columns] = 0.0
     tau = torque_of(arm, reduction, theta, motion)
