@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.errors import IdentificationError
-from robot_identification.estimation.choice import Choice, find_contradictions
+from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.fitting import Fit, fit_parameters
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
@@ -33,6 +33,7 @@ from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_static_friction,
 )
 from robot_identification.validation.data_warnings import examine_data
+from robot_identification.validation.data_warnings.contradictions import find_contradictions
 from robot_identification.validation.data_warnings.structure import find_structure
 from robot_identification.validation.validation import judge, predict_effort
 from robot_identification.validation.verdict import GOOD

@@ -19,7 +19,6 @@ from robot_identification.cli.output import print_json, show
 from robot_identification.errors import (
     DataError, DescriptionError, IdentificationError, MissingDependencyError, UsageError,
 )
-from robot_identification.estimation import find_stationary_joints, find_unexcited_joints
 from robot_identification.excitation import (
     describe_unchecked, FEW_HELD, find_holding, hardware_limits, load_trajectory, NOT_CHECKED,
     unchecked_from_content, unknown_limits,
@@ -30,7 +29,7 @@ from robot_identification.model import (
     KinematicFilter, make_robot_model, massless_joints, parse_urdf, prior_inertial_parameters,
     read_calibration, read_link_table, read_urdf, RobotModel, Urdf, urdf_of_link_table,
 )
-from robot_identification.processing import process
+from robot_identification.processing import find_stationary_joints, find_unexcited_joints, process
 from robot_identification.recording import find_joint_names, Recording
 from robot_identification.texts import shown_line
 

@@ -14,10 +14,6 @@ from .estimators.robust import NORMAL_DEVIATION as NORMAL_DEVIATION
 from .estimators.weighted import WeightedLeastSquares as WeightedLeastSquares
 from .fitted_recordings import fit_recordings as fit_recordings
 from .fitting import fit_parameters as fit_parameters, observe as observe
-from .identifiability import (
-    find_stationary_joints as find_stationary_joints,
-    find_unexcited_joints as find_unexcited_joints,
-)
 from .identification import Identification as Identification
 from .inputs import (
     choose_drive_gains as choose_drive_gains, choose_effort_unit as choose_effort_unit,

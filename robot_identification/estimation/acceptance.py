@@ -21,13 +21,14 @@ from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.estimators.consistent import (
     ConsistentAfter, ConsistentFit, fit_after,
 )
-from robot_identification.estimation.fitting import cross_validate, Fit, Folds, Trial
+from robot_identification.estimation.fitting import cross_validate, Fit
 from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.standard import consistent_standard_parameters
 from robot_identification.model import (
     prior_inertial_parameters, RobotModel, smallest_eigenvalues, smallest_mass_matrix_eigenvalue,
 )
+from robot_identification.validation import Folds, Trial
 
 
 @dataclass(frozen=True, eq=False)

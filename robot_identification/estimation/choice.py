@@ -12,17 +12,16 @@ from typing import cast
 import numpy as np
 from robot_identification.errors import DataError
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
-from robot_identification.estimation.fitting import (
-    cross_validate, cross_validate_prior_weights, Folds, Trial,
-)
+from robot_identification.estimation.fitting import cross_validate, cross_validate_prior_weights
 from robot_identification.estimation.friction_selection import choose_friction, describe_laws
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
-from robot_identification.estimation.prior import cad_prior, doubt_cad
+from robot_identification.estimation.prior import cad_prior
 from robot_identification.estimation.problem import Estimator, Observations
 from robot_identification.estimation.recipe import thin_rows
 from robot_identification.model import FrictionLaw, FrictionTerm, KinematicFilter, RobotModel
 from robot_identification.processing import Dataset
+from robot_identification.validation import find_contradictions, Folds, Trial
 
 # A recording with fewer samples in motion is taken to have none: 0.1 s of a UR's 500 Hz.
 FEWEST_FITTED = 50
@@ -30,8 +29,6 @@ FEWEST_FITTED = 50
 SHORT_MOTION = 20.0
 # A longer pause between samples is no motion [s].
 LONGEST_PAUSE = 0.5
-# Of an arm with fewer joints the contradiction of one counts as that of several.
-FEW_JOINTS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,43 +201,6 @@ def choose_prior_weight(
         ),) if len(trials) > 1 else (),
         tuple(notes),
     )
-
-
-@dataclass(frozen=True)
-class Contradiction:
-    """
-    Effort that contradicts the URDF in sign or size.
-
-    Attributes
-    ----------
-    text : str
-        The joints, what was found and what to check.
-    of_several : bool
-        Whether it is of several joints, as a wrong unit or mounting is. One joint whose bodies are
-        light has another ratio where its centre of mass is a centimetre off: the tests of
-        `validation.data_warnings`, which know how far a URDF may be wrong, judge that.
-
-    """
-
-    text: str
-    of_several: bool
-
-
-def find_contradictions(
-    robot: RobotModel, datasets: Sequence[Dataset]
-) -> tuple[Contradiction, ...]:
-    """Return where the effort of training data contradicts the URDF in sign or size."""
-    found = []
-    for dataset in datasets:
-        ratios = doubt_cad(robot, dataset, dataset.torque_per_effort(robot))
-        if ratios:
-            named = ', '.join(f'{name} {ratio:.2g}' for name, ratio in ratios.items())
-            found.append(Contradiction(
-                f'measured over expected torque of the bodies is {named}: check effort unit, '
-                'drive gains, signs and mounting',
-                of_several=len(ratios) > 1 or robot.n < FEW_JOINTS,
-            ))
-    return tuple(found)
 
 
 def _seconds_fitted(dataset: Dataset) -> float:

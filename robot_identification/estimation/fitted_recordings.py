@@ -9,11 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.estimation.choice import Choice, Contradiction, find_contradictions
+from robot_identification.estimation.choice import Choice
 from robot_identification.estimation.fitting import Fit, fit_parameters
-from robot_identification.estimation.identifiability import (
-    find_stationary_joints, find_unexcited_joints,
-)
 from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.many_bags import BagObservations, BagSurvey
 from robot_identification.estimation.method import IdentifyOptions
@@ -24,6 +21,8 @@ from robot_identification.estimation.remaining_bags import survey_all
 from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.model import RobotModel
 from robot_identification.parallel import InThisProcess, Scheduler
+from robot_identification.processing import find_stationary_joints, find_unexcited_joints
+from robot_identification.validation import Contradiction, find_contradictions
 
 
 @dataclass(frozen=True, eq=False)

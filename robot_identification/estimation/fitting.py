@@ -17,7 +17,7 @@ from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators.dictionary import SparseNonnegativeRegression
 from robot_identification.estimation.identifiability import (
-    find_constant_effort_joints, IdentifiableProblem, restrict_to_identifiable,
+    IdentifiableProblem, restrict_to_identifiable,
 )
 from robot_identification.estimation.problem import (
     Estimate, Estimator, IdentificationProblem, Observations,
@@ -25,13 +25,13 @@ from robot_identification.estimation.problem import (
 from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment, TrainingData
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
-    BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, reduce_to_base, rigid_torque,
-    RobotModel, StandardParameters,
+    BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, reduce_to_base, RobotModel,
+    StandardParameters,
 )
-from robot_identification.processing import Dataset, MOVING_SPEED, with_smooth_effort
-from robot_identification.validation import (
-    BagErrors, blocked_folds, FOLDS, GAP_SECONDS, measure_errors,
+from robot_identification.processing import (
+    Dataset, find_constant_effort_joints, with_smooth_effort,
 )
+from robot_identification.validation import blocked_folds, errors_at, Folds, Trial
 
 # The load of plain laws is taken from the bodies found until they change by less than this part of
 # their size, at most so often.
@@ -61,52 +61,6 @@ class Fit:
     estimate: Estimate
     lost: tuple[str, ...]
     stationary_joints: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """
-    A choice that was tried on held-out blocks.
-
-    Attributes
-    ----------
-    name : str
-        The choice in words.
-    errors : tuple of BagErrors
-        Errors on the held-out blocks, by bag.
-    by_fold : ndarray, shape (folds,)
-        Mean NRMSE over joints of each block, over the spread of the whole recordings.
-
-    """
-
-    name: str
-    errors: tuple[BagErrors, ...]
-    by_fold: FloatArray
-
-    @property
-    def score(self) -> float:
-        """Mean NRMSE over joints and bags; smaller is better."""
-        return float(np.nanmean([errors.nrmse_mean for errors in self.errors]))
-
-    def is_as_good_as(self, best: Trial) -> bool:
-        """
-        Return whether it is no worse than the best by one standard error.
-
-        The error is that of the difference block by block: blocks are unequal, and what makes
-        one hard to predict does so for all candidates.
-        """
-        return is_no_worse(self.by_fold, best.by_fold)
-
-
-def is_no_worse(by_fold: FloatArray, best: FloatArray) -> bool:
-    """
-    Return whether errors by block (folds,) are those of the best, but for one standard error.
-
-    The error is that of the difference block by block; see `Trial.is_as_good_as`.
-    """
-    difference = by_fold - best
-    error = float(np.std(difference, ddof=1) / np.sqrt(len(difference)))
-    return bool(difference.mean() <= error)
 
 
 def observe(
@@ -297,27 +251,9 @@ def _without_unused_terms(
     return kept, smaller
 
 
-@dataclass(frozen=True)
-class Folds:
-    """
-    Options of the held-out blocks.
-
-    Attributes
-    ----------
-    count : int
-        Number of contiguous blocks of equal size.
-    gap : float
-        Time next to a held-out block that is not trained on [s].
-
-    """
-
-    count: int = FOLDS
-    gap: float = GAP_SECONDS
-
-
 def cross_validate(
     observations: Observations, unexcited: Sequence[int], estimator: Estimator, name: str,
-    folds: Folds = Folds(),
+    folds: Folds,
 ) -> Trial:
     """
     Try an estimator on held-out blocks, every step of the fit repeated for each block.
@@ -344,7 +280,7 @@ def cross_validate_prior_weights(
     unexcited: Sequence[int],
     estimator: SparseNonnegativeRegression,
     weights: Sequence[float],
-    folds: Folds = Folds(),
+    folds: Folds,
 ) -> list[Trial]:
     """
     Try weights of the CAD prior on held-out blocks; see `cross_validate`.
@@ -426,61 +362,3 @@ def _scores_by_fold(
             values.append(np.mean(error[varies] / spread[varies]) if varies.any() else np.nan)
         scores.append(np.nanmean(values))
     return np.array(scores)
-
-
-def errors_at(dataset: Dataset, predicted: FloatArray, rows: BoolArray) -> BagErrors:
-    """
-    Return the errors of a prediction of some samples of a dataset.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With N samples of n joints.
-    predicted : ndarray, shape (m, n)
-        Effort at the samples, in the bag's unit.
-    rows : ndarray of bool, shape (N,)
-        The m samples.
-
-    """
-    return measure_errors(
-        dataset.effort[rows],
-        predicted,
-        np.abs(dataset.motion.dq[rows]) > MOVING_SPEED,
-        bag=dataset.source,
-        unit=dataset.effort_unit,
-        joints=dataset.joint_names,
-    )
-
-
-def score_prior(
-    robot: RobotModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
-) -> tuple[BagErrors, ...]:
-    """
-    Return the errors of the URDF's inertial parameters, by bag.
-
-    A URDF has no friction: sign, velocity, acceleration and offset are fitted for each joint to
-    the very samples that are scored, which flatters it.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    datasets : sequence of Dataset
-        Recordings.
-    rows : sequence of ndarray of bool, shape (N,)
-        Samples to score of each.
-
-    """
-    results = []
-    for dataset, chosen in zip(datasets, rows, strict=True):
-        scale = dataset.torque_per_effort(robot)
-        motion = dataset.motion.rows(np.flatnonzero(chosen))
-        rigid = rigid_torque(robot, motion)
-        rest = dataset.effort[chosen] * scale - rigid
-        explained = np.zeros_like(rest)
-        for joint in range(robot.n):
-            dq, ddq = motion.dq[:, joint], motion.ddq[:, joint]
-            columns = np.column_stack([np.sign(dq), dq, ddq, np.ones(len(dq))])
-            explained[:, joint] = columns @ np.linalg.lstsq(columns, rest[:, joint], rcond=None)[0]
-        results.append(errors_at(dataset, (rigid + explained) / scale, chosen))
-    return tuple(results)

@@ -19,7 +19,6 @@ from itertools import combinations
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.estimation.fitting import Folds, is_no_worse
 from robot_identification.estimation.friction_rows import (
     ArmSolution, determined_bodies, fit_arm_shapes, joint_rows, MOST_SEARCHED, RigidRows,
     solve_arm, solve_weighted_arm,
@@ -32,7 +31,7 @@ from robot_identification.estimation.separable import (
 from robot_identification.model import (
     exclude_each_other, FrictionLaw, FrictionTerm, JointMotion, parse_friction,
 )
-from robot_identification.validation import blocked_folds
+from robot_identification.validation import blocked_folds, Folds, is_no_worse
 
 # Temperature of a joint that changes by less than this says nothing of its friction [K].
 LEAST_WARMING = 5.0

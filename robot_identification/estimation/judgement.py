@@ -14,7 +14,6 @@ from robot_identification.estimation.acceptance import (
 from robot_identification.estimation.advice import Advice, advise, prior_decided
 from robot_identification.estimation.choice import Choice, try_wider_gap
 from robot_identification.estimation.fitted_recordings import FittedRecordings
-from robot_identification.estimation.fitting import Folds, score_prior
 from robot_identification.estimation.identification import Identification
 from robot_identification.estimation.inputs import Inputs
 from robot_identification.estimation.joint_stiffness import describe_figures, two_encoder_figures
@@ -27,7 +26,9 @@ from robot_identification.estimation.quality import (
 from robot_identification.estimation.two_encoders import have_rotors
 from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.model import IdentifiedModel, SignalSource
-from robot_identification.validation import bandwidth_of, examine_data, judge, Verdict
+from robot_identification.validation import (
+    bandwidth_of, examine_data, Folds, judge, score_urdf, Verdict,
+)
 
 # The verdict names no more recommended motions than this.
 RECOMMENDATIONS_IN_VERDICT = 3
@@ -116,7 +117,7 @@ def judge_identification(
         estimate=fit.estimate,
         datasets=datasets,
         cross_validation=choice.trial.errors,
-        prior=score_prior(fitted.robot, datasets, list(fitted.rows)),
+        prior=score_urdf(fitted.robot, datasets, list(fitted.rows)),
         lost=fit.lost,
         stationary_joints=tuple(names[joint] for joint in fitted.stationary),
         verdict=verdict,

@@ -23,11 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import DataError, UsageError
-from robot_identification.estimation.choice import Contradiction, find_contradictions
 from robot_identification.estimation.fitting import training_data
-from robot_identification.estimation.identifiability import (
-    find_constant_effort_joints, find_stationary_joints,
-)
 from robot_identification.estimation.method import Method
 from robot_identification.estimation.problem import Observations, Result
 from robot_identification.estimation.rows import (
@@ -37,8 +33,11 @@ from robot_identification.estimation.rows import (
 from robot_identification.files import file_sha256
 from robot_identification.model import BaseReduction, KinematicFilter, RobotModel
 from robot_identification.parallel import Scheduler, worker_name
-from robot_identification.processing import check_robot_name, Dataset, process
+from robot_identification.processing import (
+    check_robot_name, Dataset, find_constant_effort_joints, find_stationary_joints, process,
+)
 from robot_identification.recording import read_recording
+from robot_identification.validation import Contradiction, find_contradictions
 
 # What a process keeps of the bags it has read, so that it need not read them again [bytes].
 LARGEST_MEMORY = 256_000_000

@@ -12,7 +12,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import RankDeficientError
 from robot_identification.estimation.choice import Choice
-from robot_identification.estimation.fitting import Fit, Trial
+from robot_identification.estimation.fitting import Fit
 from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
@@ -20,7 +20,7 @@ from robot_identification.model import (
     IdentifiedModel, RobotModel, standard_torque, StandardParameters,
 )
 from robot_identification.processing import Dataset
-from robot_identification.validation import Verdict, verdict_content
+from robot_identification.validation import Trial, Verdict, verdict_content
 
 # Of the effort's spread, by which offsets of recordings differ noticeably.
 FAR_OFFSET = 0.05

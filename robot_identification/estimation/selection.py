@@ -13,13 +13,12 @@ from robot_identification.errors import DataError, NotIdentifiableError
 from robot_identification.estimation.choice import (
     Choice, choose_laws, choose_laws_by_joint, choose_prior_weight, FEWEST_FITTED,
 )
-from robot_identification.estimation.identifiability import (
-    find_stationary_joints, find_unexcited_joints,
-)
 from robot_identification.estimation.identification import Candidates
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.model import KinematicFilter, RobotModel
-from robot_identification.processing import Dataset, process
+from robot_identification.processing import (
+    Dataset, find_stationary_joints, find_unexcited_joints, process,
+)
 from robot_identification.recording import Recording
 
 # Takes the share that is done, from 0 to 1, and the name of the stage that begins; an exception

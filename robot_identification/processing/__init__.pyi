@@ -2,6 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .dataset import Dataset as Dataset, MOVING_SPEED as MOVING_SPEED
+from .excited_joints import (
+    find_constant_effort_joints as find_constant_effort_joints,
+    find_stationary_joints as find_stationary_joints,
+    find_unexcited_joints as find_unexcited_joints,
+)
 from .filters import HIGHEST_CUTOFF as HIGHEST_CUTOFF, low_pass as low_pass
 from .fourier import fit_fourier as fit_fourier, FourierSeries as FourierSeries
 from .loading import (

@@ -1,10 +1,19 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .bag_errors import BagErrors as BagErrors, measure_errors as measure_errors
+from .bag_errors import (
+    BagErrors as BagErrors, errors_at as errors_at, measure_errors as measure_errors,
+    score_urdf as score_urdf,
+)
 from .data_warnings import examine_data as examine_data
+from .data_warnings.contradictions import (
+    Contradiction as Contradiction, find_contradictions as find_contradictions,
+)
 from .details import contiguous_parts as contiguous_parts, LONGEST_MEMORY as LONGEST_MEMORY
-from .folds import blocked_folds as blocked_folds, FOLDS as FOLDS, GAP_SECONDS as GAP_SECONDS
+from .folds import (
+    blocked_folds as blocked_folds, FOLDS as FOLDS, Folds as Folds, GAP_SECONDS as GAP_SECONDS,
+    is_no_worse as is_no_worse, Trial as Trial,
+)
 from .metrics import noise_deviation as noise_deviation, square_over_mean as square_over_mean
 from .training_data import find_training_data as find_training_data
 from .validation import (

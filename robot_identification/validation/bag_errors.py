@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.model import rigid_torque, RobotModel
+from robot_identification.processing import Dataset
 from robot_identification.validation.details import ErrorDetails
 from robot_identification.validation.metrics import is_constant, partial_rms
 
@@ -113,3 +116,61 @@ def measure_errors(
         bias=np.mean(residual, axis=0),
         details=details,
     )
+
+
+def errors_at(
+    dataset: Dataset, predicted: FloatArray, rows: BoolArray, details: ErrorDetails | None = None
+) -> BagErrors:
+    """
+    Return the errors of a prediction of some samples of a dataset.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With N samples of n joints.
+    predicted : ndarray, shape (m, n)
+        Effort at the samples, in the bag's unit.
+    rows : ndarray of bool, shape (N,)
+        The m samples.
+    details : ErrorDetails, optional
+        What the errors are made of, where that was measured.
+
+    """
+    return measure_errors(
+        dataset.effort[rows], predicted, dataset.moving[rows], bag=dataset.source,
+        unit=dataset.effort_unit, joints=dataset.joint_names, details=details,
+    )
+
+
+def score_urdf(
+    robot: RobotModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
+) -> tuple[BagErrors, ...]:
+    """
+    Return the errors of the URDF's inertial parameters, by bag.
+
+    A URDF has no friction: sign, velocity, acceleration and offset are fitted for each joint to
+    the very samples that are scored, which flatters it.
+
+    Parameters
+    ----------
+    robot : RobotModel
+        The arm.
+    datasets : sequence of Dataset
+        Recordings.
+    rows : sequence of ndarray of bool, shape (N,)
+        Samples to score of each.
+
+    """
+    results = []
+    for dataset, chosen in zip(datasets, rows, strict=True):
+        scale = dataset.torque_per_effort(robot)
+        motion = dataset.motion.rows(np.flatnonzero(chosen))
+        rigid = rigid_torque(robot, motion)
+        rest = dataset.effort[chosen] * scale - rigid
+        explained = np.zeros_like(rest)
+        for joint in range(robot.n):
+            dq, ddq = motion.dq[:, joint], motion.ddq[:, joint]
+            columns = np.column_stack([np.sign(dq), dq, ddq, np.ones(len(dq))])
+            explained[:, joint] = columns @ np.linalg.lstsq(columns, rest[:, joint], rcond=None)[0]
+        results.append(errors_at(dataset, (rigid + explained) / scale, chosen))
+    return tuple(results)

@@ -1,25 +1,35 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contiguous folds for blocked cross-validation."""
+"""Contiguous folds for blocked cross-validation, and what was tried on them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.validation.bag_errors import BagErrors
 
 FOLDS = 5
 GAP_SECONDS = 0.3
 
 
+@dataclass(frozen=True)
+class Folds:
+    """Held-out blocks: their number, all of equal size, and the time left out beside each [s]."""
+
+    count: int = FOLDS
+    gap: float = GAP_SECONDS
+
+
 def blocked_folds(
-    stamps: NDArray[np.float64],
-    fitted: NDArray[np.bool_],
+    stamps: FloatArray,
+    fitted: BoolArray,
     folds: int = FOLDS,
     gap: float = GAP_SECONDS,
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+) -> Iterator[tuple[BoolArray, BoolArray]]:
     """
     Yield training and held-out rows of contiguous blocks of equal size.
 
@@ -47,3 +57,49 @@ def blocked_folds(
         held_out[part] = True
         far = (stamps < stamps[part[0]] - gap) | (stamps > stamps[part[-1]] + gap)
         yield fitted & far, held_out
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """
+    A choice that was tried on held-out blocks.
+
+    Attributes
+    ----------
+    name : str
+        The choice in words.
+    errors : tuple of BagErrors
+        Errors on the held-out blocks, by bag.
+    by_fold : ndarray, shape (folds,)
+        Mean NRMSE over joints of each block, over the spread of the whole recordings.
+
+    """
+
+    name: str
+    errors: tuple[BagErrors, ...]
+    by_fold: FloatArray
+
+    @property
+    def score(self) -> float:
+        """Mean NRMSE over joints and bags; smaller is better."""
+        return float(np.nanmean([errors.nrmse_mean for errors in self.errors]))
+
+    def is_as_good_as(self, best: Trial) -> bool:
+        """
+        Return whether it is no worse than the best by one standard error.
+
+        The error is that of the difference block by block: blocks are unequal, and what makes
+        one hard to predict does so for all candidates.
+        """
+        return is_no_worse(self.by_fold, best.by_fold)
+
+
+def is_no_worse(by_fold: FloatArray, best: FloatArray) -> bool:
+    """
+    Return whether errors by block (folds,) are those of the best, but for one standard error.
+
+    The error is that of the difference block by block; see `Trial.is_as_good_as`.
+    """
+    difference = by_fold - best
+    error = float(np.std(difference, ddof=1) / np.sqrt(len(difference)))
+    return bool(difference.mean() <= error)

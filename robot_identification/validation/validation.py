@@ -19,11 +19,11 @@ from robot_identification.model import (
     rigid_torque,
 )
 from robot_identification.processing import Dataset
-from robot_identification.validation.bag_errors import BagErrors, measure_errors
+from robot_identification.validation.bag_errors import BagErrors, errors_at
 from robot_identification.validation.details import ErrorDetails, join_details, measure_details
-from robot_identification.validation.verdict import (
-    BAD, Bandwidth, bandwidth_content, judge as judge, Verdict as Verdict,
-)
+from robot_identification.validation.verdict import BAD, Bandwidth, bandwidth_content
+from robot_identification.validation.verdict import judge as judge
+from robot_identification.validation.verdict import Verdict as Verdict
 
 ANOTHER_MOTION = 'record a second, different motion and run `validate` on it'
 
@@ -136,17 +136,9 @@ def _errors_of_joint(
     limits: FloatArray | None,
     detailed: bool,
 ) -> BagErrors:
-    return measure_errors(
-        dataset.effort[rows],
-        predicted[rows],
-        dataset.moving[rows],
-        bag=dataset.source,
-        unit=dataset.effort_unit,
-        joints=dataset.joint_names,
-        details=(
-            measure_details(dataset, predicted, rows, urdf=urdf, limits=limits)
-            if detailed else None
-        ),
+    return errors_at(
+        dataset, predicted[rows], rows,
+        measure_details(dataset, predicted, rows, urdf=urdf, limits=limits) if detailed else None,
     )
 
 

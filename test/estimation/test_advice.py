@@ -10,9 +10,7 @@ import pytest
 from robot_identification.errors import UsageError
 from robot_identification.estimation.advice import advise, prior_decided
 from robot_identification.estimation.estimators import ESTIMATORS
-from robot_identification.estimation.identifiability import (
-    find_stationary_joints, restrict_to_identifiable,
-)
+from robot_identification.estimation.identifiability import restrict_to_identifiable
 from robot_identification.estimation.problem import Observations, PriorTerm
 from robot_identification.estimation.rows import TIME_BLOCKS, TrainingData
 from robot_identification.estimation.uncertainty.covariance import covariance_of
@@ -24,6 +22,7 @@ from robot_identification.model.regressor import (
     Motion, observation_matrix, prior_inertial_parameters,
 )
 from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.excited_joints import find_stationary_joints
 
 SAMPLES, RATE = 2000, 100.0
 NOISE = np.array([1.5, 1.5, 1.0, 0.3, 0.3, 0.3])

@@ -24,7 +24,6 @@ from robot_identification.estimation.fitting import (
 from robot_identification.estimation.friction_selection import (
     choose_friction, expand_candidates, order_terms,
 )
-from robot_identification.estimation.identifiability import find_unexcited_joints
 from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.model.base_parameters import reduce_to_base
@@ -35,6 +34,7 @@ from robot_identification.model.parameters import FrictionTerm, StandardParamete
 from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
+from robot_identification.processing.excited_joints import find_unexcited_joints
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 

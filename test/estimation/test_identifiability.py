@@ -11,7 +11,7 @@ from robot_identification.errors import DataError
 from robot_identification.estimation.estimators import ESTIMATORS
 from robot_identification.estimation.fitting import cross_validate, fit_parameters, observe
 from robot_identification.estimation.identifiability import (
-    find_stationary_joints, IDLE_RANGE, reference_scale, restrict_to_identifiable,
+    reference_scale, restrict_to_identifiable,
 )
 from robot_identification.estimation.problem import (
     build_problem, IdentificationProblem, TriangularFactor,
@@ -23,6 +23,8 @@ from robot_identification.model.friction import parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import Motion, observation_matrix
 from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.excited_joints import find_stationary_joints, IDLE_RANGE
+from robot_identification.validation.folds import Folds
 
 
 def lively(robot, *, seed=0, idle=(), samples=400):
@@ -194,7 +196,7 @@ def test_held_out_blocks_are_not_trained_on(robots):
     laws = parse_friction('viscous,coulomb,offset')
     observations = observe(robot, laws, [dataset], [dataset.fitted])
     estimator = ESTIMATORS['ols']()
-    trial = cross_validate(observations, (), estimator, 'noise')
+    trial = cross_validate(observations, (), estimator, 'noise', Folds())
     assert np.all(trial.errors[0].nrmse > 1.0)
     fit = fit_parameters(observations, (), estimator)
     assert np.all(fit.estimate.sigma < np.std(dataset.effort, axis=0) * 1.1)

@@ -20,11 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import NotIdentifiableError, UsageError
-from robot_identification.estimation import (
-    ESTIMATORS, find_unexcited_joints, fit_parameters, observe,
-)
+from robot_identification.estimation import ESTIMATORS, fit_parameters, observe
 from robot_identification.model import KinematicFilter, parse_friction, PLAIN_FRICTION, RobotModel
-from robot_identification.processing import process
+from robot_identification.processing import find_unexcited_joints, process
 from robot_identification.recording import Recording
 
 TEMPERATURE, FRICTION = 'temperature', 'friction'

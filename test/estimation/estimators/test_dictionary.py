@@ -23,7 +23,6 @@ from robot_identification.estimation.estimators.dictionary import (
 )
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.fitting import fit_parameters, observe
-from robot_identification.estimation.identifiability import find_stationary_joints
 from robot_identification.estimation.prior import cad_prior
 from robot_identification.model.friction import parse_friction
 from robot_identification.model.friction.dictionary import DictionaryFriction
@@ -32,6 +31,7 @@ from robot_identification.model.regressor import Motion, standard_torque
 from robot_identification.model.robot_model import make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.processing.dataset import Dataset
+from robot_identification.processing.excited_joints import find_stationary_joints
 from robot_identification.simulation.ground_truth import prior_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 from scipy.optimize import lsq_linear
