@@ -13,6 +13,10 @@ from .loading import (
     check_effort_unit as check_effort_unit, check_robot_name as check_robot_name,
     load_for_model as load_for_model, uses_rotors as uses_rotors,
 )
+from .periods import (
+    find_periodic_motion as find_periodic_motion, MOST_HARMONICS as MOST_HARMONICS,
+    NotPeriodicError as NotPeriodicError, PeriodicMotion as PeriodicMotion,
+)
 from .plausibility import find_stationary as find_stationary
 from .processing import describe_damage as describe_damage, process as process
 from .robot_state import temperatures_so_far as temperatures_so_far

@@ -24,9 +24,6 @@ from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
 from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.estimators.periods import (
-    find_periodic_motion, MOST_HARMONICS, NotPeriodicError, PeriodicMotion,
-)
 from robot_identification.estimation.estimators.reference_motion import need_motions
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.problem import (
@@ -39,7 +36,9 @@ from robot_identification.estimation.solving import (
 from robot_identification.model import (
     Motion, observation_matrix, PLAIN_FRICTION, StandardParameters,
 )
-from robot_identification.processing import FourierSeries
+from robot_identification.processing import (
+    find_periodic_motion, FourierSeries, MOST_HARMONICS, NotPeriodicError, PeriodicMotion,
+)
 import scipy
 
 # Samples whose derivatives are computed together.

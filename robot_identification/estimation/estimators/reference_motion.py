@@ -14,13 +14,10 @@ from __future__ import annotations
 import numpy as np
 from robot_identification.arrays import allocate, BoolArray, FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.estimation.estimators.periods import (
-    find_periodic_motion, NotPeriodicError,
-)
 from robot_identification.estimation.problem import IdentificationProblem, Observations
 from robot_identification.estimation.solving import need_observations
 from robot_identification.model import Motion
-from robot_identification.processing import Dataset
+from robot_identification.processing import Dataset, find_periodic_motion, NotPeriodicError
 import scipy
 
 # Of the splines: accelerations are smooth.

@@ -16,9 +16,6 @@ import numpy as np
 import pytest
 from robot_identification.errors import DataError, UsageError
 from robot_identification.estimation.estimators.maximum_likelihood import MaximumLikelihood
-from robot_identification.estimation.estimators.periods import (
-    find_periodic_motion, NotPeriodicError,
-)
 from robot_identification.estimation.estimators.weighted import WeightedLeastSquares
 from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.problem import Observations
@@ -28,6 +25,7 @@ from robot_identification.model.friction import FRICTION_LAWS, parse_friction
 from robot_identification.model.parameters import make_standard_parameters
 from robot_identification.model.regressor import standard_torque
 from robot_identification.processing.fourier import FourierSeries
+from robot_identification.processing.periods import find_periodic_motion, NotPeriodicError
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 

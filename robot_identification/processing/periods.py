@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray
 from robot_identification.errors import DataError
-from robot_identification.processing import fit_fourier, FourierSeries
+from robot_identification.processing.fourier import fit_fourier, FourierSeries
 
 # Samples of the positions that the period is searched in, and tried on, at most.
 SEARCHED_SAMPLES = 3000
