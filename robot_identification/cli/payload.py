@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.output / name, args.force)
     options = PayloadOptions(
         changes=args.changes, static=args.static, frame=args.frame,
-        dwells=StaticPoseOptions(shortest=args.shortest_dwell, averaged=0.5 * args.shortest_dwell),
+        dwells=StaticPoseOptions(shortest=args.shortest_dwell),
     )
     model = load_model(args.model)
     runs, notes = (_rests if args.static else _motions)(model, args, options)

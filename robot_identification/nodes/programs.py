@@ -16,14 +16,12 @@ from typing import Any, NamedTuple, Protocol
 from rclpy.node import Node
 from robot_identification.errors import UsageError
 from robot_identification.estimation import choose_effort_unit
-from robot_identification.files import write_atomically
+from robot_identification.files import ResultFolder, write_atomically
 from robot_identification.nodes.common import declare
 from robot_identification.nodes.roots import allowed_to_read, readable_robot
 from robot_identification.recording import read_recording
 from robot_identification.report import json_text
-from robot_identification.studies.drive_gains import (
-    find_drive_gains, GainRequest, save_drive_gains,
-)
+from robot_identification.studies.drive_gains import DriveGainsOptions, run_drive_gains
 from robot_identification.studies.temperature import (
     figures_of_run, judge_settling, RunFigures, Settling, SettlingOptions,
 )
@@ -109,13 +107,12 @@ def static_poses(coordinator: Coordinator) -> None:
     if source not in TORQUE_SOURCES:
         source = str(allowed_to_read(coordinator, 'torque_from', source))
     coordinator.say(f'finding drive gains from {bag.name}', step='drive_gains')
-    robot = coordinator.robot()
-    request = GainRequest(bags=(bag,), torque_from=source, effort_unit=unit or None)
-    found = find_drive_gains(robot, request)
-    save_drive_gains(
-        gains, robot, found, request, 'the experiment coordinator node', force=False
+    result = run_drive_gains(
+        coordinator.robot(), [bag],
+        DriveGainsOptions(torque_from=source, effort_unit=unit or None),
+        ResultFolder(gains, command_line='the experiment coordinator node'),
     )
-    for note in found.notes:
+    for note in result.found.notes:
         coordinator.say(note)
     coordinator.say(f'drive gains are in {gains / "results.txt"}')
 

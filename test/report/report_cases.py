@@ -26,6 +26,8 @@ from robot_identification.studies.comparison.comparison import compare_models
 from robot_identification.studies.comparison.report import ComparedPair, CompareResult
 from robot_identification.studies.comparison.torque_change import change_of_torque, TorqueChange
 from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGains, GainPoint
+from robot_identification.studies.drive_gains.options import DriveGainsOptions
+from robot_identification.studies.drive_gains.report import DriveGainsResult
 from robot_identification.studies.payload.estimate import LoadedRun, PayloadErrors, PayloadEstimate
 from robot_identification.studies.temperature.line import fit_temperature_line
 from robot_identification.studies.temperature.trend import JointTemperature, TemperatureStudy
@@ -179,7 +181,7 @@ def comparison(model):
 def drive_gains(robot):
     """Return gains of all joints but the first, from poses."""
     torques = np.linspace(-20.0, 20.0, 6)
-    return DriveGains(
+    found = DriveGains(
         'poses', 'the URDF', 'the bag',
         tuple(
             DriveGain(name, reason='nothing pulls at it') if number == 0 else DriveGain(
@@ -196,6 +198,7 @@ def drive_gains(robot):
         ),
         ('a note on <the> poses',),
     )
+    return DriveGainsResult(robot, ('bag',), DriveGainsOptions(), None, found)
 
 
 def payload(model, *, p_value=1e-8):

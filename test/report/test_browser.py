@@ -153,7 +153,7 @@ def pages():
         ),
         'comparison': render_comparison_report(report_cases.comparison(model), 'compare ..'),
         'drive_gains': render_drive_gains_report(
-            model.robot, report_cases.drive_gains(model.robot), bag, 'drive-gains ..'
+            report_cases.drive_gains(model.robot), 'drive-gains ..'
         ),
         'payload': render_payload_report(model, loaded, run, Path('model'), bag, 'payload ..'),
         'break_away': render_break_away_report('arm', _break_away()),

@@ -38,17 +38,18 @@ def test_a_payload_is_found_or_not(model):
 
 def test_gains_of_all_of_some_or_of_no_joint(model):
     """The least certain is named; without a gain for every joint nothing can be identified."""
-    found = report_cases.drive_gains(model.robot)
-    some = gain_meaning(model.robot, found)
+    result = report_cases.drive_gains(model.robot)
+    found = result.found
+    some = gain_meaning(result)
     assert (some.label, some.level) == ('Some gains found', 'bad')
-    known = model.robot.with_drive_gains([11.0, 12.0])
-    assert gain_meaning(known, found).level == 'usable'
+    known = replace(result, robot=model.robot.with_drive_gains([11.0, 12.0]))
+    assert gain_meaning(known).level == 'usable'
     seen = replace(found, joints=found.joints[1:], points=found.points[1:])
-    whole = gain_meaning(known, seen)
+    whole = gain_meaning(replace(known, found=seen))
     assert (whole.label, whole.level) == ('All gains found', 'good')
     assert any(seen.joints[0].joint in sentence for sentence in whole.sentences)
     blind = replace(found, joints=found.joints[:1], points=found.points[:1])
-    assert gain_meaning(model.robot, blind).label == 'No gain found'
+    assert gain_meaning(replace(result, found=blind)).label == 'No gain found'
 
 
 def test_friction_depends_on_temperature_or_not():

@@ -27,25 +27,27 @@ from robot_identification.simulation.mujoco_robot import (
 )
 from robot_identification.simulation.run import driver_period, record_motion
 from robot_identification.studies.drive_gains.estimate import (
-    average_approaches, compare_with_known, fit_gain, GainOptions, GainPoint, gains_from_motion,
-    gains_from_poses, mixed_total_least_squares, payload_differences, read_rests, Readings,
+    average_approaches, compare_with_known, DriveGains, fit_gain, fit_gains, GainPoint,
+    payload_differences, read_rests, Readings,
 )
+from robot_identification.studies.drive_gains.motion import (
+    gains_from_motion, mixed_total_least_squares,
+)
+from robot_identification.studies.drive_gains.options import DriveGainsOptions
 from robot_identification.studies.drive_gains.static_poses import (
     find_static_poses, group_poses, StaticPoseOptions,
 )
 from studies.payload_cases import BODY, carrying, moving, NOISE, torque_of_simulator, true_arm
 
 NAMES = tuple(f'joint_{number}' for number in range(1, 7))
-ANY_CURRENT = GainOptions(smallest_current=0.0)
+ANY_CURRENT = DriveGainsOptions(smallest_current=0.0)
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def poses_fit(joint_names, points, options=ANY_CURRENT):
     """Return the gains of points at poses."""
-    return gains_from_poses(
-        joint_names, points, options, method='poses', torque_from='made up',
-        current_from='made up',
-    )
+    joints, notes = fit_gains(joint_names, points, options)
+    return DriveGains('poses', 'made up', 'made up', joints, points, notes)
 
 
 @given(SEEDS)
@@ -82,7 +84,7 @@ def test_static_friction_cancels_between_the_approaches(ur5, rng):
     gain = np.array([13.6, 13.7, 13.7, 9.7, 8.7, 9.0])
     friction = np.array([7.0, 8.0, 7.5, 1.4, 2.0, 2.0])
     readings = held(rng, ur5, friction, gain)
-    found = poses_fit(ur5.joint_names, average_approaches(readings), GainOptions())
+    found = poses_fit(ur5.joint_names, average_approaches(readings), DriveGainsOptions())
     seen = [joint for joint in found.joints if joint.is_seen]
     assert {joint.joint for joint in seen} >= {
         'shoulder_lift_joint', 'elbow_joint', 'wrist_1_joint'
@@ -143,10 +145,10 @@ def test_friction_is_told_from_different_sides_of_different_poses():
     assert found.bias_bound == pytest.approx(bound, rel=1e-9)
 
 
-def test_intercept_spread_and_standard_error(rng):
+def test_intercept_deviation_and_standard_error(rng):
     """Errors are those of least squares; coverage of five standard errors in fifty trials."""
     torque = np.linspace(-40.0, 40.0, 9)
-    options = GainOptions(intercept=True, smallest_current=0.0)
+    options = DriveGainsOptions(intercept=True, smallest_current=0.0)
     off = []
     for _ in range(50):
         current = torque / 12.0 + 0.3 + 0.01 * rng.normal(size=9)
@@ -159,7 +161,7 @@ def test_intercept_spread_and_standard_error(rng):
     # Student's t with 6 degrees of freedom has a standard deviation of 1.22.
     assert 0.8 < np.std(off) < 1.8
     exact = [GainPoint(t, t / 12.0, 0.0) for t in torque if t != 0.0]
-    assert fit_gain('lift', exact).spread < 1e-12
+    assert fit_gain('lift', exact).standard_deviation < 1e-12
 
 
 def test_what_cannot_be_seen_is_named():
@@ -175,13 +177,13 @@ def test_what_cannot_be_seen_is_named():
     ])
     assert 'its standard error is' in noisy.reason
     same = fit_gain(
-        'pan', [GainPoint(5.0, 0.5, 0.0)] * 3, GainOptions(intercept=True)
+        'pan', [GainPoint(5.0, 0.5, 0.0)] * 3, DriveGainsOptions(intercept=True)
     )
     assert 'intercept cannot be told' in same.reason
     with pytest.raises(NotIdentifiableError, match=r'no drive gain can be seen \(pan: '):
-        poses_fit(['pan'], [[GainPoint(0.01, 0.001, 0.0)]], GainOptions())
+        poses_fit(['pan'], [[GainPoint(0.01, 0.001, 0.0)]], DriveGainsOptions())
     with pytest.raises(UsageError, match='must not be negative'):
-        GainOptions(smallest_current=-1.0)
+        DriveGainsOptions(smallest_current=-1.0)
 
 
 def test_gains_are_compared_with_those_known_before(robots):
@@ -286,19 +288,19 @@ def test_readings_come_from_the_channels_during_the_rest():
         'made up', '/joint_states', ('a', 'b'), stamps, q, np.zeros_like(q),
         np.tile([2.0, 1.0], (len(q), 1)), channels={'target_torque': Channel(times, torque)},
     )
-    found = read_rests([recording], GainOptions(), 'target_torque', 'effort')
+    found = read_rests([recording], StaticPoseOptions(), 'target_torque', 'effort')
     np.testing.assert_allclose(found.torque, [[20.0, 10.0]])
     np.testing.assert_allclose(found.current, [[2.0, 1.0]])
     with pytest.raises(DataError, match='made up has no target current of the joints'):
-        read_rests([recording], GainOptions(), 'target_torque', 'target_current')
+        read_rests([recording], StaticPoseOptions(), 'target_torque', 'target_current')
     empty = replace(recording, channels={
         'target_torque': Channel(times[:3], torque[:3]),
     })
     with pytest.raises(DataError, match='during any of 1 rests'):
-        read_rests([empty], GainOptions(), 'target_torque', 'effort')
+        read_rests([empty], StaticPoseOptions(), 'target_torque', 'effort')
     moving = replace(recording, q=q + 0.1 * stamps[:, None])
     with pytest.raises(NotIdentifiableError, match='never rests for 2 s'):
-        read_rests([moving], GainOptions(), 'target_torque', 'effort')
+        read_rests([moving], StaticPoseOptions(), 'target_torque', 'effort')
 
 
 @pytest.fixture(scope='module')
@@ -325,10 +327,7 @@ def test_gains_from_what_a_payload_adds_at_rest(arm, rng):
             np.zeros((12, 6)), np.vstack(parts),
         ))
     points = payload_differences(robot, runs[0], runs[1], BODY)
-    found = gains_from_poses(
-        robot.joint_names, points, GainOptions(), method='payload_poses', torque_from='payload',
-        current_from='effort',
-    )
+    found = poses_fit(robot.joint_names, points, DriveGainsOptions())
     assert found.unseen == ('shoulder_pan_joint',)
     # MuJoCo and Pinocchio agree to the digits of the URDF.
     np.testing.assert_allclose(found.values[1:], truth.drive_gain[1:], rtol=1e-6)
@@ -405,8 +404,8 @@ def test_gains_from_monotone_poses_with_static_friction(robots):
         'simulated', '/joint_states', robot.joint_names, stamps, *run.measured,
         channels={'target_torque': Channel(stamps, target)},
     )
-    readings = read_rests([recording], GainOptions(), 'target_torque', 'effort')
-    found = poses_fit(robot.joint_names, average_approaches(readings), GainOptions())
+    readings = read_rests([recording], StaticPoseOptions(), 'target_torque', 'effort')
+    found = poses_fit(robot.joint_names, average_approaches(readings), DriveGainsOptions())
     assert len(readings.q) == 8 and len(found.points[0]) == 4
     assert all(point.both for points in found.points for point in points)
     seen = slice(1, 4)

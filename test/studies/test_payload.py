@@ -291,5 +291,5 @@ def test_options_are_checked():
         PayloadOptions(changes='friction', static=True)
     with pytest.raises(UsageError, match='it must be positive'):
         StaticPoseOptions(speed=0.0)
-    with pytest.raises(UsageError, match='no more than the first'):
-        StaticPoseOptions(shortest=0.5)
+    with pytest.raises(UsageError, match='shortest rest of a static pose is 0 s'):
+        StaticPoseOptions(shortest=0.0)

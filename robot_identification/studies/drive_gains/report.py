@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from robot_identification.files import write_results
-from robot_identification.model import RobotModel
+from robot_identification.files import ResultFolder
+from robot_identification.model import Payload, RobotModel
 from robot_identification.report import (
     draw_panel, json_text, Meaning, MEASURED, number, percent, Picture, PREDICTED, render_page,
     RESIDUAL, text_table, wrap,
 )
-from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGains
-from robot_identification.studies.drive_gains.study import GainRequest
+from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGains, GainPoint
+from robot_identification.studies.drive_gains.options import DriveGainsOptions
 
 DRIVE_GAINS_SCHEMA = 1
 GAIN_FILES = ('drive_gains.json', 'results.txt', 'report.html')
@@ -26,47 +27,65 @@ METHODS = {
     'payload_poses': 'a known payload at static poses',
     'payload_motion': 'a known payload in motion',
 }
+POSE_HEADER = ('bias at most', 'std. dev.', 'both sides', 'holding [N m]')
 
 
-def usable_gains(robot: RobotModel, found: DriveGains) -> tuple[list[float], tuple[str, ...]]:
+@dataclass(frozen=True, eq=False)
+class DriveGainsResult:
     """
-    Return a gain for every joint, and the joints whose gain is the one known before.
+    Result of the study of drive gains.
 
-    Returns
-    -------
-    gains : list of float
-        [N m/A]; empty if a joint has neither.
-    known_before : tuple of str
-        Joints whose gain is the robot's own.
+    Attributes
+    ----------
+    robot : RobotModel
+        The arm.
+    bags : tuple of Path
+        Recordings, without the payload if there is one.
+    options : DriveGainsOptions
+        Options of the study.
+    payload : Payload, optional
+        The known payload.
+    found : DriveGains
+        The gains.
 
     """
-    known = robot.drives.drive_gain
-    gains = np.where(np.isfinite(found.values), found.values, known)
-    if not np.all(np.isfinite(gains)):
-        return [], ()
-    return [float(f'{gain:.6g}') for gain in gains], found.unseen
+
+    robot: RobotModel
+    bags: tuple[Path, ...]
+    options: DriveGainsOptions
+    payload: Payload | None
+    found: DriveGains
+
+    @property
+    def usable_gains(self) -> list[float]:
+        """Gain of every joint [N m/A], or the one known before; empty if a joint has neither."""
+        values = self.found.values
+        gains = np.where(np.isfinite(values), values, self.robot.drives.drive_gain)
+        return [float(f'{gain:.6g}') for gain in gains] if np.all(np.isfinite(gains)) else []
+
+    @property
+    def known_before(self) -> tuple[str, ...]:
+        """Joints whose usable gain is the one known before."""
+        return self.found.unseen if self.usable_gains else ()
+
+    @property
+    def option(self) -> str:
+        """Option for other commands; empty if a joint has no gain."""
+        gains = self.usable_gains
+        return f'--drive-gains {" ".join(f"{gain:g}" for gain in gains)}' if gains else ''
 
 
-def option_text(robot: RobotModel, found: DriveGains) -> str:
-    """Return what to add to other commands; empty if a joint has no gain."""
-    gains, _ = usable_gains(robot, found)
-    return f'--drive-gains {" ".join(f"{gain:g}" for gain in gains)}' if gains else ''
-
-
-def drive_gains_content(
-    robot: RobotModel, found: DriveGains, request: GainRequest
-) -> dict[str, Any]:
+def drive_gains_content(result: DriveGainsResult) -> dict[str, Any]:
     """Return the content of drive_gains.json; NaN is null in the file."""
-    payload = request.payload
-    _, known_before = usable_gains(robot, found)
+    found, payload = result.found, result.payload
     return {
         'schema_version': DRIVE_GAINS_SCHEMA,
-        'robot': robot.name,
+        'robot': result.robot.name,
         'method': found.method,
         'torque_from': found.torque_from,
         'current_from': found.current_from,
-        'bags': [str(bag) for bag in request.bags],
-        'loaded_bags': [str(bag) for bag in request.loaded],
+        'bags': [str(bag) for bag in result.bags],
+        'loaded_bags': [str(bag) for bag in result.options.loaded],
         'payload': None if payload is None else {
             'frame': payload.frame,
             'mass': payload.mass,
@@ -77,32 +96,16 @@ def drive_gains_content(
         'drive_gains': found.values,
         'standard_errors': [joint.standard_error for joint in found.joints],
         'unseen': list(found.unseen),
-        'option': option_text(robot, found) or None,
-        'known_before': list(known_before),
+        'option': result.option or None,
+        'known_before': list(result.known_before),
+        # The key is older than the field.
         'joints': [
-            {
-                'joint': joint.joint,
-                'gain': joint.gain,
-                'standard_error': joint.standard_error,
-                'bias_bound': joint.bias_bound,
-                'spread': joint.spread,
-                'intercept': joint.intercept,
-                'points': joint.points,
-                'both_sides': joint.both_sides,
-                'holding_torque': joint.holding_torque,
-                'largest_torque': joint.largest_torque,
-                'reason': joint.reason,
-            }
+            {'spread' if key == 'standard_deviation' else key: value
+             for key, value in asdict(joint).items()}
             for joint in found.joints
         ],
         'poses': [
-            {
-                'joint': joint.joint,
-                'torque': point.torque,
-                'current': point.current,
-                'holding': point.holding,
-                'side': point.side,
-            }
+            {'joint': joint.joint, **asdict(point)}
             for joint, points in zip(found.joints, found.points, strict=False) for point in points
         ],
         'notes': list(found.notes),
@@ -110,12 +113,12 @@ def drive_gains_content(
 
 
 def _table(found: DriveGains) -> tuple[tuple[str, ...], list[list[str]]]:
-    """Return header and rows; of static friction only poses can tell."""
+    """Return header and rows; static friction is known of poses only."""
     of_poses = found.method != 'payload_motion'
-    header = ('joint', 'gain [N m/A]', 'std. error', *(
-        ('bias at most', 'spread', 'both sides', 'holding [N m]') if of_poses
-        else ('torque up to [N m]',)
-    ))
+    header = (
+        'joint', 'gain [N m/A]', 'std. error', *(POSE_HEADER if of_poses else
+                                                 ('torque up to [N m]',)),
+    )
     rows = []
     for joint in found.joints:
         if not joint.is_seen:
@@ -124,7 +127,7 @@ def _table(found: DriveGains) -> tuple[tuple[str, ...], list[list[str]]]:
         rows.append([
             joint.joint, number(joint.gain, 5), number(joint.standard_error), *(
                 (
-                    number(joint.bias_bound), percent(joint.spread),
+                    number(joint.bias_bound), percent(joint.standard_deviation),
                     f'{joint.both_sides} of {joint.points}', number(joint.holding_torque),
                 ) if of_poses else (number(joint.largest_torque),)
             ),
@@ -132,25 +135,24 @@ def _table(found: DriveGains) -> tuple[tuple[str, ...], list[list[str]]]:
     return header, rows
 
 
-def _advice(robot: RobotModel, found: DriveGains) -> list[str]:
+def _recommendations(result: DriveGainsResult) -> list[str]:
     """Return what is to be done with the gains, in sentences."""
-    gains, known_before = usable_gains(robot, found)
-    if not gains:
+    if not result.usable_gains:
         return [
-            f'The gain of {", ".join(found.unseen)} is neither seen nor known before: record '
-            'poses at which gravity acts on it, or use a known payload in motion.'
+            f'The gain of {", ".join(result.found.unseen)} is neither seen nor known before: '
+            'record poses at which gravity acts on it, or use a known payload in motion.'
         ]
-    sentences = []
-    if known_before:
-        sentences.append(
-            f'The gain of {", ".join(known_before)} cannot be seen here; the option below has the '
-            'one that was known before.'
-        )
-    return sentences
+    if result.known_before:
+        return [
+            f'The gain of {", ".join(result.known_before)} cannot be seen here; the option below '
+            'has the one that was known before.'
+        ]
+    return []
 
 
-def gain_meaning(robot: RobotModel, found: DriveGains) -> Meaning:
+def gain_meaning(result: DriveGainsResult) -> Meaning:
     """Return what the gains mean: how many are seen, how well, and how to use them."""
+    found = result.found
     seen = [joint for joint in found.joints if joint.is_seen]
     sentences = [
         f'{len(seen)} of {len(found.joints)} gains were found, from {METHODS[found.method]}',
@@ -162,20 +164,21 @@ def gain_meaning(robot: RobotModel, found: DriveGains) -> Meaning:
             f'{number(worst.standard_error, 2)} N m/A, '
             f'{percent(worst.standard_error / abs(worst.gain))}'
         )
-    usable = bool(option_text(robot, found))
+    usable = bool(result.option)
     return Meaning(
         'All gains found' if not found.unseen else 'Some gains found' if seen else 'No gain found',
         'good' if not found.unseen else 'usable' if usable else 'bad',
-        (*sentences, *_advice(robot, found)),
+        (*sentences, *_recommendations(result)),
         'give the option below to identify, and compare with a second recording' if usable
         else 'record poses at which gravity acts on every joint, or use a known payload in motion',
     )
 
 
-def drive_gains_text(robot: RobotModel, found: DriveGains) -> str:
+def drive_gains_text(result: DriveGainsResult) -> str:
     """Return drive gains as plain text."""
+    found = result.found
     lines = [
-        *wrap(f'Drive gains of {robot.name}, from {METHODS[found.method]}'),
+        *wrap(f'Drive gains of {result.robot.name}, from {METHODS[found.method]}'),
         *wrap(f'torque: {found.torque_from}; current: {found.current_from}'),
         '',
         *text_table(*_table(found)),
@@ -184,42 +187,26 @@ def drive_gains_text(robot: RobotModel, found: DriveGains) -> str:
     for joint in found.joints:
         if not joint.is_seen:
             lines += wrap(f'{joint.joint}: {joint.reason}', first='  - ')
-    for note in (*_advice(robot, found), *found.notes):
+    for note in (*_recommendations(result), *found.notes):
         lines += wrap(note, first='  - ')
-    option = option_text(robot, found)
-    if option:
-        lines += ['', 'For other commands:', f'  {option}']
+    if result.option:
+        lines += ['', 'For other commands:', f'  {result.option}']
     return '\n'.join(lines).rstrip() + '\n'
 
 
-def render_drive_gains_report(
-    robot: RobotModel, found: DriveGains, bags: Sequence[Path], command_line: str = ''
-) -> str:
-    """
-    Return the report of drive gains, one HTML file that needs no network.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    found : DriveGains
-        What was found.
-    bags : sequence of Path
-        What it was found in.
-    command_line : str
-        What was typed.
-
-    """
+def render_drive_gains_report(result: DriveGainsResult, command_line: str = '') -> str:
+    """Return the report of drive gains, one HTML file that needs no network."""
+    found = result.found
     header, rows = _table(found)
     return render_page(
         'drive_gains.html.j2',
-        robot=robot,
-        meaning=gain_meaning(robot, found),
+        robot=result.robot,
+        meaning=gain_meaning(result),
         found=found,
         header=header,
         rows=rows,
-        option=option_text(robot, found),
-        bags=[str(bag) for bag in bags],
+        option=result.option,
+        bags=[str(bag) for bag in (*result.bags, *result.options.loaded)],
         command_line=command_line,
         pictures=[
             _picture(joint, points)
@@ -230,7 +217,7 @@ def render_drive_gains_report(
     )
 
 
-def _picture(joint: DriveGain, points: Sequence[Any]) -> Picture:
+def _picture(joint: DriveGain, points: Sequence[GainPoint]) -> Picture:
     """Draw current over torque at the poses of one joint, and the line of its gain."""
     torque = np.array([point.torque for point in points])
     current = np.array([point.current for point in points])
@@ -246,23 +233,10 @@ def _picture(joint: DriveGain, points: Sequence[Any]) -> Picture:
     )
 
 
-def save_drive_gains(
-    directory: Path, robot: RobotModel, found: DriveGains, request: GainRequest,
-    command_line: str, *, force: bool,
-) -> None:
-    """
-    Write the files of drive gains into a folder.
-
-    Raises
-    ------
-    UsageError
-        If one of them exists already and `force` is not set.
-
-    """
-    write_results(directory, {
-        'drive_gains.json': json_text(drive_gains_content(robot, found, request)),
-        'results.txt': drive_gains_text(robot, found),
-        'report.html': render_drive_gains_report(
-            robot, found, [*request.bags, *request.loaded], command_line
-        ),
-    }, force)
+def save_drive_gains(folder: ResultFolder, result: DriveGainsResult) -> None:
+    """Write the files of drive gains into a folder."""
+    folder.write({
+        'drive_gains.json': json_text(drive_gains_content(result)),
+        'results.txt': drive_gains_text(result),
+        'report.html': render_drive_gains_report(result, folder.command_line),
+    })

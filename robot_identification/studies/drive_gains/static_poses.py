@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Dwells: where the arm rests in a recording, at which pose, and from which side it came.
+Static poses: where the arm rests in a recording, and from which side each joint came.
 
-Static friction holds what a joint brought with it. The mean of two dwells at one pose, reached
+Static friction holds what a joint brought with it. The mean of two rests at one pose, reached
 from below and from above, is free of it as far as it is the same both ways (docs/drive_gains.md).
 """
 
@@ -15,17 +15,18 @@ from dataclasses import dataclass
 import math
 
 import numpy as np
-from robot_identification.arrays import FloatArray
-from robot_identification.errors import UsageError
+from robot_identification.arrays import BoolArray, FloatArray
+from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.recording import Recording
 
-# Time over which a speed is taken from positions [s]: reported velocities are noisier than the
-# limit itself.
+# Time over which a speed is taken from positions [s]; chosen: noise of reported velocities is
+# above the limit itself.
 SPEED_WINDOW = 0.25
-# A joint that was further from its rest than this came from there [rad].
-APPROACH = 0.005
-# Dwells closer than this in every joint are at one pose [rad].
+# Rests closer than this in every joint are at one pose [rad]; chosen: above what visits of a pose
+# from both sides differ by.
 SAME_POSE = 0.01
+# A joint that was further from its rest than this came from there [rad]; chosen: half of that.
+APPROACH = 0.5 * SAME_POSE
 
 
 @dataclass(frozen=True)
@@ -38,52 +39,41 @@ class StaticPoseOptions:
     speed : float
         Largest speed of any joint [rad/s].
     shortest : float
-        Least duration [s].
-    averaged : float
-        The last so many seconds are averaged [s].
+        Least duration [s]; the last half of it is averaged.
 
     """
 
     speed: float = 1.0e-3
     shortest: float = 2.0
-    averaged: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.speed > 0.0:
-            raise UsageError(
-                f'the largest speed of a dwell is {self.speed:g} rad/s, it must be positive'
-            )
-        if not 0.0 < self.averaged <= self.shortest:
-            raise UsageError(
-                f'a dwell of at least {self.shortest:g} s cannot be averaged over its last '
-                f'{self.averaged:g} s: the second must be positive and no more than the first'
-            )
+        for name, value, unit in (
+            ('largest speed', self.speed, 'rad/s'), ('shortest rest', self.shortest, 's'),
+        ):
+            if not value > 0.0:
+                raise UsageError(
+                    f'the {name} of a static pose is {value:g} {unit}, it must be positive'
+                )
+
+    @property
+    def averaged(self) -> float:
+        """Time at the end of a rest that is averaged [s]."""
+        return 0.5 * self.shortest
 
 
 @dataclass(frozen=True, eq=False)
 class StaticPose:
-    """
-    One rest of the whole arm.
+    """One rest of the whole arm."""
 
-    Attributes
-    ----------
-    start, stop : float
-        Of the part that is averaged, seconds after the first joint state.
-    q : ndarray, shape (n,)
-        Mean position [rad].
-    approach : ndarray, shape (n,)
-        1 where the joint moved upwards into this position, -1 downwards, 0 where it did not move
-        since the recording began.
-
-    """
-
-    start: float
-    stop: float
-    q: FloatArray
+    start: float  # of the part that is averaged, after the first joint state [s]
+    stop: float  # [s]
+    q: FloatArray  # (n,) mean position [rad]
+    # (n,) 1 where the joint moved upwards into its position, -1 downwards, 0 where it did not
+    # move since the recording began.
     approach: FloatArray
 
     def mean(self, stamps: FloatArray, values: FloatArray) -> FloatArray:
-        """Return the mean of what was recorded during the dwell, (n,); NaN if nothing was."""
+        """Return the mean of what was recorded during the rest, (n,); NaN if nothing was."""
         inside = (stamps >= self.start) & (stamps <= self.stop)
         inside &= np.all(np.isfinite(values), axis=1)
         if not inside.any():
@@ -95,24 +85,7 @@ class StaticPose:
 def find_static_poses(
     stamps: FloatArray, q: FloatArray, options: StaticPoseOptions | None = None
 ) -> tuple[StaticPose, ...]:
-    """
-    Find the rests of the whole arm.
-
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        Not decreasing [s].
-    q : ndarray, shape (N, n)
-        Positions [rad].
-    options : StaticPoseOptions, optional
-        What counts as one.
-
-    Returns
-    -------
-    tuple of StaticPose
-        In the order of time.
-
-    """
+    """Find the rests of the arm in positions (N, n) [rad] at ascending stamps (N,) [s]."""
     options = StaticPoseOptions() if options is None else options
     finite = np.flatnonzero(np.all(np.isfinite(q), axis=1) & np.isfinite(stamps))
     stamps, q = stamps[finite], q[finite]
@@ -120,7 +93,7 @@ def find_static_poses(
         return ()
     resting = _slower(stamps, q, options.speed)
     edges = np.flatnonzero(np.diff(resting.astype(np.int8), prepend=0, append=0))
-    dwells: list[StaticPose] = []
+    poses: list[StaticPose] = []
     approach = np.zeros(q.shape[1])
     before = 0
     for first, last in zip(edges[::2], edges[1::2] - 1, strict=True):
@@ -129,41 +102,64 @@ def find_static_poses(
             continue
         stop = float(stamps[last])
         start = stop - options.averaged
-        inside = (stamps >= start) & (stamps <= stop)
-        rest = np.mean(q[inside], axis=0)
+        rest = np.mean(q[(stamps >= start) & (stamps <= stop)], axis=0)
         approach = np.where(
             (found := _approach(q[before:first + 1], rest)) != 0.0, found, approach
         )
-        dwells.append(StaticPose(start, stop, rest, approach))
+        poses.append(StaticPose(start, stop, rest, approach))
         before = last
-    return tuple(dwells)
+    return tuple(poses)
 
 
 def static_poses_of(
-    recordings: Sequence[Recording], options: StaticPoseOptions | None = None
+    recordings: Sequence[Recording], options: StaticPoseOptions, start: float | None = None
 ) -> list[tuple[Recording, StaticPose]]:
-    """Return the dwells of some recordings with the recording that each is of."""
+    """
+    Return the static poses of some recordings, each with its recording.
+
+    Parameters
+    ----------
+    recordings : sequence of Recording
+        One or more.
+    options : StaticPoseOptions
+        Criteria of a static pose.
+    start : float, optional
+        Rests whose averaged part begins earlier are left out [s after the first joint state].
+
+    Raises
+    ------
+    NotIdentifiableError
+        If the arm never rests.
+
+    """
     found = []
     for recording in recordings:
         order = np.argsort(recording.stamps, kind='stable')
         stamps = np.asarray(recording.stamps)[order]
         found += [
-            (recording, dwell)
-            for dwell in find_static_poses(stamps, np.asarray(recording.q)[order], options)
+            (recording, pose)
+            for pose in find_static_poses(stamps, np.asarray(recording.q)[order], options)
+            if start is None or pose.start >= start
         ]
+    if not found:
+        raise NotIdentifiableError(
+            f'{", ".join(recording.source for recording in recordings)}: the arm never rests for '
+            f'{options.shortest:g} s with every joint slower than {options.speed:g} rad/s: record '
+            'static poses, each for 3 s, or shorten --shortest-dwell'
+        )
     return found
 
 
 def group_poses(poses: Sequence[FloatArray], tolerance: float = SAME_POSE) -> list[list[int]]:
     """
-    Return which dwells are at one pose.
+    Return which rests are at one pose, group by group.
 
     Parameters
     ----------
     poses : sequence of ndarray, shape (n,)
         Positions [rad].
     tolerance : float
-        Largest distance of a joint from the first dwell of its group [rad].
+        Largest distance of a joint from the first rest of its group [rad].
 
     """
     groups: list[list[int]] = []
@@ -184,9 +180,9 @@ def mean_of_approaches(values: FloatArray, approach: FloatArray) -> tuple[float,
     Parameters
     ----------
     values : ndarray, shape (D,)
-        Of one joint, from dwells at one pose.
+        Of one joint, from rests at one pose.
     approach : ndarray, shape (D,)
-        From which side it came, see `StaticPose`.
+        1 where it came from below, -1 from above, 0 where that is not known.
 
     Returns
     -------
@@ -203,7 +199,7 @@ def mean_of_approaches(values: FloatArray, approach: FloatArray) -> tuple[float,
     return 0.5 * (above + below), 0.5 * (above - below)
 
 
-def _slower(stamps: FloatArray, q: FloatArray, speed: float) -> np.ndarray:
+def _slower(stamps: FloatArray, q: FloatArray, speed: float) -> BoolArray:
     """Return where no joint is faster than `speed`, by its way over a window of time."""
     half = 0.5 * SPEED_WINDOW
     earlier = np.searchsorted(stamps, stamps - half)
@@ -212,7 +208,7 @@ def _slower(stamps: FloatArray, q: FloatArray, speed: float) -> np.ndarray:
     travelled = np.max(np.abs(q[later] - q[earlier]), axis=1)
     # A window that misses most of its samples, at a gap, says nothing.
     whole = (time > half) & (time < 2.0 * SPEED_WINDOW)
-    slow: np.ndarray = whole & (travelled <= speed * time)
+    slow: BoolArray = whole & (travelled <= speed * time)
     return slow
 
 
@@ -224,13 +220,3 @@ def _approach(q: FloatArray, rest: FloatArray) -> FloatArray:
         if away.size:
             direction[joint] = np.sign(rest[joint] - q[away[-1], joint])
     return direction
-
-
-def describe_too_few(recordings: Sequence[Recording], options: StaticPoseOptions) -> str:
-    """Return in words that a recording has no dwell, with what to do."""
-    names = ', '.join(recording.source for recording in recordings)
-    return (
-        f'{names}: the arm never rests for {options.shortest:g} s with every joint slower than '
-        f'{options.speed:g} rad/s: record static poses, '
-        'each for 3 s, or shorten --shortest-dwell'
-    )

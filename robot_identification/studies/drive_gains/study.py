@@ -5,84 +5,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.estimation import choose_effort_unit
+from robot_identification.files import ResultFolder
 from robot_identification.model import (
     KinematicFilter, load_model, Payload, prior_inertial_parameters, RobotModel, static_regressor,
 )
-from robot_identification.processing import check_robot_name, process
-from robot_identification.recording import read_recording, Recording
+from robot_identification.processing import process
+from robot_identification.recording import Recording
 from robot_identification.studies.drive_gains.estimate import (
-    average_approaches, compare_with_known, DriveGains, GainOptions, gains_from_motion,
-    gains_from_poses, payload_differences, read_rests,
+    average_approaches, compare_with_known, DriveGains, fit_gains, payload_differences, read_rests,
+)
+from robot_identification.studies.drive_gains.motion import gains_from_motion
+from robot_identification.studies.drive_gains.options import DriveGainsOptions, FEWEST_SHARED_POSES
+from robot_identification.studies.drive_gains.report import (
+    DriveGainsResult, GAIN_FILES, save_drive_gains,
 )
 
-# With fewer poses that both runs have, the motion says more.
-FEWEST_SHARED_POSES = 3
-CURRENTS = ('target', 'measured')
-USES = ('auto', 'poses', 'motion')
+CURRENT_WORDS = {
+    'target_current': "the controller's target current",
+    'actual_current': 'measured current (actual_current)',
+    'effort': 'measured current (effort)',
+}
 
 
-@dataclass(frozen=True, eq=False)
-class GainRequest:
-    """
-    Options of the study of drive gains.
-
-    Attributes
-    ----------
-    bags : tuple of Path
-        Bags with static poses; with a payload those without it.
-    loaded : tuple of Path
-        Bags with the payload.
-    payload : Payload, optional
-        The known payload that `loaded` carries.
-    topic : str, optional
-        Joint-state topic.
-    effort_unit : {'A', 'Nm'}, optional
-        By default what the bags or the robot's YAML say.
-    joint_names : mapping
-        Model name by bag name, where they differ.
-    torque_from : str
-        Torques at rest: 'target', 'urdf' or the path of a model file.
-    current : {'target', 'measured'}, optional
-        By default target where torques are targets and it was recorded, else measured.
-    use : {'auto', 'poses', 'motion'}
-        The part of the effect of a payload that is used.
-    options : GainOptions
-        Limits of poses and currents.
-
-    Raises
-    ------
-    UsageError
-        If a payload is given without bags that carry it, or the other way round.
-
-    """
-
-    bags: tuple[Path, ...]
-    loaded: tuple[Path, ...] = ()
-    payload: Payload | None = None
-    topic: str | None = None
-    effort_unit: str | None = None
-    joint_names: Mapping[str, str] = field(default_factory=dict)
-    torque_from: str = 'target'
-    current: str | None = None
-    use: str = 'auto'
-    options: GainOptions = field(default_factory=lambda: GainOptions())
-
-    def __post_init__(self) -> None:
-        if (self.payload is None) != (not self.loaded):
-            raise UsageError(
-                '--payload and --loaded go together: what it weighs, and bags with it'
-            )
-
-
-def find_drive_gains(robot: RobotModel, request: GainRequest) -> DriveGains:
+def run_drive_gains(
+    robot: RobotModel, bags: Sequence[Path], options: DriveGainsOptions | None = None,
+    folder: ResultFolder | None = None,
+) -> DriveGainsResult:
     """
     Find the drive gains of an arm.
 
@@ -90,46 +46,45 @@ def find_drive_gains(robot: RobotModel, request: GainRequest) -> DriveGains:
     ----------
     robot : RobotModel
         The arm.
-    request : GainRequest
-        Bags and options.
+    bags : sequence of Path
+        Bags with static poses; with a payload those without it.
+    options : DriveGainsOptions, optional
+        Options of the study.
+    folder : ResultFolder, optional
+        Folder of the results; by default nothing is written.
 
     Raises
     ------
     NotIdentifiableError
         If the bags do not show the scale.
     DataError, UsageError
-        If a bag or an option cannot be used.
+        If a bag, an option or the folder cannot be used.
 
     """
-    bare, loaded = (_read(robot, request, bags) for bags in (request.bags, request.loaded))
-    notes = [
-        note for recording in (*bare, *loaded)
-        if (note := check_robot_name(recording, robot.name))
-    ]
-    if request.payload is None:
-        found = _from_poses(robot, request, bare, request.options)
+    options = DriveGainsOptions() if options is None else options
+    if folder is not None:
+        folder.check(GAIN_FILES)
+    payload = options.known_payload(robot)
+    recordings, notes = options.read(robot, [*bags, *options.loaded])
+    bare, loaded = recordings[:len(bags)], recordings[len(bags):]
+    if payload is None:
+        found = _from_poses(robot, bare, options)
     else:
-        found = _from_payload(robot, request, (bare, loaded), request.payload, request.options)
-    return compare_with_known(robot, replace(found, notes=(*notes, *found.notes)))
-
-
-def _read(robot: RobotModel, request: GainRequest, bags: Sequence[Path]) -> list[Recording]:
-    return [
-        read_recording(
-            bag, robot.joint_names, topic=request.topic, names=request.joint_names,
-            encoders=robot.encoders,
-        )
-        for bag in bags
-    ]
+        found = _from_payload(robot, (bare, loaded), payload, options)
+    found = compare_with_known(robot, replace(found, notes=(*notes, *found.notes)))
+    result = DriveGainsResult(robot, tuple(bags), options, payload, found)
+    if folder is not None:
+        save_drive_gains(folder, result)
+    return result
 
 
 def _measured(
-    robot: RobotModel, request: GainRequest, recordings: Sequence[Recording]
+    robot: RobotModel, recordings: Sequence[Recording], options: DriveGainsOptions
 ) -> str:
     """Return where measured currents are: a channel, or the effort."""
-    if all(len(recording.channels.get('actual_current', ())) for recording in recordings):
+    if _all_have(recordings, 'actual_current'):
         return 'actual_current'
-    unit = choose_effort_unit(request.effort_unit, recordings, robot)
+    unit = choose_effort_unit(options.effort_unit, recordings, robot)
     if unit != 'A':
         raise NotIdentifiableError(
             f'{recordings[0].source}: effort is in N m and no actual_current was recorded: '
@@ -138,49 +93,51 @@ def _measured(
     return 'effort'
 
 
+def _all_have(recordings: Sequence[Recording], channel: str) -> bool:
+    return all(len(recording.channels.get(channel, ())) for recording in recordings)
+
+
 def _from_poses(
-    robot: RobotModel, request: GainRequest, recordings: Sequence[Recording],
-    options: GainOptions,
+    robot: RobotModel, recordings: Sequence[Recording], options: DriveGainsOptions
 ) -> DriveGains:
-    torque, torque_from = _torque_source(robot, request.torque_from)
-    has = {
-        name: all(len(recording.channels.get(name, ())) for recording in recordings)
-        for name in ('target_torque', 'target_current')
-    }
-    if torque is None and not has['target_torque']:
+    """Return gains by torques at rest that something else knows."""
+    torque, torque_from = _torque_source(robot, options.torque_from)
+    if torque is None and not _all_have(recordings, 'target_torque'):
         raise NotIdentifiableError(
             f'{", ".join(recording.source for recording in recordings)}: the scale is not '
             'observable. Currents alone do not tell torques: record target_moment with the joint '
             'states, give a known payload (--payload, --loaded), or trust masses (--torque-from)'
         )
-    wanted = request.current
+    wanted = options.current
     if wanted is None:
-        wanted = 'target' if torque is None and has['target_current'] else 'measured'
-    current = 'target_current' if wanted == 'target' else _measured(robot, request, recordings)
-    readings = read_rests(recordings, options, torque or 'target_torque', current)
+        has_target = torque is None and _all_have(recordings, 'target_current')
+        wanted = 'target' if has_target else 'measured'
+    current = 'target_current' if wanted == 'target' else _measured(robot, recordings, options)
+    readings = read_rests(recordings, options.static_poses, torque or 'target_torque', current)
     notes = []
     if torque is None and wanted == 'target':
-        notes += _compare_currents(robot, request, recordings, options)
-    return gains_from_poses(
-        robot.joint_names, average_approaches(readings), options, method='poses',
-        torque_from=torque_from, current_from=_words(current), notes=notes,
+        notes += _compare_currents(robot, recordings, options)
+    points = average_approaches(readings)
+    joints, warnings = fit_gains(robot.joint_names, points, options)
+    return DriveGains(
+        'poses', torque_from, CURRENT_WORDS[current], joints, points, (*notes, *warnings)
     )
 
 
 def _compare_currents(
-    robot: RobotModel, request: GainRequest, recordings: Sequence[Recording],
-    options: GainOptions,
+    robot: RobotModel, recordings: Sequence[Recording], options: DriveGainsOptions
 ) -> list[str]:
-    """Return how far measured currents are from their targets at rest: eq. 32 takes them equal."""
+    """State how far measured currents are from their targets at rest: eq. 32 takes them equal."""
     try:
         measured = read_rests(
-            recordings, options, 'target_current', _measured(robot, request, recordings)
+            recordings, options.static_poses, 'target_current',
+            _measured(robot, recordings, options),
         )
     except (NotIdentifiableError, UsageError):
         return []
-    points = average_approaches(measured)
     differences = [
-        max(abs(point.current - point.torque) for point in of_joint) for of_joint in points
+        max(abs(point.current - point.torque) for point in of_joint)
+        for of_joint in average_approaches(measured)
     ]
     worst = int(np.argmax(differences))
     return [
@@ -192,7 +149,7 @@ def _compare_currents(
 def _torque_source(
     robot: RobotModel, source: str
 ) -> tuple[Callable[[FloatArray], FloatArray] | None, str]:
-    """Return what gives torques of poses, None for the targets, and its name."""
+    """Return the torques of poses as a function, None for the targets, and their name."""
     if source == 'target':
         return None, "the controller's target torque"
     if source == 'urdf':
@@ -217,50 +174,41 @@ def _torque_source(
     return torque, words
 
 
-def _words(current: str) -> str:
-    return {
-        'target_current': "the controller's target current",
-        'actual_current': 'measured current (actual_current)',
-        'effort': 'measured current (effort)',
-    }[current]
-
-
 def _from_payload(
-    robot: RobotModel,
-    request: GainRequest,
-    runs: tuple[Sequence[Recording], Sequence[Recording]],
-    payload: Payload,
-    options: GainOptions,
+    robot: RobotModel, runs: tuple[list[Recording], list[Recording]], payload: Payload,
+    options: DriveGainsOptions,
 ) -> DriveGains:
-    current = _measured(robot, request, [*runs[0], *runs[1]])
-    if request.use != 'motion':
+    """Return gains by what a known payload adds to the currents, at rest or in motion."""
+    current = _measured(robot, [*runs[0], *runs[1]], options)
+    if options.use != 'motion':
         try:
             bare, loaded = (
-                read_rests(recordings, options, np.zeros_like, current) for recordings in runs
+                read_rests(run, options.static_poses, np.zeros_like, current) for run in runs
             )
             points = payload_differences(robot, bare, loaded, payload)
         except NotIdentifiableError:
-            if request.use == 'poses':
+            if options.use == 'poses':
                 raise
             points = ()
         shared = len(points[0]) if points else 0
-        if request.use == 'poses' and not shared:
+        if options.use == 'poses' and not shared:
             raise NotIdentifiableError(
                 'the runs without and with the payload have no pose in common: rest at the same '
                 'poses in both, or choose --use motion'
             )
-        if request.use == 'poses' or shared >= FEWEST_SHARED_POSES:
-            return gains_from_poses(
-                robot.joint_names, points, options, method='payload_poses',
-                torque_from=f'known payload of {payload.mass:g} kg', current_from=_words(current),
+        if options.use == 'poses' or shared >= FEWEST_SHARED_POSES:
+            joints, notes = fit_gains(robot.joint_names, points, options)
+            return DriveGains(
+                'payload_poses', f'known payload of {payload.mass:g} kg', CURRENT_WORDS[current],
+                joints, points, notes,
             )
     if current != 'effort':
         raise UsageError(
             'gains from a payload in motion need the current as the effort of the joint states, '
             'which here is in N m: rest at the same poses in both runs instead (--use poses)'
         )
-    datasets = tuple(
-        [process(recording, KinematicFilter(), 'A', robot=robot) for recording in recordings]
-        for recordings in runs
+    without, carrying = (
+        [process(recording, KinematicFilter(), 'A', robot=robot) for recording in run]
+        for run in runs
     )
-    return gains_from_motion(robot, datasets[0], datasets[1], payload)
+    return gains_from_motion(robot, without, carrying, payload)

@@ -30,7 +30,7 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
 from robot_identification.studies.drive_gains import (
-    describe_too_few, group_poses, mean_of_approaches, static_poses_of, StaticPoseOptions,
+    group_poses, mean_of_approaches, static_poses_of, StaticPoseOptions,
 )
 import scipy
 
@@ -245,12 +245,7 @@ def resting_run(
         If the arm never rests.
 
     """
-    found = [
-        (recording, dwell) for recording, dwell in static_poses_of(recordings, options)
-        if start is None or dwell.start >= start
-    ]
-    if not found:
-        raise NotIdentifiableError(describe_too_few(recordings, options))
+    found = static_poses_of(recordings, options, start)
     efforts = np.array([
         dwell.mean(recording.stamps, recording.effort) for recording, dwell in found
     ])

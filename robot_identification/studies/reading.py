@@ -1,0 +1,47 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Options of the studies that read bags of an arm without an identified model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.options import option
+from robot_identification.processing import check_robot_name
+from robot_identification.recording import parse_joint_names, read_recording, Recording
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """Options of reading bags."""
+
+    topic: str | None = option(
+        str, 'joint-state topic of the bags', otherwise='/joint_states',
+    )
+    effort_unit: str | None = option(
+        str, 'unit of the recorded effort', otherwise='that of the bag or the robot YAML',
+        choices=EFFORT_UNITS,
+    )
+    joint_names: str | None = option(
+        str, 'names of the joints in the bag, BAG=MODEL,..', otherwise='those of the model',
+        metavar='BAG=MODEL,..',
+    )
+
+    def read(
+        self, robot: RobotModel, bags: Sequence[Path]
+    ) -> tuple[list[Recording], list[str]]:
+        """Return the recordings of an arm, and a note on each that does not name its robot."""
+        names = parse_joint_names(self.joint_names)
+        recordings = [
+            read_recording(
+                bag, robot.joint_names, topic=self.topic, names=names, encoders=robot.encoders
+            )
+            for bag in bags
+        ]
+        return recordings, [
+            note for one in recordings if (note := check_robot_name(one, robot.name))
+        ]
