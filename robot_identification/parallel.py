@@ -2,28 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Schedulers of jobs: this process, worker processes on this machine, or a Dask cluster.
+Work in other processes: one worker, and schedulers of jobs for many.
 
-The same function does a job in all three cases, and results come in the order of the jobs,
-whoever is first. What is lost with a process is done again.
+A scheduler is this process, worker processes on this machine, or a Dask cluster. The same
+function does a job in all three cases, and results come in the order of the jobs. A job whose
+process was lost is done again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 import importlib
 import importlib.metadata
 import multiprocessing
-from multiprocessing.process import BaseProcess
+from multiprocessing.connection import Connection, wait
 import os
 import platform
 import signal
 import socket
+import threading
 import time
+import traceback
 from types import TracebackType
 from typing import Any, Protocol, TypeVar
 
@@ -31,25 +34,145 @@ from robot_identification import __version__
 from robot_identification.errors import IdentificationError, MissingDependencyError, UsageError
 
 PACKAGE = 'robot_identification'
-# What `--scheduler` calls processes on this machine.
+# The name of processes on this machine in `--scheduler`.
 LOCAL = 'local'
-# A job that ended its process this often is not tried again.
+# Times that a job may end its process before it is given up; chosen: memory may be short once.
 MOST_DEATHS = 3
-# Results that wait for an earlier one are no more than this many times the processes.
+# Results that wait for an earlier one, at most, over the number of processes; chosen: they lie in
+# memory, and one slow job must not stop the others.
 AHEAD = 4
-# Time in which a scheduler must answer, and have a worker [s].
+# Time in which a Dask scheduler must answer, and have a worker [s]; chosen.
 PATIENCE = 5.0
-# Time that a cluster without workers is given to get some again [s].
+# Time that a cluster without workers is given to get some again [s]; chosen: a restart of one.
 RECOVERY = 60.0
-# How often a running cluster is looked at [s].
+# Period in which a running cluster is looked at [s]; chosen.
 GLANCE = 1.0
+# Signals of the terminal are for the parent, which ends its workers.
+TERMINAL_SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)
+# Kinds of messages from a worker.
+DONE, FAILED, REPORT = 'done', 'failed', 'report'
 
 
 def available_processors() -> int:
-    """Return the number of processors that this program may use."""
+    """Return the number of CPUs available to this program."""
     if hasattr(os, 'sched_getaffinity'):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def worker_name() -> str:
+    """Return the name of this process in messages."""
+    return f'process {os.getpid()} on {platform.node()}'
+
+
+def check_processes(processes: int | None) -> None:
+    """Raise `UsageError` if a number of processes is given and not positive."""
+    if processes is not None and processes < 1:
+        raise UsageError(f'--processes is {processes}, it must be 1 or more')
+
+
+class Worker:
+    """
+    A process that does jobs one after the other; it is started with the first of them.
+
+    It ignores the signals of the terminal, and ends with its parent. `method` is a start method
+    of `multiprocessing` that does not fork: a fork would copy the locks of other threads.
+    """
+
+    def __init__(self, method: str = 'spawn') -> None:
+        self._context: Any = multiprocessing.get_context(method)
+        self._process: Any = None
+        self._connection: Any = None
+
+    @property
+    def connection(self) -> Connection:
+        """Connection that is ready when there is a message, or the process has ended."""
+        found: Connection = self._connection
+        return found
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return int(self._process.pid)
+
+    def start(self, function: Callable[..., Any], job: Any, *, with_reports: bool = False) -> None:
+        """
+        Begin a job; the function must be one of a module.
+
+        With reports it takes a second argument, a function that sends a message of kind REPORT.
+        """
+        if self._process is None:
+            self._connection, other = self._context.Pipe()
+            self._process = self._context.Process(target=_serve, args=(other,), daemon=True)
+            # Blocked from the child's first instruction: it imports for a while.
+            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self._process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            # The end of the process is then seen here as the end of the connection.
+            other.close()
+        # A process that was killed between two jobs is seen by `receive`.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.connection.send((function, job, with_reports))
+
+    def receive(self) -> tuple[str, Any]:
+        """Return kind and content of the next message; raises `EOFError` if the process ended."""
+        try:
+            kind, content = self.connection.recv()
+        except (EOFError, OSError) as error:
+            # It may still be about to exit with a code of its own.
+            self._process.join(PATIENCE)
+            raise EOFError('the process has ended') from error
+        if kind == FAILED:
+            content, trace = content
+            content.__cause__ = RuntimeError(f'in the other process:\n{trace}')
+        return kind, content
+
+    def stop(self) -> int | None:
+        """End the process, whatever it does, and return its exit code; a job starts another."""
+        if self._process is None:
+            return None
+        self._process.kill()
+        self._process.join()
+        self.connection.close()
+        code: int | None = self._process.exitcode
+        self._process = self._connection = None
+        return code
+
+
+def _serve(connection: Connection) -> None:
+    """Do jobs until the parent has ended."""
+    for number in TERMINAL_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            function, job, with_reports = connection.recv()
+            more = (partial(_report, connection),) if with_reports else ()
+            connection.send(_do(function, job, *more))
+
+
+def _do(function: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
+    """Return the message of a result or of an error."""
+    try:
+        return DONE, function(*arguments)
+    except MissingDependencyError as error:
+        # It cannot be pickled: it is made of three texts.
+        return FAILED, (UsageError(str(error)), traceback.format_exc())
+    except Exception as error:
+        return FAILED, (error, traceback.format_exc())
+
+
+def _report(connection: Connection, content: Any) -> None:
+    connection.send((REPORT, content))
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 class Job(Protocol):
@@ -73,18 +196,8 @@ class Scheduler(Protocol):
         """
         Yield the results of jobs in their order.
 
-        Parameters
-        ----------
-        function : callable
-            A function of a module; its result depends on the job alone.
-        jobs : sequence of Job
-            What to do.
-
-        Raises
-        ------
-        IdentificationError
-            If the function raises it, or the processes for a job were lost too often.
-
+        The function is one of a module; its result depends on the job alone. Its errors are
+        raised, and an `IdentificationError` if the processes for a job were lost too often.
         """
 
     def __enter__(self) -> Scheduler:
@@ -109,7 +222,7 @@ def open_scheduler(name: str | None, processes: int | None = None) -> Scheduler:
         'local' for processes on this machine, or the address of a Dask scheduler, such as
         tcp://192.168.1.10:8786; by default this process.
     processes : int, optional
-        Number of local processes; by default as many as there are processors.
+        Number of local processes; by default the number of available CPUs.
 
     Raises
     ------
@@ -145,182 +258,117 @@ class InThisProcess:
         """There is nothing to end."""
 
 
-class _Lane:
-    """A process and the job that it does, so that it is known which job was lost with it."""
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """End of a job: its result, its error, or the exit code of the processes lost with it."""
 
-    def __init__(self) -> None:
-        self._pool: ProcessPoolExecutor | None = None
-        self._processes: list[BaseProcess] = []
-        self.job: int | None = None
-        self.future: Future[Any] | None = None
-
-    def start(self, number: int, function: Callable[[Any], Any], job: Any) -> None:
-        """Begin a job; the process is started with the first one."""
-        self.job = number
-        if self._pool is None:
-            # A fork would copy the locks of other threads, of a ROS node for one.
-            self._pool = ProcessPoolExecutor(
-                1, multiprocessing.get_context('spawn'), _leave_interrupts_to_the_parent
-            )
-            others = set(multiprocessing.active_children())
-            # Blocked for the child from its first instruction: it is busy with imports for a while
-            # before its initializer runs.
-            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            try:
-                self.future = self._pool.submit(_work, function, job)
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-            self._processes = list(set(multiprocessing.active_children()) - others)
-        else:
-            try:
-                self.future = self._pool.submit(_work, function, job)
-            except BrokenProcessPool as error:
-                # It was killed between two jobs.
-                self.future = Future()
-                self.future.set_exception(error)
-
-    def stop(self) -> None:
-        """End the process, whatever it does; another is started with the next job."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            for process in self._processes:
-                process.kill()
-                process.join()
-        self._pool, self._processes, self.future, self.job = None, [], None, None
-
-
-def _leave_interrupts_to_the_parent() -> None:
-    # Ctrl-C is for the parent, which ends its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _work(function: Callable[[Any], Any], job: Any) -> Any:
-    try:
-        return function(job)
-    except MissingDependencyError as error:
-        # It cannot be pickled: it is made of three texts.
-        raise UsageError(str(error)) from None
+    number: int  # index of the job
+    result: Any = None
+    error: BaseException | None = None
+    lost: int | None = None
 
 
 class LocalProcesses:
     """
-    Jobs are done by other processes on this machine, each with one BLAS thread.
+    Jobs are done by worker processes on this machine, each with one BLAS thread.
 
-    A process that is killed is started again with the job it did, at most twice a job.
-
-    Parameters
-    ----------
-    processes : int
-        Their number.
-
-    Raises
-    ------
-    UsageError
-        If it is not positive.
-
+    A process that is killed is started again with its job, MOST_DEATHS - 1 times at most. If
+    `fresh`, every job has a process of its own.
     """
 
-    def __init__(self, processes: int) -> None:
-        if processes < 1:
-            raise UsageError(f'--processes is {processes}, it must be 1 or more')
-        self._lanes = [_Lane() for _ in range(processes)]
+    def __init__(self, processes: int, *, fresh: bool = False) -> None:
+        check_processes(processes)
+        self._workers = [Worker() for _ in range(processes)]
+        self._fresh = fresh
         # Where jobs of a name were done before: what was read there need not be read again.
-        self._home: dict[str, _Lane] = {}
+        self._home: dict[str, Worker] = {}
 
     def __enter__(self) -> LocalProcesses:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for lane in self._lanes:
-            lane.stop()
+        for worker in self._workers:
+            worker.stop()
 
     def run(
         self, function: Callable[[AnyJob], Result], jobs: Sequence[AnyJob]
     ) -> Iterator[Result]:
         """Yield the results; see `Scheduler.run`."""
-        left = list(range(len(jobs)))
-        results: dict[int, Future[Result]] = {}
+        waiting: dict[int, Outcome] = {}
+        next_number = 0
+        for outcome in self.outcomes(function, jobs):
+            waiting[outcome.number] = outcome
+            # An error is that of the first bad job in their order, whichever ended first.
+            while next_number in waiting:
+                ended = waiting.pop(next_number)
+                if ended.error is not None:
+                    raise ended.error
+                if ended.lost is not None:
+                    raise IdentificationError(
+                        f'{jobs[next_number].name}: the process that worked on it was killed '
+                        f'{MOST_DEATHS} times, which the system does when memory is short: use '
+                        'fewer processes (--processes), or leave this bag out'
+                    )
+                yield ended.result
+                next_number += 1
+
+    def outcomes(
+        self, function: Callable[[AnyJob], Any], jobs: Sequence[AnyJob]
+    ) -> Iterator[Outcome]:
+        """Yield how jobs ended, as they do; what still runs after the last use is killed."""
+        left, ended = list(range(len(jobs))), set[int]()
         deaths: Counter[int] = Counter()
+        busy: dict[Any, tuple[Worker, int]] = {}  # by connection
+        first = 0  # of the jobs that have not ended
         try:
-            for number in range(len(jobs)):
-                while number not in results:
-                    self._hand_out(function, jobs, left, number + AHEAD * len(self._lanes))
-                    running = [lane.future for lane in self._lanes if lane.future is not None]
-                    wait(running, return_when=FIRST_COMPLETED)
-                    self._collect(jobs, left, results, deaths)
-                # An error is that of the first bad job in their order, whoever is first.
-                yield results.pop(number).result()
+            while first < len(jobs):
+                near = [number for number in left if number < first + AHEAD * len(self._workers)]
+                at_work = [worker for worker, _ in busy.values()]
+                for worker in (one for one in self._workers if one not in at_work):
+                    if near:
+                        number = self._choose(worker, near, jobs)
+                        near.remove(number)
+                        left.remove(number)
+                        worker.start(function, jobs[number])
+                        busy[worker.connection] = worker, number
+                for ready in wait(list(busy)):
+                    worker, number = busy.pop(ready)
+                    outcome = self._collect(worker, number, deaths)
+                    if outcome is None:
+                        left.insert(0, number)
+                        continue
+                    ended.add(number)
+                    while first in ended:
+                        first += 1
+                    yield outcome
         finally:
-            for lane in self._lanes:
-                if lane.future is not None:
-                    lane.stop()
+            for worker, _ in busy.values():
+                worker.stop()
 
-    def _hand_out(
-        self,
-        function: Callable[[AnyJob], Result],
-        jobs: Sequence[AnyJob],
-        left: list[int],
-        end: int,
-    ) -> None:
-        """Give every idle process a job before the `end`: one it did before, or the next."""
-        for lane in self._lanes:
-            near = [number for number in left if number < end]
-            if lane.future is not None or not near:
-                continue
-            homes = [self._home.get(jobs[number].name) for number in near]
-            own = [number for number, home in zip(near, homes, strict=True) if home is lane]
-            new = [number for number, home in zip(near, homes, strict=True) if home is None]
-            number = (own or new or near)[0]
-            left.remove(number)
-            self._home[jobs[number].name] = lane
-            lane.start(number, function, jobs[number])
+    def _choose(self, worker: Worker, near: Sequence[int], jobs: Sequence[AnyJob]) -> int:
+        """Return the job that an idle process is to do: one it did before, or the next new one."""
+        homes = {number: self._home.get(jobs[number].name) for number in near}
+        own = [number for number in near if homes[number] is worker]
+        new = [number for number in near if homes[number] is None]
+        chosen = (own or new or near)[0]
+        self._home[jobs[chosen].name] = worker
+        return chosen
 
-    def _collect(
-        self,
-        jobs: Sequence[AnyJob],
-        left: list[int],
-        results: dict[int, Future[Result]],
-        deaths: Counter[int],
-    ) -> None:
-        """Take the results that are there, and put back what was lost."""
-        for lane in self._lanes:
-            future, number = lane.future, lane.job
-            if future is None or number is None or not future.done():
-                continue
-            lane.future = lane.job = None
-            error = future.exception()
-            if not isinstance(error, BrokenProcessPool):
-                results[number] = future
-                continue
-            lane.stop()
+    def _collect(self, worker: Worker, number: int, deaths: Counter[int]) -> Outcome | None:
+        """Return how a job ended; None if it is to be done again."""
+        try:
+            kind, content = worker.receive()
+        except EOFError:
+            code = worker.stop()
             deaths[number] += 1
-            if deaths[number] == MOST_DEATHS:
-                raise IdentificationError(
-                    f'{jobs[number].name}: the process that worked on it was killed '
-                    f'{MOST_DEATHS} times, which the system does when memory is short: use '
-                    'fewer processes (--processes), or leave this bag out'
-                ) from error
-            left.insert(0, number)
+            return Outcome(number, lost=code) if deaths[number] >= MOST_DEATHS else None
+        if self._fresh:
+            worker.stop()
+        return Outcome(number, content) if kind == DONE else Outcome(number, error=content)
 
 
 class DaskCluster:
-    """
-    Jobs are done by the workers of a Dask cluster; what a worker takes along is done by another.
-
-    Parameters
-    ----------
-    address : str
-        Of its scheduler.
-
-    Raises
-    ------
-    MissingDependencyError
-        If Dask's `distributed` is not installed here.
-    UsageError
-        If the scheduler does not answer within `PATIENCE`, has no workers, or a worker does not
-        have this version of the package.
-
-    """
+    """Jobs are done by the workers of a Dask cluster; the job of a lost one by another."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -386,11 +434,11 @@ class DaskCluster:
         futures: list[Any] = []
         try:
             for number, job in enumerate(jobs):
-                # The same worker every time, so that it need not read again: a wish, no order.
-                wished = [workers[number % len(workers)]] if workers else None
+                # The same worker every time where it can be, so that it need not read again.
+                preferred = [workers[number % len(workers)]] if workers else None
                 futures.append(self._client.submit(
-                    _work, function, job, pure=False, workers=wished,
-                    allow_other_workers=bool(wished),
+                    _do_there, function, job, pure=False, workers=preferred,
+                    allow_other_workers=bool(preferred),
                 ))
             for number, job in enumerate(jobs):
                 yield self._wait_for(job, futures[number])
@@ -435,6 +483,9 @@ class DaskCluster:
         )
 
 
-def worker_name() -> str:
-    """Return what messages call the process that this is."""
-    return f'process {os.getpid()} on {platform.node()}'
+def _do_there(function: Callable[[Any], Any], job: Any) -> Any:
+    """Do a job on a worker of Dask, which pickles its error."""
+    kind, content = _do(function, job)
+    if kind == FAILED:
+        raise content[0]
+    return content

@@ -1,4 +1,4 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-from .signals import CLOSED_TERMINAL as CLOSED_TERMINAL, ending_signals as ending_signals
+from .signals import ending_signals as ending_signals

@@ -11,30 +11,22 @@ Results are written whole or not at all, so that nothing is half-written then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 import multiprocessing
-from multiprocessing.connection import Connection
 import os
 from pathlib import Path
-import signal
 from typing import Any
 
 from robot_identification import identify
-from robot_identification.cli import CLOSED_TERMINAL
 from robot_identification.errors import IdentificationError
 from robot_identification.estimation import IdentifyOptions
 from robot_identification.model import RobotModel
+from robot_identification.parallel import DONE, FAILED, Worker
 from robot_identification.report import RESULT_FILES, save_identification
 
 # The report's figures take their time.
 SAVING = 0.7
-TERMINAL_SIGNALS = (signal.SIGINT, *CLOSED_TERMINAL)
 POLL = 0.05
-# A fork of the node would copy the locks of its other threads.
-_CONTEXT: Any = multiprocessing.get_context(
-    'forkserver' if 'forkserver' in multiprocessing.get_all_start_methods() else 'spawn'
-)
 
 
 class AbortedError(IdentificationError):
@@ -58,14 +50,10 @@ class JobProcess:
 
     def __init__(self, job: IdentificationJob) -> None:
         self._output = job.output
-        if hasattr(_CONTEXT, 'set_forkserver_preload'):
-            # The second job need not wait for imports.
-            _CONTEXT.set_forkserver_preload([__name__])
-        self._receiver, sender = _CONTEXT.Pipe(duplex=False)
-        self._process = _CONTEXT.Process(target=_work, args=(job, sender), daemon=True)
-        self._process.start()
-        # Its end is then seen here as the end of the pipe.
-        sender.close()
+        # The second job need not wait for imports.
+        multiprocessing.set_forkserver_preload([__name__])
+        self._worker = Worker('forkserver')
+        self._worker.start(_work, job, with_reports=True)
 
     def wait(
         self, report: Callable[[float, str], None], is_aborted: Callable[[], bool]
@@ -78,14 +66,17 @@ class JobProcess:
         """
         try:
             while True:
-                while not self._receiver.poll(POLL):
+                while not self._worker.connection.poll(POLL):
                     if is_aborted():
                         raise AbortedError('the identification was aborted, nothing is written')
-                kind, content = self._receiver.recv()
-                if kind == 'done':
+                kind, content = self._worker.receive()
+                if kind == DONE:
                     return dict(content)
-                if kind == 'failed':
-                    raise IdentificationError(content)
+                if kind == FAILED:
+                    known = isinstance(content, (IdentificationError, OSError))
+                    raise IdentificationError(
+                        str(content) if known else f'unexpected {content!r}'
+                    ) from content
                 report(*content)
         except EOFError as error:
             raise IdentificationError(
@@ -96,43 +87,29 @@ class JobProcess:
             self._stop()
 
     def _stop(self) -> None:
-        self._receiver.close()
-        self._process.kill()
-        self._process.join()
+        number = self._worker.pid
+        self._worker.stop()
         for name in RESULT_FILES:
-            for leftover in self._output.glob(f'.{name}.{self._process.pid}.*'):
+            for leftover in self._output.glob(f'.{name}.{number}.*'):
                 leftover.unlink(missing_ok=True)
 
 
-def _work(job: IdentificationJob, sender: Connection) -> None:
-    # What the terminal sends reaches the node, too, which ends this process.
-    for number in TERMINAL_SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+def _work(job: IdentificationJob, report: Callable[[tuple[float, str]], None]) -> dict[str, Any]:
     # On a computer that drives a robot, everything else goes first.
     os.nice(5)
-
-    def report(share: float, stage: str) -> None:
-        sender.send(('progress', (share, stage)))
-
-    try:
-        found = identify(
-            job.robot, job.bags, job.options,
-            report=lambda share, stage: report(SAVING * share, stage),
-        )
-        report(SAVING, 'writing')
-        save_identification(
-            found, job.output, 'the identifier node', force=job.force,
-            with_tables=job.with_tables,
-        )
-        sender.send(('done', {
-            'model': str(job.output / RESULT_FILES[0]),
-            'verdict': found.verdict.level,
-            'reasons': list(found.verdict.reasons),
-            'next_step': found.verdict.next_step,
-            'lost': list(found.lost),
-            'notes': list(found.notes),
-        }))
-    except (IdentificationError, OSError) as error:
-        # Where the node has ended, there is no receiver.
-        with suppress(OSError):
-            sender.send(('failed', str(error)))
+    found = identify(
+        job.robot, job.bags, job.options,
+        report=lambda share, stage: report((SAVING * share, stage)),
+    )
+    report((SAVING, 'writing'))
+    save_identification(
+        found, job.output, 'the identifier node', force=job.force, with_tables=job.with_tables,
+    )
+    return {
+        'model': str(job.output / RESULT_FILES[0]),
+        'verdict': found.verdict.level,
+        'reasons': list(found.verdict.reasons),
+        'next_step': found.verdict.next_step,
+        'lost': list(found.lost),
+        'notes': list(found.notes),
+    }

@@ -20,17 +20,18 @@ from typing import Any
 
 from robot_identification.errors import DescriptionError, IdentificationError, UsageError
 from robot_identification.files import read_text, write_atomically
-from robot_identification.parallel import available_processors, LOCAL, open_scheduler, Scheduler
+from robot_identification.parallel import (
+    available_processors, check_processes, LOCAL, open_scheduler,
+)
 from robot_identification.report import json_text
 from robot_identification.studies.campaign.campaign_file import Campaign
 from robot_identification.studies.campaign.friction_trend import FleetFriction
 from robot_identification.studies.campaign.health import compare_sizes, judge_health
 from robot_identification.studies.campaign.record import Record
 from robot_identification.studies.campaign.runs import (
-    do_run, DONE, explain_change, load_robots, read_state, restate, run_inputs, RunJob,
-    write_failure,
+    DONE, explain_change, load_robots, read_state, restate, run_inputs, RunJob,
 )
-from robot_identification.studies.campaign.workers import work_locally
+from robot_identification.studies.campaign.workers import work_locally, work_on
 from robot_identification.studies.comparison import JointsOfSize
 
 SCHEMA_VERSION = 1
@@ -110,8 +111,7 @@ def run_campaign(
         If an arm is unknown, or the folder is another campaign's or one is at work in it.
 
     """
-    if processes is not None and processes < 1:
-        raise UsageError(f'--processes is {processes}, it must be 1 or more')
+    check_processes(processes)
     robots = load_robots(campaign)
     with _own_folder(campaign, folder), Record(folder) as record:
         jobs = [
@@ -176,25 +176,7 @@ def _work(jobs: Sequence[RunJob], scheduler: str, processes: int | None) -> Iter
         yield from work_locally(jobs, processes or available_processors())
         return
     with open_scheduler(scheduler, processes) as cluster:
-        yield from _work_on(cluster, jobs)
-
-
-def _work_on(cluster: Scheduler, jobs: Sequence[RunJob]) -> Iterator[str]:
-    """Yield the names of runs in their order; one that kills its workers is a failed run."""
-    left = list(jobs)
-    while left:
-        try:
-            for name in cluster.run(do_run, tuple(left)):
-                left.pop(0)
-                yield name
-        except IdentificationError as error:
-            job = left[0]
-            # A cluster that is gone is no fault of this run.
-            if not str(error).startswith(f'{job.name}: the Dask workers'):
-                raise
-            left.pop(0)
-            write_failure(job, str(error), error.exit_code)
-            yield job.name
+        yield from work_on(cluster, jobs)
 
 
 @contextmanager
