@@ -20,6 +20,7 @@ import tempfile
 import time
 from xml.sax.saxutils import escape
 
+from forked_nodes import ForkedProcess
 from rclpy.action import (
     get_action_client_names_and_types_by_node, get_action_server_names_and_types_by_node,
 )
@@ -29,7 +30,7 @@ from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.motion_interface import LIST_SERVICE
 from robot_identification.nodes.robot_state import MODE_TOPIC, SAFETY_TOPIC
 from robot_identification.nodes.rtde_reader import KEYS
-from ros_helpers import Graph, own_graph, wait_until
+from ros_helpers import forker, Graph, own_graph, wait_until
 
 FOLDER = Path(__file__).resolve().parents[1] / 'security' / 'policies'
 NAMESPACE = '/arm'
@@ -122,17 +123,15 @@ def started_in_namespace(graph: Graph, folder: Path) -> Iterator[None]:
             }
             given['allowed_write_roots'] = given['allowed_read_roots'] = [str(folder)]
             file.write_text(dump_yaml({'/**': {'ros__parameters': given}}))
-            log = stack.enter_context((folder / f'{name}.log').open('wb'))
-            process = subprocess.Popen(
-                [sys.executable, '-m', f'robot_identification.nodes.{name}', '--ros-args',
-                 '-r', f'__ns:={namespace_of(name)}', '--params-file', str(file)],
-                env=graph.environment, stdout=log, stderr=subprocess.STDOUT,
-            )
+            arguments = ['--ros-args', '-r', f'__ns:={namespace_of(name)}',
+                         '--params-file', str(file)]
+            log = folder / f'{name}.log'
+            process = forker().start(name, arguments, graph.environment, log)
             stack.callback(_stop, process)
         yield
 
 
-def _stop(process: subprocess.Popen) -> None:
+def _stop(process: ForkedProcess) -> None:
     for number in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
         process.send_signal(number)
         try:
