@@ -36,9 +36,6 @@ from .holding import (
     FEW_HELD as FEW_HELD, find_experiment_holding as find_experiment_holding,
     find_holding as find_holding,
 )
-from .information import (
-    information_root as information_root, InformationGrowth as InformationGrowth,
-)
 from .margins import (
     MASS_DOUBT as MASS_DOUBT, POSITION_MARGIN as POSITION_MARGIN, QUINTIC_PEAK as QUINTIC_PEAK,
     SHORTEST_APPROACH as SHORTEST_APPROACH, SLOW_SPEED as SLOW_SPEED,
@@ -53,15 +50,14 @@ from .parametrizations.sampled import (
     knot_coefficients as knot_coefficients, SampledParametrization as SampledParametrization,
 )
 from .path_constraints import state_constraints as state_constraints
+from .ranking import rank_motions as rank_motions
 from .search_file import (
     load_search as load_search, search_owner as search_owner, search_saver as search_saver,
 )
 from .sequential import (
-    DENSE_RATE as DENSE_RATE, knowledge_of_model as knowledge_of_model,
-    next_experiment as next_experiment, PriorKnowledge as PriorKnowledge,
-    REFERENCE_ACCELERATION as REFERENCE_ACCELERATION, REFERENCE_SAMPLES as REFERENCE_SAMPLES,
-    REFERENCE_VELOCITY as REFERENCE_VELOCITY, weak_parameters as weak_parameters,
-    WEAK_SHARE as WEAK_SHARE, Weakness as Weakness,
+    knowledge_of_model as knowledge_of_model, next_experiment as next_experiment,
+    PriorKnowledge as PriorKnowledge, residual_noise as residual_noise,
+    weak_parameters as weak_parameters, WEAK_SHARE as WEAK_SHARE, Weakness as Weakness,
 )
 from .tool_motion import tool_frame as tool_frame, tool_path as tool_path
 from .trajectory import (

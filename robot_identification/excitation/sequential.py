@@ -27,7 +27,8 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.base_columns import (
     BaseColumns, experiment_reduction, Knowledge,
 )
-from robot_identification.excitation.constraints import motion_limits
+from robot_identification.excitation.constraints import motion_limits, MotionLimits
+from robot_identification.excitation.evaluation import DENSE_RATE
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.information import (
     information_root, InformationGrowth, leave_open, ROUNDING,
@@ -51,8 +52,6 @@ SAME_GEOMETRY = 0.01
 # Parts of a base parameter that another mounting shows and this one does not; less is rounding,
 # or an axis a little off the parallel.
 HIDDEN, HIDDEN_CALIBRATED = 1.0e-6, 0.02
-# Samples of the motion in an analysis: dense for motions of a few hertz [Hz].
-DENSE_RATE = 125.0
 # Samples and speeds of motions that the size of a torque is judged on, where there is no limit.
 REFERENCE_SAMPLES = 300
 REFERENCE_VELOCITY, REFERENCE_ACCELERATION = 3.0, 5.0
@@ -214,8 +213,10 @@ def knowledge_of_model(
 
     """
     _check_arm(model, robot)
-    noise = _noise_of_model(model) if noise is None else noise
-    rate = _rate_of_model(model, robot) if rate is None else rate
+    noise = residual_noise(model) if noise is None else noise
+    if rate is None:
+        rate = model.robot.sampling_rate
+        rate = rate if np.isfinite(rate) else robot.sampling_rate
     robot = robot.with_gravity(experiment.gravity)
     reduction = experiment_reduction(robot, experiment)
     columns, notes = _match_columns(model.parameters, reduction.parameters)
@@ -247,7 +248,7 @@ def knowledge_of_model(
         notes.append(f'the model does not determine {", ".join(unknown)}')
     return PriorKnowledge(
         rows, _weights(experiment, robot.n, noise, rate),
-        allowed_errors(robot, experiment, theta, noise), theta, noise, rate, tuple(notes),
+        _allowed_errors(robot, experiment, theta, noise), theta, noise, rate, tuple(notes),
     )
 
 
@@ -262,28 +263,50 @@ def no_knowledge(
     """
     b = experiment_reduction(robot.with_gravity(experiment.gravity), experiment).rank
     weights = _weights(experiment, robot.n, noise, rate)
-    allowed = allowed_errors(robot, experiment, np.zeros(b), noise)
+    allowed = _allowed_errors(robot, experiment, np.zeros(b), noise)
     return PriorKnowledge(np.zeros((0, b)), weights, allowed, np.zeros(b), noise, rate)
 
 
-def allowed_errors(
+def _allowed_errors(
     robot: RobotModel, experiment: Experiment, theta: FloatArray, noise: FloatArray
 ) -> FloatArray:
+    """Return `allowed_errors` of an experiment's base parameters, within its limits."""
+    motion = reference_motion(motion_limits(robot, experiment))
+    W = BaseColumns(robot.with_gravity(experiment.gravity), experiment).matrix(motion)
+    return allowed_errors(W.reshape(len(motion), robot.n, -1), theta, noise)
+
+
+def allowed_errors(rows: FloatArray, theta: FloatArray, noise: FloatArray) -> FloatArray:
     """
-    Return the largest standard errors of base parameters that are not weak, (b,), SI units.
+    Return the largest standard errors of parameters that are not weak, (b,), SI units.
 
     That is WEAK_SHARE of the value (zero where unknown), or of the value whose torque is as large
-    as the noise, whichever is larger. The latter is of random poses, speeds and accelerations
-    within the experiment's limits: what the arm can show, whatever a motion does; so a parameter
-    that is nearly zero is judged by the torque it can make.
+    as the noise (n,), whichever is larger. The latter is of random poses, speeds and accelerations
+    within the limits, by their observation matrix (N, n, b): what the arm can show, whatever a
+    motion does; so a parameter that is nearly zero is judged by the torque it can make.
     """
-    motion = _reference_motion(robot, experiment)
-    robot = robot.with_gravity(experiment.gravity)
-    W = BaseColumns(robot, experiment).matrix(motion)
-    torque = W.reshape(len(motion), robot.n, -1) / noise[:, None]
-    signal = np.sqrt(np.mean(torque**2, axis=0)).max(axis=0)
-    allowed: FloatArray = WEAK_SHARE * np.maximum(np.abs(theta), 1.0 / signal)
+    signal = np.sqrt(np.mean((rows / noise[:, None]) ** 2, axis=0)).max(axis=0)
+    allowed: FloatArray = WEAK_SHARE * np.maximum(
+        np.abs(theta), 1.0 / np.maximum(signal, np.finfo(float).tiny)
+    )
     return allowed
+
+
+def reference_motion(limits: MotionLimits) -> Motion:
+    """Return random poses, speeds and accelerations within limits, each by itself."""
+    rng = np.random.default_rng(0)
+    shape = (REFERENCE_SAMPLES, len(limits.lower))
+    velocity, acceleration = (
+        np.where(np.isfinite(limit), limit, usual) for limit, usual in (
+            (limits.velocity, REFERENCE_VELOCITY), (limits.acceleration, REFERENCE_ACCELERATION)
+        )
+    )
+    return Motion(
+        rng.uniform(limits.lower, limits.upper, shape),
+        rng.uniform(-velocity, velocity, shape),
+        rng.uniform(-acceleration, acceleration, shape),
+        starts=tuple(range(REFERENCE_SAMPLES)),
+    )
 
 
 def weak_parameters(
@@ -354,30 +377,57 @@ def _check_arm(model: IdentifiedModel, robot: RobotModel) -> None:
             )
 
 
-def _noise_of_model(model: IdentifiedModel) -> FloatArray:
-    spread = model.quality.get('residual_standard_deviation')
-    if spread is None or np.shape(spread) != (model.robot.n,):
+def residual_noise(
+    model: IdentifiedModel, given: FloatArray | tuple[float, ...] | None = None
+) -> FloatArray:
+    """
+    Return the standard deviation of each joint's residual [N m], shape (n,).
+
+    Parameters
+    ----------
+    model : IdentifiedModel
+        Its residual is the noise of its next recording.
+    given : ndarray, shape (n,), optional
+        Takes precedence over the model.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    DescriptionError
+        If one is not positive.
+
+    """
+    n = model.robot.n
+    stated = model.quality.get('residual_standard_deviation') if given is None else given
+    if stated is None or np.shape(stated) != (n,):
         raise UsageError(
-            f'the model does not say the residual of its {model.robot.n} joints '
-            '(quality.residual_standard_deviation), from which the noise of the next recording '
-            'is known: identify it again'
+            f'the model does not state the residual of its {n} joints '
+            '(quality.residual_standard_deviation), which is the noise of the next recording: '
+            'identify it again, or state the noise'
         )
-    return np.array(spread, dtype=float)
+    return _checked_noise(np.array(stated, dtype=float), n)
 
 
-def _rate_of_model(model: IdentifiedModel, robot: RobotModel) -> float:
-    rate = model.robot.sampling_rate
-    return rate if np.isfinite(rate) else robot.sampling_rate
-
-
-def _weights(experiment: Experiment, n: int, noise: FloatArray, rate: float) -> FloatArray:
-    """Return the factors of the criterion's rows: one sample stands for many recorded ones."""
+def _checked_noise(noise: FloatArray, n: int) -> FloatArray:
     if noise.shape != (n,) or not np.all(np.isfinite(noise) & (noise > 0.0)):
         raise DescriptionError(
             f'the noise of the joints is {noise.tolist()} N m, {n} positive numbers are needed'
         )
+    return noise
+
+
+def checked_rate(rate: float) -> float:
+    """Return a sampling rate [Hz]; UsageError if it is not positive."""
     if not 0.0 < rate < np.inf:
         raise UsageError(f'the sampling rate is {rate} Hz, a positive one is needed')
+    return rate
+
+
+def _weights(experiment: Experiment, n: int, noise: FloatArray, rate: float) -> FloatArray:
+    """Return the factors of the criterion's rows: one sample stands for many recorded ones."""
+    _checked_noise(noise, n)
+    checked_rate(rate)
     if len(experiment.samples) > 1:
         raise UsageError(
             'with earlier information one set of samples is needed, the experiment has '
@@ -460,20 +510,3 @@ def _open_directions(
     left, size, _ = np.linalg.svd(hidden, full_matrices=False)
     tolerance = HIDDEN if reduction.exact else HIDDEN_CALIBRATED
     return np.hstack([left[:, size > tolerance], np.eye(len(K))[:, open_terms]])
-
-
-def _reference_motion(robot: RobotModel, experiment: Experiment) -> Motion:
-    """Return random poses, speeds and accelerations within the limits of an experiment."""
-    limits = motion_limits(robot, experiment)
-    rng = np.random.default_rng(0)
-    shape = (REFERENCE_SAMPLES, robot.n)
-    velocity, acceleration = (
-        np.where(np.isfinite(limit), limit, usual) for limit, usual in (
-            (limits.velocity, REFERENCE_VELOCITY), (limits.acceleration, REFERENCE_ACCELERATION)
-        )
-    )
-    return Motion(
-        rng.uniform(limits.lower, limits.upper, shape),
-        rng.uniform(-velocity, velocity, shape),
-        rng.uniform(-acceleration, acceleration, shape),
-    )

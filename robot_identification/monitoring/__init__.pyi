@@ -12,7 +12,6 @@ from .contact_observer import (
 from .friction_health import FrictionHealth as FrictionHealth, JointHealth as JointHealth
 from .health_reference import read_reference as read_reference, write_reference as write_reference
 from .momentum_observer import DEFAULT_BANDWIDTH as DEFAULT_BANDWIDTH
-from .next_motion import rank_motions as rank_motions
 from .online_estimator import OnlineEstimator as OnlineEstimator
 from .online_friction import (
     RecursiveFriction as RecursiveFriction, RecursiveFrictionOptions as RecursiveFrictionOptions,

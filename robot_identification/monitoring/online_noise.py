@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
-from robot_identification.errors import UsageError
-from robot_identification.model import IdentifiedModel
 
 # Correlations are watched over this time [s].
 LONGEST_CORRELATION = 1.0
@@ -23,25 +21,6 @@ LONGEST_CORRELATION = 1.0
 ASSUMED_CORRELATION, ASSUMED_SECONDS = 0.1, 5.0
 # Smallest variance, as a part of that of the model's residual: less is a simulation.
 LEAST_VARIANCE = 1.0e-4
-
-
-def residual_noise(model: IdentifiedModel, given: tuple[float, ...] | None = None) -> FloatArray:
-    """
-    Return the standard deviation of each joint's residual [N m], shape (n,).
-
-    `given` takes precedence over the model. Raises UsageError if there is none, or one is not
-    positive.
-    """
-    n = model.robot.n
-    stated = model.quality.get('residual_standard_deviation') if given is None else given
-    noise = np.asarray([] if stated is None else stated, dtype=float)
-    if noise.shape != (n,) or not np.all(np.isfinite(noise) & (noise > 0.0)):
-        raise UsageError(
-            f'the residual of the {n} joints is {noise.tolist()} N m, {n} positive numbers are '
-            'needed: identify the arm again, which writes quality.residual_standard_deviation, '
-            'or state the noise'
-        )
-    return noise
 
 
 class ResidualNoise:

@@ -34,11 +34,12 @@ from robot_identification.errors import NotIdentifiableError, UsageError
 from robot_identification.estimation import (
     check_not_negative, check_positive, fit_consistent_body, RecursiveState,
 )
+from robot_identification.excitation import residual_noise
 from robot_identification.model import (
     IdentifiedModel, Motion, observation_matrix, Payload, payload_from_parameters, to_frame,
     tool_frame,
 )
-from robot_identification.monitoring.online_noise import residual_noise, ResidualNoise
+from robot_identification.monitoring.online_noise import ResidualNoise
 from robot_identification.studies.payload import BODY_LENGTH, CHANGES, PayloadErrors
 import scipy
 

@@ -22,12 +22,12 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from robot_identification.errors import IdentificationError, UsageError
-from robot_identification.excitation import load_trajectory, Trajectory
+from robot_identification.excitation import load_trajectory, rank_motions, Trajectory
 from robot_identification.model import IdentifiedModel, load_model
 from robot_identification.monitoring import (
     advise_wait, in_words, LivePayload, LiveResiduals, NONE, OnlineEstimator, PAYLOAD,
-    rank_motions, RecursiveFriction, RecursiveFrictionOptions, RecursivePayload,
-    RecursivePayloadOptions, ThinningOptions, viscous_slopes,
+    RecursiveFriction, RecursiveFrictionOptions, RecursivePayload, RecursivePayloadOptions,
+    ThinningOptions, viscous_slopes,
 )
 from robot_identification.nodes.bounded_subscription import create_bounded_subscription
 from robot_identification.nodes.common import declare, LATCHED, run_node, SERVICE_QOS

@@ -466,5 +466,5 @@ def test_the_option_reads_the_model_and_its_arm(arm, wanted, tmp_path):
         robot_from_after(options(after=path, joints=['one']))
     assert knowledge_from_option(options(after=None), robot, wanted) == (wanted, None)
     path.write_text(dump_model(replace(model, quality={})))
-    with pytest.raises(UsageError, match=r'identified_model\.yaml: the model does not say'):
+    with pytest.raises(UsageError, match=r'identified_model\.yaml: the model does not state'):
         knowledge_from_option(args, robot, wanted)

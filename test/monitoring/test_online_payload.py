@@ -284,7 +284,7 @@ def test_wrong_calls_are_refused(arm):
     ):
         with pytest.raises(UsageError, match=words):
             RecursivePayloadOptions(**options)
-    with pytest.raises(UsageError, match='6 positive numbers'):
+    with pytest.raises(UsageError, match='residual of its 6 joints'):
         RecursivePayload(replace(arm.model, quality={}))
     with pytest.raises(UsageError, match='relative scale'):
         RecursivePayload(replace(arm.model, relative_scale=True))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from recordings import designed_motion
 from robot_identification.errors import UsageError
+from robot_identification.excitation.ranking import rank_motions
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.regressor import observation_matrix
-from robot_identification.monitoring.next_motion import rank_motions
 
 NOISE = (0.6, 0.6, 0.6, 0.12, 0.12, 0.12)
 
@@ -98,5 +98,5 @@ def test_what_cannot_be_ranked_is_refused(model, motion):
         rank_motions(model, {'two.yaml': other})
     with pytest.raises(UsageError, match='sampling rate'):
         rank_motions(model, {'one': motion}, rate=0.0)
-    with pytest.raises(UsageError, match='residual of the 6 joints'):
+    with pytest.raises(UsageError, match='residual of its 6 joints'):
         rank_motions(replace(model, quality={}), {'one': motion})
