@@ -63,17 +63,18 @@ class Option:
     count: str | int | None
     key: str
     check: Callable[[str], object] | None
+    default: Any
 
     @property
     def parameter_default(self) -> str | float | bool:
         """Return the value of a parameter that is not given."""
-        default: str | float | bool = self.kind()
+        default: str | float | bool = self.kind() if self.default is None else self.default
         return default
 
     @property
     def parameter_description(self) -> str:
         """Return the description of the parameter."""
-        if not self.otherwise:
+        if not self.otherwise or self.default is not None:
             return self.text
         return f'{self.text}; {"0" if self.kind is float else "empty"}: {self.otherwise}'
 
@@ -115,7 +116,8 @@ def options_of(kind: type) -> tuple[Option, ...]:
         if 'option' not in entry.metadata:
             continue
         declared = dict(entry.metadata['option'])
-        found.append(Option(entry.name, **{**declared, 'key': declared['key'] or entry.name}))
+        declared['key'] = declared['key'] or entry.name
+        found.append(Option(entry.name, **declared, default=entry.default))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 import re
 from typing import Any
@@ -21,33 +21,29 @@ from robot_identification.cli.excite_text import (
     describe_certificate, describe_evaluation, describe_motion, describe_search, describe_tracking,
     evaluation_json, tracking_json,
 )
-from robot_identification.cli.options import (
-    add_json_option, add_robot_options, add_window_options, seed,
-)
+from robot_identification.cli.options import add_json_option, add_robot_options, add_window_options
 from robot_identification.cli.output import (
     end_progress_line, print_json, progress_line, say, show, warn,
 )
 from robot_identification.errors import DataError, IdentificationError, UsageError
 from robot_identification.excitation import (
-    Budget, certify, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation, Experiment,
-    FEW_HELD, find_experiment, find_experiment_holding, import_motion, Knowledge, load_search,
-    load_trajectory, Progress, search_owner, search_saver, Trajectory, trajectory_csv,
-    weak_parameters,
+    certify, DesignArguments, dump_trajectory, evaluate_motion, evaluate_recording, Evaluation,
+    Experiment, FEW_HELD, find_experiment, find_experiment_holding, import_motion, Knowledge,
+    load_search, load_trajectory, Progress, search_owner, search_saver, Trajectory, trajectory_csv,
+    weak_parameters, Weakness,
 )
 from robot_identification.export import servoj_program
 from robot_identification.files import check_writable, read_text, write_files
 from robot_identification.model import describe_placeholders, KinematicFilter, Motion, RobotModel
+from robot_identification.options import add_arguments, from_values
 from robot_identification.parallel import available_processors
 from robot_identification.processing import check_robot_name, Dataset, process, track
 from robot_identification.recording import parse_joint_names
 from robot_identification.report import render_trajectory_report, trajectory_png
 
+# Of the samples in a CSV file of an arm whose YAML states no rate [Hz]; dense for a few hertz.
 DEFAULT_RATE = 125.0
 BAG_SUFFIXES = ('.mcap', '.db3')
-MOST_PROCESSES = 1024
-# Processes take a few seconds to start, as long as some hundred evaluations.
-SHORT_TIME, FEW_EVALUATIONS = 10.0, 300
-MOST_EVALUATIONS = 10**9
 
 
 def add_parser(subparsers: Any) -> None:
@@ -58,10 +54,7 @@ def add_parser(subparsers: Any) -> None:
         '-o trajectory.yaml', run,
     )
     add_robot_options(parser)
-    parser.add_argument(
-        '--experiment', default='demo', metavar='FILE',
-        help='experiment file, or the name of a shipped one (default: %(default)s)',
-    )
+    add_arguments(parser, DesignArguments, ('experiment',))
     add_after_option(parser)
     _add_search_options(parser)
     _add_evaluation_options(parser)
@@ -93,22 +86,11 @@ def add_parser(subparsers: Any) -> None:
 
 def _add_search_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        'search', 'Longer is better: --time-limit 60 is common, and ends with the best so far.'
+        'search', 'Longer is better: --time-limit 60 is common. A run without it, or with its '
+        'number of evaluations as --max-evaluations, gives the same bytes again.'
     )
-    group.add_argument(
-        '--time-limit', type=float, default=float('inf'), metavar='SECONDS',
-        help='end with the best so far; a run without it, or with its number of evaluations as '
-        '--max-evaluations, gives the same bytes again',
-    )
-    group.add_argument(
-        '--max-evaluations', type=int, metavar='N',
-        help=f'of the criterion (default: {Budget().evaluations}, and no limit with --time-limit)',
-    )
-    group.add_argument('--seed', type=seed, default=0, metavar='S', help='default: %(default)s')
-    group.add_argument(
-        '--processes', type=int, metavar='N',
-        help='number of worker processes; 1: in this process (default: as many as there are '
-        'processors, and 1 for short searches); the result does not depend on it',
+    add_arguments(
+        group, DesignArguments, ('seed', 'time_limit', 'max_evaluations', 'processes')
     )
     group.add_argument(
         '--checkpoint', type=Path, metavar='FILE',
@@ -139,11 +121,23 @@ def _add_evaluation_options(parser: argparse.ArgumentParser) -> None:
     add_window_options(parser)
 
 
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """A motion with its evaluation, and why it is not certified; empty: it is."""
+
+    robot: RobotModel
+    experiment: Experiment
+    trajectory: Trajectory
+    evaluation: Evaluation
+    refused: str = ''
+
+
 def run(args: argparse.Namespace) -> int:
     """Design or judge a motion."""
+    design = from_values(DesignArguments, lambda key: getattr(args, key))
     _check_options(args)
     robot = robot_from_after(args)
-    experiment = load_experiment(find_experiment(args.experiment))
+    experiment = load_experiment(find_experiment(design.experiment))
     if args.gravity is not None or args.mounting is not None:
         experiment = replace(experiment, gravity=robot.gravity)
     experiment, known = knowledge_from_option(args, robot, experiment)
@@ -151,7 +145,7 @@ def run(args: argparse.Namespace) -> int:
     if masses:
         warn(masses)
     if args.evaluate is None:
-        trajectory = _design(args, robot, experiment, known)
+        trajectory = _design(design, args.checkpoint, robot, experiment, known)
     elif _is_bag(args.evaluate):
         return _judge_bag(args, robot, experiment)
     else:
@@ -161,35 +155,20 @@ def run(args: argparse.Namespace) -> int:
                 robot, experiment, found, dict(found.certificate.get('search', {}))
             )
         except IdentificationError as error:
-            _show_refused(args, robot, experiment, found, error)
+            evaluation = evaluate_motion(robot, experiment, found, args.torque_noise)
+            _show_refused(args, _Judged(robot, experiment, found, evaluation, str(error)))
             raise
     evaluation = evaluate_motion(robot, experiment, trajectory, args.torque_noise)
-    write_files(_contents(args, robot, experiment, trajectory, evaluation), args.force)
+    judged = _Judged(robot, experiment, trajectory, evaluation)
+    write_files(_contents(args, judged), args.force)
     weakness = None if known is None else weak_parameters(robot, experiment, trajectory, known)
-    if args.json:
-        print_json({
-            'sha256': trajectory.sha256, 'certificate': trajectory.certificate,
-            'evaluation': evaluation_json(evaluation),
-            **({} if weakness is None else {'after': weakness_content(weakness)}),
-        })
-    else:
-        before = trajectory.certificate.get('search', {}).get('criteria_before')
-        show(describe_motion(trajectory, args.output))
-        show(describe_evaluation(evaluation, {'random start': before} if before else None))
-        if weakness is not None:
-            show(describe_weakness(weakness))
-        show(describe_certificate(trajectory))
+    _show_result(args, judged, weakness)
     return 0
 
 
 def _check_options(args: argparse.Namespace) -> None:
     if args.evaluate is None and args.output is None:
         raise UsageError('say where the trajectory goes: -o trajectory.yaml')
-    too_few = args.max_evaluations is not None and args.max_evaluations < 1
-    if too_few or not args.time_limit > 0.0:
-        raise UsageError('--max-evaluations and --time-limit must be positive')
-    if args.processes is not None and not 1 <= args.processes <= MOST_PROCESSES:
-        raise UsageError(f'--processes is {args.processes}, allowed are 1 to {MOST_PROCESSES}')
     if args.rate is not None and not 0.0 < args.rate <= 100_000.0:
         raise UsageError(f'--rate is {args.rate:g} Hz, allowed are above 0 to 100000')
     if args.torque_noise is not None and not 0.0 < args.torque_noise < float('inf'):
@@ -230,24 +209,24 @@ def _check_combination(args: argparse.Namespace) -> None:
 
 
 def _design(
-    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, known: Knowledge | None
+    design: DesignArguments, checkpoint: Path | None, robot: RobotModel, experiment: Experiment,
+    known: Knowledge | None,
 ) -> Trajectory:
     holding = find_experiment_holding(robot, experiment)
     if 0.0 < holding.held < FEW_HELD:
         warn(holding.describe())
-    state, save, checkpoint = None, None, args.checkpoint
+    state, save = None, None
     if checkpoint is not None:
-        owner = search_owner(robot, experiment, args.seed, known)
+        owner = search_owner(robot, experiment, design.seed, known)
         save = search_saver(checkpoint, owner)
         if checkpoint.exists():
             state = load_search(checkpoint, owner)
             say(f'{checkpoint}: the search goes on after {state.evaluations} evaluations')
+    processes = design.processes or (1 if design.is_short else available_processors())
     try:
         return design_excitation(
-            robot, experiment, seed=args.seed,
-            budget=_budget(args), report=_show,
-            processes=_processes(args), knowledge=known,
-            state=state, save=save,
+            robot, experiment, seed=design.seed, budget=design.budget, report=_show_progress,
+            processes=processes, knowledge=known, state=state, save=save,
         )
     except KeyboardInterrupt:
         end_progress_line()
@@ -258,23 +237,7 @@ def _design(
         end_progress_line()
 
 
-def _budget(args: argparse.Namespace) -> Budget:
-    """Return the limits that were asked for; evaluations are a limit where time is none."""
-    timed = args.time_limit < float('inf')
-    default = MOST_EVALUATIONS if timed else Budget().evaluations
-    return Budget(args.max_evaluations or default, args.time_limit)
-
-
-def _processes(args: argparse.Namespace) -> int:
-    """Return how many processes search: in a short search one is done before others start."""
-    if args.processes is not None:
-        return int(args.processes)
-    budget = _budget(args)
-    short = budget.seconds < SHORT_TIME or budget.evaluations < FEW_EVALUATIONS
-    return 1 if short else available_processors()
-
-
-def _show(progress: Progress) -> None:
+def _show_progress(progress: Progress) -> None:
     progress_line(describe_search(progress))
 
 
@@ -305,57 +268,59 @@ def _is_message(path: Path) -> bool:
     )
 
 
-def _contents(
-    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, trajectory: Trajectory,
-    evaluation: Evaluation,
-) -> dict[Path, str | bytes]:
-    """Return the content of every file that was asked for."""
+def _contents(args: argparse.Namespace, judged: _Judged) -> dict[Path, str | bytes]:
+    """Return the content of every requested file, those of a refused motion without itself."""
     contents: dict[Path, str | bytes] = {}
-    if args.output is not None:
+    robot, trajectory = judged.robot, judged.trajectory
+    if args.output is not None and not judged.refused:
         contents[args.output] = dump_trajectory(trajectory)
-    if args.csv is not None:
+    if args.csv is not None and not judged.refused:
         rate = args.rate or (robot.sampling_rate if robot.sampling_rate > 0 else DEFAULT_RATE)
         contents[args.csv] = trajectory_csv(trajectory, rate)
-    if args.servoj is not None:
+    if args.servoj is not None and not judged.refused:
         contents[args.servoj] = servoj_program(trajectory)
-    return contents | _pages(args, robot, experiment, trajectory, evaluation)
-
-
-def _pages(
-    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, trajectory: Trajectory,
-    evaluation: Evaluation, refused: str = '',
-) -> dict[Path, str | bytes]:
-    """Return what shows a motion, certified or refused: picture and page, where asked for."""
-    contents: dict[Path, str | bytes] = {}
     if args.picture is not None:
-        contents[args.picture] = trajectory_png(robot, trajectory, experiment)
+        contents[args.picture] = trajectory_png(robot, trajectory, judged.experiment)
     if args.report is not None:
         contents[args.report] = render_trajectory_report(
-            robot, trajectory, experiment, evaluation,
-            path='' if args.output is None else str(args.output), refused=refused,
+            robot, trajectory, judged.experiment, judged.evaluation,
+            path='' if args.output is None else str(args.output), refused=judged.refused,
             command_line=args.command_line,
         )
     return contents
 
 
-def _show_refused(
-    args: argparse.Namespace, robot: RobotModel, experiment: Experiment, found: Trajectory,
-    error: IdentificationError,
+def _show_result(
+    args: argparse.Namespace, judged: _Judged, weakness: Weakness | None
 ) -> None:
-    """Show what a motion would be worth, and its picture, although it is not certified."""
-    evaluation = evaluate_motion(robot, experiment, found, args.torque_noise)
-    write_files(
-        _pages(args, robot, experiment, found, evaluation, str(error)), args.force
-    )
+    trajectory, evaluation = judged.trajectory, judged.evaluation
     if args.json:
         print_json({
-            'sha256': None, 'certificate': None, 'refused': str(error),
+            'sha256': trajectory.sha256, 'certificate': trajectory.certificate,
             'evaluation': evaluation_json(evaluation),
+            **({} if weakness is None else {'after': weakness_content(weakness)}),
+        })
+        return
+    before = trajectory.certificate.get('search', {}).get('criteria_before')
+    show(describe_motion(trajectory, args.output))
+    show(describe_evaluation(evaluation, {'random start': before} if before else None))
+    if weakness is not None:
+        show(describe_weakness(weakness))
+    show(describe_certificate(trajectory))
+
+
+def _show_refused(args: argparse.Namespace, judged: _Judged) -> None:
+    """Show the evaluation of a motion, and its picture, although it is not certified."""
+    write_files(_contents(args, judged), args.force)
+    if args.json:
+        print_json({
+            'sha256': None, 'certificate': None, 'refused': judged.refused,
+            'evaluation': evaluation_json(judged.evaluation),
         })
     else:
         # With an error nothing stands on stdout that could be taken for a result.
-        say(describe_motion(found, None) + ', not certified')
-        say(describe_evaluation(evaluation))
+        say(describe_motion(judged.trajectory, None) + ', not certified')
+        say(describe_evaluation(judged.evaluation))
 
 
 def _judge_bag(args: argparse.Namespace, robot: RobotModel, experiment: Experiment) -> int:
@@ -383,14 +348,10 @@ def _judge_bag(args: argparse.Namespace, robot: RobotModel, experiment: Experime
         print_json(content)
         return 0
     show(f'{robot.name}: {args.evaluate}, {len(moved)} samples in motion, {dataset.rate:.0f} Hz')
-    show(describe_evaluation(recorded, _column(planned)))
+    show(describe_evaluation(recorded, None if planned is None else {'planned': planned.dense}))
     if planned is not None:
         show(describe_tracking(robot.joint_names, tracking))
     return 0
-
-
-def _column(planned: Evaluation | None) -> dict[str, Any] | None:
-    return None if planned is None else {'planned': planned.dense}
 
 
 def _load_bag(args: argparse.Namespace, robot: RobotModel) -> tuple[Dataset, tuple[str, ...]]:

@@ -1,6 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
+from .arguments import DesignArguments as DesignArguments
 from .base_columns import Knowledge as Knowledge
 from .collision import CollisionModel as CollisionModel, Obstacle as Obstacle
 from .constraints import (

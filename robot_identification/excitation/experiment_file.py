@@ -10,7 +10,7 @@ Format: docs/formats/experiment.md.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,8 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.criteria import CRITERIA
 from robot_identification.excitation.experiment_limits import (
-    bounds_from_content, EXTRA_LIMITS, extra_limits_from_content, ExtraLimits, FrameBox,
-    FrameSpeed, JointValues, SineTimesCosine, SumOfJoints,
+    bounds_from_content, extra_limits_from_content, ExtraLimits, FrameBox, FrameSpeed, JointValues,
+    SineTimesCosine, SumOfJoints,
 )
 from robot_identification.excitation.optimizers import DEFAULT_OPTIMIZER, OPTIMIZERS
 from robot_identification.excitation.parametrizations import PARAMETRIZATIONS
@@ -134,6 +134,13 @@ class Experiment:
         return ExtraLimits(self.jerk, self.limits, self.workspace, self.tool_speed, self.rules)
 
 
+# Of the fields only these two stand under other keys: the form as `trajectory`, the options of the
+# optimizer beside its name. Gravity may be given by the mounting.
+OPTIONAL_KEYS = {'description', 'mounting', *(one.name for one in fields(Experiment))} - {
+    'form', 'optimizer_options',
+}
+
+
 def find_experiment(name: str) -> Path:
     """Return an experiment file by its path, or by the name of one that is shipped."""
     path = Path(name)
@@ -163,15 +170,7 @@ def load_experiment(path: Path) -> Experiment:
 def read_experiment(content: Mapping[str, Any], source: str) -> Experiment:
     """Return the experiment that the content of a file describes; `source` names it in errors."""
     check_schema_version(content, source, SCHEMA_VERSION)
-    check_keys(
-        content,
-        source,
-        {'schema_version', 'trajectory'},
-        {'description', 'mounting', 'gravity', 'periods', 'margins', 'window', 'friction',
-         'criterion', 'optimizer', 'samples', 'center',
-         'frames', 'preference', 'rotor_inertia', 'collision', 'clearance', 'obstacles', 'bounds',
-         *EXTRA_LIMITS},
-    )
+    check_keys(content, source, {'schema_version', 'trajectory'}, OPTIONAL_KEYS)
     try:
         return _experiment_from_content(content, source)
     except (TypeError, ValueError, AttributeError) as error:

@@ -26,7 +26,6 @@ Triple = tuple[float, float, float]
 BOUNDS = ('sampled', 'conservative')
 # Kinds of limits of the robot that an experiment may tighten.
 TIGHTENED = ('velocity', 'acceleration', 'torque')
-EXTRA_LIMITS = ('jerk', 'limits', 'workspace', 'tool_speed', 'rules')
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from robot_identification.errors import IdentificationError
 from robot_identification.excitation import (
-    Budget, describe_certificate_gaps, design_excitation, dump_trajectory, Experiment, FEW_HELD,
-    find_experiment_holding, load_experiment, Progress, Trajectory,
+    Budget, describe_certificate_gaps, design_excitation, DesignArguments, dump_trajectory,
+    Experiment, FEW_HELD, find_experiment_holding, load_experiment, Progress, Trajectory,
 )
 from robot_identification.execution import trajectory_knots
 from robot_identification.files import check_writable, write_atomically
@@ -30,6 +30,7 @@ from robot_identification.nodes.conversions import knots_to_message
 from robot_identification.nodes.diagnostics import Diagnostics
 from robot_identification.nodes.robot import robot_from_parameters, RobotDescription
 from robot_identification.nodes.roots import declare_roots, readable_experiment, write_path
+from robot_identification.options import from_values, options_of
 from std_msgs.msg import Float32
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -42,8 +43,9 @@ except ImportError:
 
 PREVIEW_RATE = 20.0
 LOG_INTERVAL = 5.0
-# Neither the driver on the same computer nor its watchdogs may wait for a search.
-DEFAULT_PROCESSES = 1
+# Neither the driver on the same computer nor its watchdogs may wait for a search; evaluations are
+# a limit in addition to time.
+DEFAULTS = {'processes': 1, 'max_evaluations': Budget().evaluations}
 
 
 class AbortedError(IdentificationError):
@@ -57,18 +59,15 @@ class TrajectoryGenerator(Node):
         super().__init__('trajectory_generator')
         declare_roots(self)
         declare_robot(self)
-        declare(self, 'generate.experiment', 'demo', 'experiment file, or name of a shipped one')
         declare(self, 'generate.output', '', 'trajectory file to write')
-        declare(self, 'generate.seed', 0, 'same seed, same trajectory', minimum=0,
-                maximum=2**31 - 1)
-        declare(self, 'generate.max_evaluations', Budget().evaluations,
-                'evaluations of the criterion', minimum=1, maximum=10_000_000)
-        declare(self, 'generate.time_limit', 0.0,
-                'end with the best so far after this time [s]; 0: no limit', minimum=0.0,
-                maximum=86_400.0)
-        declare(self, 'generate.processes', DEFAULT_PROCESSES,
-                'processes that search; the result does not depend on it', minimum=1,
-                maximum=1024)
+        for one in options_of(DesignArguments):
+            default = DEFAULTS.get(one.key)
+            declare(
+                self, f'generate.{one.key}',
+                one.parameter_default if default is None else default,
+                one.parameter_description if default is None else one.text,
+                minimum=one.minimum, maximum=one.maximum,
+            )
         self._prefix = declare(
             self, 'tf_prefix', '', "in front of the driver's names of joints and links",
             longest=128, read_only=True,
@@ -131,15 +130,12 @@ class TrajectoryGenerator(Node):
             # The node was told how the arm is mounted: that wins over the file.
             experiment = replace(experiment, gravity=robot.gravity)
         self._warn_before(robot, experiment)
-        time_limit = self.get_parameter('generate.time_limit').value
+        design = from_values(
+            DesignArguments, lambda key: self.get_parameter(f'generate.{key}').value or None
+        )
         trajectory = design_excitation(
-            robot, experiment,
-            seed=self.get_parameter('generate.seed').value,
-            budget=Budget(
-                self.get_parameter('generate.max_evaluations').value, time_limit or float('inf')
-            ),
-            report=self._report,
-            processes=self.get_parameter('generate.processes').value,
+            robot, experiment, seed=design.seed, budget=design.budget, report=self._report,
+            processes=design.processes or 1,
         )
         write_atomically(path, dump_trajectory(trajectory))
         self._show(robot, experiment, trajectory)

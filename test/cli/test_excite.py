@@ -120,7 +120,7 @@ def test_interrupted_searches_say_how_they_go_on(monkeypatch, command, arm, tmp_
         if search.exists():
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(excite, '_show', interrupt)
+    monkeypatch.setattr(excite, '_show_progress', interrupt)
     found = command('excite', *arm, '--processes', 1, '-o', tmp_path / 't.yaml', '--checkpoint',
                     search)
     assert found.code == 130

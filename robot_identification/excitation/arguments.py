@@ -1,0 +1,73 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Options of a design as users give them: on the command line and as parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import math
+
+from robot_identification.errors import UsageError
+from robot_identification.excitation.optimizers.optimizer import Budget
+from robot_identification.files import LARGEST_INTEGER
+from robot_identification.options import option
+
+# Processes of a search: more than any computer at hand has processors.
+MOST_PROCESSES = 1024
+# Evaluations where time is the limit: more than ten days of them at a millisecond each.
+UNLIMITED = 10**9
+# Processes take a few seconds to start [s], as long as some hundred evaluations.
+SHORT_TIME, FEW_EVALUATIONS = 10.0, 300
+
+
+@dataclass(frozen=True)
+class DesignArguments:
+    """
+    Options of the search for a motion; None means that an option is not given.
+
+    The fields say in their declaration what each is; minima and maxima are those of parameters.
+    """
+
+    experiment: str = option(
+        str, 'experiment file, or name of a shipped one', default='demo', metavar='FILE',
+    )
+    seed: int = option(
+        int, 'same seed, same trajectory', default=0, minimum=0, maximum=2**31 - 1, metavar='S',
+    )
+    max_evaluations: int | None = option(
+        int, 'evaluations of the criterion', minimum=1, maximum=10_000_000, metavar='N',
+        otherwise=f'{Budget().evaluations}, and no limit with --time-limit',
+    )
+    time_limit: float | None = option(
+        float, 'end with the best so far after this time [s]', otherwise='no limit', minimum=0.0,
+        maximum=86_400.0, metavar='SECONDS',
+    )
+    processes: int | None = option(
+        int, 'number of worker processes; the result does not depend on it', minimum=1,
+        maximum=MOST_PROCESSES, metavar='N',
+        otherwise='as many as there are processors, and 1, this process, for short searches',
+    )
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= LARGEST_INTEGER:
+            raise UsageError(f'--seed is {self.seed}, allowed are 0 to {LARGEST_INTEGER}')
+        budget = self.budget
+        if not (budget.evaluations > 0 and budget.seconds > 0.0):
+            raise UsageError('--max-evaluations and --time-limit must be positive')
+        if self.processes is not None and not 1 <= self.processes <= MOST_PROCESSES:
+            raise UsageError(f'--processes is {self.processes}, allowed are 1 to {MOST_PROCESSES}')
+
+    @property
+    def budget(self) -> Budget:
+        """Limits of the search; evaluations are one by default where time is none."""
+        seconds = math.inf if self.time_limit is None else self.time_limit
+        if self.max_evaluations is not None:
+            return Budget(self.max_evaluations, seconds)
+        return Budget(seconds=seconds) if seconds == math.inf else Budget(UNLIMITED, seconds)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether one process is done before others would have started."""
+        budget = self.budget
+        return budget.seconds < SHORT_TIME or budget.evaluations < FEW_EVALUATIONS
