@@ -23,6 +23,7 @@ from robot_identification.estimation.method import IdentifyOptions
 from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.selection import choose
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
+from robot_identification.model import Motion
 from robot_identification.model.identified_model import IdentifiedModel, SignalSource
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
@@ -100,7 +101,7 @@ def record(
     q, dq, ddq = size * q, size * dq, size * ddq
     q = q - 0.5 * (q.max(axis=0) + q.min(axis=0)) + middle_pose(robot)
     limit = robot.limits.effort
-    moved = inverse_elastic(real, truth, q, dq, ddq, PERIOD)
+    moved = inverse_elastic(real, truth, Motion(q, dq, ddq), PERIOD)
     phase = np.random.default_rng([seed, 99]).uniform(0.0, 2.0 * np.pi, (2, robot.n))
     uneven = UNEVEN * truth.coulomb * np.sin(q + phase[0]) * np.tanh(dq / 0.01)
     ripple = RIPPLE * limit * np.sin(RIPPLES * moved.rotor_q + phase[1])

@@ -170,8 +170,7 @@ def record(arm: ElasticArm, trajectory: Trajectory, seed: int) -> SimulatedRun:
     links, sensors = trajectory.sample(t), Sensors()
     temperature = np.tile(TEMPERATURES, (len(t), 1))
     drives = inverse_elastic(
-        arm.robot, arm.truth, links.q, links.dq, links.ddq, trajectory.duration,
-        temperature=temperature,
+        arm.robot, arm.truth, links, trajectory.duration, temperature=temperature
     )
     rng = np.random.default_rng(seed)
 

@@ -20,7 +20,7 @@ from robot_identification.excitation.experiment_file import (
 )
 from robot_identification.excitation.optimizers.memetic import Memetic
 from robot_identification.excitation.optimizers.optimizer import Budget, Progress, SearchState
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.trajectory import Trajectory
@@ -168,9 +168,8 @@ def _run(
 ) -> tuple[list[SearchState], SearchState]:
     """Return the states after every round, those of an earlier search first, and the last."""
     states = list(begun)
-    last = search(
-        optimizer, workers, budget, seed, report, state=begun[-1] if begun else None,
-        save=states.append,
+    last = Search(optimizer, workers, seed, report, states.append).run(
+        budget, begun[-1] if begun else None
     )
     return states, last
 

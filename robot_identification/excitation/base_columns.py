@@ -55,6 +55,7 @@ class BaseColumns:
 
     def __init__(self, robot: RobotModel, experiment: Experiment) -> None:
         self.robot = robot.with_gravity(experiment.gravity)
+        self.friction = experiment.friction
         self.reduction = experiment_reduction(self.robot, experiment)
         self._change = np.eye(self.reduction.parameters.size)
         if experiment.frames != 'joint':

@@ -90,11 +90,6 @@ class Criterion:
         return singular, right.T, lengths
 
 
-def _largest(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
-    """Return an upper bound of the logarithm of the largest value, and its gradient."""
-    return _extreme(singular, sharpness)
-
-
 def _smallest(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
     """Return a lower bound of the logarithm of the smallest value, and its gradient."""
     value, gradient = _extreme(1.0 / singular, sharpness)
@@ -102,6 +97,7 @@ def _smallest(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray
 
 
 def _extreme(values: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
+    """Return an upper bound of the logarithm of the largest value, and its gradient."""
     index = int(np.argmax(values))
     if np.isinf(sharpness):
         gradient = np.zeros_like(values)
@@ -115,7 +111,7 @@ def _extreme(values: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
 
 
 def _ratio(singular: FloatArray, sharpness: float) -> tuple[float, FloatArray]:
-    largest, by_largest = _largest(singular, sharpness)
+    largest, by_largest = _extreme(singular, sharpness)
     smallest, by_smallest = _smallest(singular, sharpness)
     return largest - smallest, by_largest - by_smallest
 

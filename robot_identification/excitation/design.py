@@ -26,7 +26,7 @@ from robot_identification.excitation.fingerprint import (
 from robot_identification.excitation.holding import FEW_HELD, find_experiment_holding
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget, Progress, SearchState
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.problem import collision_model, TrajectoryProblem
@@ -101,22 +101,17 @@ def design_excitation(
     with Workers(build, processes) as workers:
         problem = workers.problem
         assert isinstance(problem, TrajectoryProblem)
-        found = search(
-            optimizer, workers, budget or Budget(), seed, report, state=state, save=save
-        )
+        found = Search(optimizer, workers, seed, report, save).run(budget or Budget(), state)
     if found.best is None:
-        advice = holding.describe() if holding.held < FEW_HELD else (
+        remedy = holding.describe() if holding.held < FEW_HELD else (
             'widen the window or the margins, or lower the torque (slower, longer period)'
             f'{problem.describe_middle()}'
         )
         raise UnsafeMotionError(
             f'no motion of {robot.name} within the limits was found in {found.evaluations} '
-            f'evaluations: {_first_breach(problem, robot, experiment, seed)}{advice}'
+            f'evaluations: {_first_breach(problem, robot, experiment, seed)}{remedy}'
         )
-    trajectory = Trajectory(
-        robot.name, robot.joint_names, experiment.form, problem.coefficients(found.best.x),
-        experiment.periods, {},
-    )
+    trajectory = _uncertified(robot, experiment, problem.coefficients(found.best.x))
     before = evaluate_start(problem, seed)
     return certify(robot, experiment, trajectory, {
         'optimizer': experiment.optimizer,
@@ -130,13 +125,22 @@ def design_excitation(
     })
 
 
+def _uncertified(
+    robot: RobotModel, experiment: Experiment, coefficients: FloatArray
+) -> Trajectory:
+    return Trajectory(
+        robot.name, robot.joint_names, experiment.form, coefficients, experiment.periods, {}
+    )
+
+
 def _first_breach(
     problem: TrajectoryProblem, robot: RobotModel, experiment: Experiment, seed: int
 ) -> str:
     """Return what limit the first random motion of a seed breaks most; empty if it breaks none."""
     coefficients = problem.coefficients(problem.draw(np.random.default_rng([seed, 0])))
+    trajectory = _uncertified(robot, experiment, coefficients)
     uses = certified_limit_uses(
-        robot.with_gravity(experiment.gravity), experiment, experiment.form, coefficients,
+        robot.with_gravity(experiment.gravity), experiment, trajectory,
         certificate_times(experiment.form),
     )
     broken = broken_limits([max(uses, key=lambda use: use.share)])
@@ -169,9 +173,7 @@ def certify(
     robot = robot.with_gravity(experiment.gravity)
     check_rest_at_ends(trajectory)
     times = certificate_times(trajectory.form)
-    uses = certified_limit_uses(
-        robot, experiment, trajectory.form, trajectory.coefficients, times
-    )
+    uses = certified_limit_uses(robot, experiment, trajectory, times)
     broken = broken_limits(uses)
     if broken:
         raise UnsafeMotionError('the motion breaks limits: ' + '; '.join(broken))

@@ -10,7 +10,7 @@ Motions that were designed, imported or recorded are judged by the same numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -156,9 +156,8 @@ def evaluate_motion(
             ))
     rate = robot.sampling_rate if np.isfinite(robot.sampling_rate) else DENSE_RATE
     recorded = round(trajectory.duration * rate)
-    return _evaluation(
-        columns, experiment, W, DENSE_RATE, tuple(optimised), recorded, torque_noise
-    )
+    evaluation = _evaluation(columns, W, DENSE_RATE, recorded, torque_noise)
+    return replace(evaluation, optimised=tuple(optimised))
 
 
 def evaluate_recording(
@@ -185,18 +184,17 @@ def evaluate_recording(
     step = -(-len(motion) // MAXIMUM_SAMPLES)
     columns = BaseColumns(robot, experiment)
     W = columns.matrix(motion.part(slice(None, None, step)))
-    return _evaluation(columns, experiment, W, rate / step, (), len(motion), torque_noise)
+    return _evaluation(columns, W, rate / step, len(motion), torque_noise)
 
 
 def _evaluation(
-    columns: BaseColumns, experiment: Experiment, W: FloatArray, rate: float,
-    optimised: tuple[SampledCriteria, ...], samples: int, torque_noise: float | None,
+    columns: BaseColumns, W: FloatArray, rate: float, samples: int, torque_noise: float | None
 ) -> Evaluation:
     noise = drive_noise(columns.robot, torque_noise)
     errors = standard_errors(W, noise, samples)
     reduction = columns.reduction
     return Evaluation(
-        reduction, experiment.friction, criteria_of(W), rate, optimised,
+        reduction, columns.friction, criteria_of(W), rate, (),
         _weakest_first(reduction, errors, columns.prior()), noise, samples,
     )
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from robot_identification.errors import UsageError
@@ -221,7 +221,7 @@ def home_pose(robot: RobotModel, laboratory: Laboratory) -> dict[str, float]:
 
     It is the usual pose where that is clear, else the middle of a motion that is.
     """
-    content = _content(laboratory, 'a pose', {'form': 'fourier'}, {'optimizer': 'random'})
+    content = _content(laboratory, {'form': 'fourier'}, {'optimizer': 'random'})
     experiment = read_experiment(content, 'the answers')
     problem = TrajectoryProblem(robot, experiment)
     lower, upper = problem.limits.lower, problem.limits.upper
@@ -233,8 +233,8 @@ def home_pose(robot: RobotModel, laboratory: Laboratory) -> dict[str, float]:
     pose = np.clip(usual, lower + edge, upper - edge)
     # Whether the arm can stand anywhere is said even where its usual pose is clear.
     drawn = problem.coefficients(problem.draw(np.random.default_rng(0)))[:, 0]
-    if problem.collision is not None and problem.collision.pairs:
-        nearest = problem.collision.closest(pose[None], np.zeros(1))
+    if problem.obstructed is not None:
+        nearest = problem.obstructed.closest(pose[None], np.zeros(1))
         if nearest.distance < experiment.clearance + ROOM:
             pose = drawn
     return {
@@ -263,20 +263,28 @@ def plan_study(robot: RobotModel, laboratory: Laboratory) -> tuple[PlannedMotion
 
     """
     home = home_pose(robot, laboratory)
-    motions = [
-        _motion(robot, laboratory, name, step, seed, search, trajectory, more)
-        for name, step, seed, search, trajectory, more in _WHOLE_ARM
-    ]
+    motions = [_motion(robot, laboratory, one) for one in _WHOLE_ARM]
     first = len(motions) + 1
     for number, joint in enumerate(robot.joint_names):
         motions.append(_friction_segments(robot, laboratory, home, joint, first + number))
     return tuple(motions)
 
 
-# Name, step, seed, seconds of search, form, further keys. Seeds differ, so that no two motions
-# are the same; a validation motion is made by another criterion, form or chance.
-_WHOLE_ARM: tuple[tuple[str, str, int, float, dict[str, Any], dict[str, Any]], ...] = (
-    (
+class _Wanted(NamedTuple):
+    """A motion before its experiment: form, and further keys of the file with a description."""
+
+    name: str
+    step: str
+    seed: int
+    search_seconds: float
+    trajectory: dict[str, Any]
+    more: dict[str, Any]
+
+
+# Seeds differ, so that no two motions are the same; a validation motion is made by another
+# criterion, form or chance.
+_WHOLE_ARM = (
+    _Wanted(
         '01_warm_up', 'warm_up', 11, 20.0,
         {'form': 'fourier', 'harmonics': 5, 'base_period': 10.0},
         {
@@ -285,12 +293,12 @@ _WHOLE_ARM: tuple[tuple[str, str, int, float, dict[str, Any], dict[str, Any]], .
             'margins': {**MARGINS, 'velocity': 0.6, 'acceleration': 0.5},
         },
     ),
-    (
+    _Wanted(
         '02_excitation', 'excitation', 0, 60.0,
         {'form': 'fourier', 'harmonics': 5, 'base_period': 10.0},
         {'description': 'the motion to identify from', 'periods': 3},
     ),
-    (
+    _Wanted(
         '03_validation_criterion', 'validation', 1, 60.0,
         {'form': 'fourier', 'harmonics': 4, 'base_period': 12.0},
         {
@@ -298,7 +306,7 @@ _WHOLE_ARM: tuple[tuple[str, str, int, float, dict[str, Any], dict[str, Any]], .
             'criterion': 'condition_number',
         },
     ),
-    (
+    _Wanted(
         '04_validation_random', 'validation', 2, 20.0,
         {'form': 'fourier', 'harmonics': 5, 'base_period': 14.0},
         {
@@ -306,12 +314,12 @@ _WHOLE_ARM: tuple[tuple[str, str, int, float, dict[str, Any], dict[str, Any]], .
             'periods': 2, 'optimizer': 'random',
         },
     ),
-    (
+    _Wanted(
         '05_validation_points', 'validation', 3, 60.0,
         {'form': 'via_points', 'points': 8, 'duration': 20.0},
         {'description': 'validation: another form, a smooth way through eight points'},
     ),
-    (
+    _Wanted(
         '06_static_poses', 'static_poses', 4, 20.0,
         # The rest is 2 s of no motion for `drive-gains`; an arm needs some time to come to it.
         {'form': 'static_poses', 'poses': 10, 'dwell': 3.0, 'move_time': 3.0,
@@ -326,14 +334,11 @@ _WHOLE_ARM: tuple[tuple[str, str, int, float, dict[str, Any], dict[str, Any]], .
 )
 
 
-def _motion(
-    robot: RobotModel, laboratory: Laboratory, name: str, step: str, seed: int, search: float,
-    trajectory: Mapping[str, Any], more: Mapping[str, Any],
-) -> PlannedMotion:
-    content = _content(laboratory, str(more['description']), trajectory, more)
-    experiment = read_experiment(content, name)
+def _motion(robot: RobotModel, laboratory: Laboratory, wanted: _Wanted) -> PlannedMotion:
+    content = _content(laboratory, wanted.trajectory, wanted.more)
+    experiment = read_experiment(content, wanted.name)
     return PlannedMotion(
-        name, step, content, experiment, seed, search,
+        wanted.name, wanted.step, content, experiment, wanted.seed, wanted.search_seconds,
         _approach_seconds(motion_limits(robot, experiment)),
     )
 
@@ -355,7 +360,7 @@ def _friction_segments(
     """
     index = robot.joint_names.index(joint)
     whole = motion_limits(robot, read_experiment(
-        _content(laboratory, joint, {'form': 'fourier'}, {}), joint
+        _content(laboratory, {'form': 'fourier'}, {}), joint
     ))
     lower = max(home[joint] - TRAVEL, float(whole.lower[index]))
     upper = min(home[joint] + TRAVEL, float(whole.upper[index]))
@@ -366,8 +371,8 @@ def _friction_segments(
         )
         for name, position in home.items()
     }
-    planned = _motion(
-        robot, laboratory, f'{number:02d}_friction_{joint}', 'friction_map', 10 + number, 20.0,
+    planned = _motion(robot, laboratory, _Wanted(
+        f'{number:02d}_friction_{joint}', 'friction_map', 10 + number, 20.0,
         {'form': 'trapezoidal', 'points': 24, 'dwell': 0.4, 'move_time': 2.0, 'blend': 0.25},
         {
             'description': f'friction map: 25 constant-velocity segments of {joint}',
@@ -375,19 +380,18 @@ def _friction_segments(
             'center': dict(home),
             'optimizer': 'random',
         },
-    )
+    ))
     # The other joints come from where the motion before ended: anywhere.
     return replace(planned, approach_seconds=_approach_seconds(whole))
 
 
 def _content(
-    laboratory: Laboratory, description: str, trajectory: Mapping[str, Any],
-    more: Mapping[str, Any],
+    laboratory: Laboratory, trajectory: Mapping[str, Any], more: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return an experiment file's content in the order people read it."""
     content: dict[str, Any] = {
         'schema_version': 1,
-        'description': description,
+        'description': '',
         'trajectory': dict(trajectory),
         'periods': 1,
         'mounting': [float(angle) for angle in laboratory.mounting],
@@ -395,7 +399,6 @@ def _content(
         'window': {joint: list(ends) for joint, ends in laboratory.window.items()},
     }
     content |= dict(more)
-    content['description'] = description
     if not laboratory.collision:
         content['collision'] = 'off'
         return content

@@ -12,6 +12,7 @@ the extremum does not is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -21,10 +22,9 @@ from robot_identification.excitation.constraints import (
 from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.excitation.parametrizations.parametrization import Parametrization
 from robot_identification.excitation.path_constraints import PathConstraint, state_constraints
+from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model import Motion, rigid_torque, RobotModel
 import scipy
-
-Course = Callable[[FloatArray], FloatArray]
 
 # Of a millisecond that leaves 1e-9 s; where the slope is zero a value is off by its square.
 HALVINGS = 20
@@ -35,9 +35,17 @@ PARABOLA_RESERVE = 2.0
 SEARCH_TOLERANCE = 1.0e-9
 
 
+@dataclass(frozen=True, eq=False)
+class _Course:
+    """A quantity (N, m) at the samples of a motion, and at any instants [s]."""
+
+    samples: FloatArray
+    at: Callable[[FloatArray], FloatArray]
+
+
 def refine_limit_uses(
-    robot: RobotModel, limits: MotionLimits, form: Parametrization, coefficients: FloatArray,
-    times: FloatArray, constraints: Sequence[PathConstraint] = (),
+    robot: RobotModel, limits: MotionLimits, trajectory: Trajectory, times: FloatArray,
+    constraints: Sequence[PathConstraint] = (),
 ) -> list[LimitUse]:
     """
     Return how much of every limit a period of a motion uses, at the extrema themselves.
@@ -48,10 +56,8 @@ def refine_limit_uses(
         The arm, with the prior that torques are predicted from.
     limits : MotionLimits
         Margins taken off.
-    form : Parametrization
-        Family of the motion.
-    coefficients : ndarray, shape (n, c)
-        Coefficients of the form [rad].
+    trajectory : Trajectory
+        The motion.
     times : ndarray, shape (N,)
         Even, dense instants from the start to the end of a period [s]; between two of them no
         quantity turns twice.
@@ -65,33 +71,29 @@ def refine_limit_uses(
         limited; of each path constraint its worst side.
 
     """
-    motion = Motion(*form.sample(coefficients, times))
+    state = trajectory.sample
+    motion = state(times)
 
-    def state(at: FloatArray) -> Motion:
-        return Motion(*form.sample(coefficients, at))
+    def jerk_at(at: FloatArray) -> FloatArray:
+        return trajectory.form.jerk(trajectory.coefficients, at)
 
-    def jerk(at: FloatArray) -> FloatArray:
-        return form.jerk(coefficients, at)
-
-    slopes = jerk(times)
+    position = _Course(motion.q, lambda at: state(at).q)
+    velocity = _Course(motion.dq, lambda at: state(at).dq)
+    acceleration = _Course(motion.ddq, lambda at: state(at).ddq)
+    jerk = _Course(jerk_at(times), jerk_at)
     uses = []
-    for kind, values, derivatives, course, slope in (
-        ('position', motion.q, motion.dq, lambda at: state(at).q, lambda at: state(at).dq),
-        ('velocity', motion.dq, motion.ddq, lambda at: state(at).dq, lambda at: state(at).ddq),
-        ('acceleration', motion.ddq, slopes, lambda at: state(at).ddq, jerk),
+    for kind, course, slope in (
+        ('position', position, velocity), ('velocity', velocity, acceleration),
+        ('acceleration', acceleration, jerk),
     ):
-        seen = _turning_points(
-            times, values, derivatives, limits.centre(kind), limits.reach(kind), course, slope
-        )
+        seen = _turning_points(times, course, slope, limits.centre(kind), limits.reach(kind))
         uses += joint_limit_uses(robot.joint_names, limits, kind, *seen)
     if limits.limits_jerk:
-        seen = _jerk_peaks(form, times, slopes, motion.ddq, limits.jerk, jerk)
+        seen = _jerk_peaks(trajectory.form, times, jerk, motion.ddq, limits.jerk)
         uses += joint_limit_uses(robot.joint_names, limits, 'jerk', *seen)
     # The URDF's bodies alone: the margin has to cover friction and rotors.
-    seen = _peaks(
-        times, rigid_torque(robot, motion), limits.torque,
-        lambda at: rigid_torque(robot, state(at)),
-    )
+    torque = _Course(rigid_torque(robot, motion), lambda at: rigid_torque(robot, state(at)))
+    seen = _peaks(times, torque, limits.torque)
     uses += joint_limit_uses(robot.joint_names, limits, 'torque', *seen)
     for constraint in constraints:
         uses += path_limit_uses(constraint, times, motion, state)
@@ -99,8 +101,7 @@ def refine_limit_uses(
 
 
 def certified_limit_uses(
-    robot: RobotModel, experiment: Experiment, form: Parametrization, coefficients: FloatArray,
-    times: FloatArray,
+    robot: RobotModel, experiment: Experiment, trajectory: Trajectory, times: FloatArray
 ) -> list[LimitUse]:
     """
     Return how much of every limit of an experiment a period of a motion uses.
@@ -109,12 +110,13 @@ def certified_limit_uses(
     """
     limits = motion_limits(robot, experiment)
     uses = refine_limit_uses(
-        robot, limits, form, coefficients, times,
-        state_constraints(robot, experiment.extra_limits),
+        robot, limits, trajectory, times, state_constraints(robot, experiment.extra_limits)
     )
     if experiment.bounds == 'sampled':
         return uses
-    bounds = conservative_limit_uses(robot.joint_names, form, coefficients, limits)
+    bounds = conservative_limit_uses(
+        robot.joint_names, trajectory.form, trajectory.coefficients, limits
+    )
     bounded = {use.kind for use in bounds}
     return [*bounds, *(use for use in uses if use.kind not in bounded)]
 
@@ -138,29 +140,29 @@ def path_limit_uses(
         Motion at any instants.
 
     """
+    course = _Course(constraint.shares(motion), lambda at: constraint.shares(state(at)))
     shares, instants = _peaks(
-        times, constraint.shares(motion), np.ones_like(constraint.scale),
-        lambda at: constraint.shares(state(at)), two_sided=constraint.two_sided,
+        times, course, np.ones_like(constraint.scale), two_sided=constraint.two_sided
     )
     values = constraint.zero + shares * constraint.scale
     bounds = constraint.zero + constraint.scale
     return [
         LimitUse(constraint.kind, *use) for use in zip(
-            constraint.labels(), (np.abs(shares) if constraint.two_sided else shares).tolist(),
+            constraint.labels(), constraint.use(shares).tolist(),
             values.tolist(), bounds.tolist(), instants.tolist(), strict=True,
         )
     ]
 
 
 def _turning_points(
-    times: FloatArray, values: FloatArray, slopes: FloatArray, centre: FloatArray,
-    reach: FloatArray, course: Course, slope: Course,
+    times: FloatArray, course: _Course, slope: _Course, centre: FloatArray, reach: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """
     Return the values that are farthest off their centre, and when.
 
     Where the slope changes its sign between two samples, the instant is found by halving.
     """
+    values, slopes = course.samples, slope.samples
     size = np.abs(values - centre) / reach
     largest, instants = _largest_samples(times, values, np.abs(values - centre))
     # In between a value cannot grow by more than the larger slope.
@@ -175,11 +177,11 @@ def _turning_points(
     rising = np.sign(slopes[cells, joints])
     for _ in range(HALVINGS):
         middle = 0.5 * (start + stop)
-        before = slope(middle)[rows, joints] * rising > 0.0
+        before = slope.at(middle)[rows, joints] * rising > 0.0
         start, stop = np.where(before, middle, start), np.where(before, stop, middle)
     turning = 0.5 * (start + stop)
     for joint, value, instant in zip(
-        joints, course(turning)[rows, joints], turning, strict=True
+        joints, course.at(turning)[rows, joints], turning, strict=True
     ):
         if abs(value - centre[joint]) > abs(largest[joint] - centre[joint]):
             largest[joint], instants[joint] = value, instant
@@ -194,8 +196,7 @@ def _largest_samples(
 
 
 def _peaks(
-    times: FloatArray, values: FloatArray, reach: FloatArray, course: Course, *,
-    two_sided: bool = True,
+    times: FloatArray, course: _Course, reach: FloatArray, *, two_sided: bool = True
 ) -> tuple[FloatArray, FloatArray]:
     """
     Return the largest values of each column, or those of largest magnitude, and when.
@@ -203,6 +204,7 @@ def _peaks(
     Around every sample whose parabola could be the highest, the peak is searched between its
     neighbours.
     """
+    values = course.samples
     magnitude = np.abs(values) if two_sided else values
     largest, instants = _largest_samples(times, values, magnitude)
     size = magnitude / reach
@@ -218,7 +220,7 @@ def _peaks(
     for k, column in zip(*np.nonzero(candidates), strict=True):
         sign = -1.0 if two_sided and values[k, column] < 0.0 else 1.0
         found = scipy.optimize.minimize_scalar(
-            lambda t, sign=sign, column=column: -sign * course(np.array([t]))[0, column],
+            lambda t, sign=sign, column=column: -sign * course.at(np.array([t]))[0, column],
             bounds=(times[max(k - 1, 0)], times[min(k + 1, last)]), method='bounded',
             options={'xatol': SEARCH_TOLERANCE},
         )
@@ -230,8 +232,8 @@ def _peaks(
 
 
 def _jerk_peaks(
-    form: Parametrization, times: FloatArray, values: FloatArray, accelerations: FloatArray,
-    reach: FloatArray, jerk: Course,
+    form: Parametrization, times: FloatArray, jerk: _Course, accelerations: FloatArray,
+    reach: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """
     Return the jerks of largest magnitude, and when.
@@ -239,12 +241,12 @@ def _jerk_peaks(
     The jerk may jump from piece to piece of a form: its pieces are looked at on both of their
     ends. Where the acceleration itself jumps there is no jerk, but its mean from sample to sample.
     """
-    largest, instants = _peaks(times, values, reach, jerk)
+    largest, instants = _peaks(times, jerk, reach)
     ends = np.nextafter(form.pieces[1:], -np.inf)
     starts = form.pieces[:-1]
     means = np.diff(accelerations, axis=0) / np.diff(times)[:, None]
     for others, at in (
-        (jerk(starts), starts), (jerk(ends), ends), (means, times[:-1]),
+        (jerk.at(starts), starts), (jerk.at(ends), ends), (means, times[:-1]),
     ):
         seen, when = _largest_samples(at, others, np.abs(others))
         larger = np.abs(seen) > np.abs(largest)

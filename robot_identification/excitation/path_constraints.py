@@ -65,6 +65,10 @@ class PathConstraint(ABC):
     def evaluate(self, motion: Motion) -> PathValues:
         """Return the shares along a motion with their derivatives."""
 
+    def use(self, shares: FloatArray) -> FloatArray:
+        """Return how much of the limits shares use: their magnitude where both sides count."""
+        return np.abs(shares) if self.two_sided else shares
+
 
 class TorqueLimit(PathConstraint):
     """Torques of the rigid bodies, up to `limit` (n,) [N m]; infinite ones are left out."""

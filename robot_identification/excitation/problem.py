@@ -108,20 +108,19 @@ class TrajectoryProblem:
         self.limits: MotionLimits = motion_limits(self.robot, experiment)
         self.columns = BaseColumns(robot, experiment)
         self.collision = collision_model(self.robot, experiment)
-        if self.collision is not None and self.collision.pairs:
+        if self.obstructed is not None:
             poses = np.random.default_rng(0).uniform(
                 self.limits.lower, self.limits.upper, (WATCHED_POSES, self.robot.n)
             )
-            self.collision.watch(poses, experiment.clearance + WATCHED)
+            self.obstructed.watch(poses, experiment.clearance + WATCHED)
         self.criterion = CRITERIA[experiment.criterion]
         self._shape = equal_size(self.form)
         times, self._sets = _sample_sets(experiment, self.robot.n)
         count = self.form.n_coefficients
         # Scaling a joint's motion by itself bends the path: among obstacles little of it is left.
-        free = self.collision is None or not self.collision.pairs
         self._search_times, self._repair_times = (
             self._grid(samples)
-            for samples in (SEARCH_SAMPLES if free else PATH_SAMPLES, REPAIR_SAMPLES)
+            for samples in (PATH_SAMPLES if self.obstructed else SEARCH_SAMPLES, REPAIR_SAMPLES)
         )
         self._samples = self._bases(times)
         self._search = self._bases(self._search_times)
@@ -149,6 +148,11 @@ class TrajectoryProblem:
         self._near = self._position_basis(self._near_times)
 
     @property
+    def obstructed(self) -> CollisionModel | None:
+        """The collision model where anything can be hit."""
+        return self.collision if self.collision is not None and self.collision.pairs else None
+
+    @property
     def size(self) -> int:
         """Number of free coefficients."""
         return int(self._free.sum())
@@ -162,7 +166,7 @@ class TrajectoryProblem:
     @property
     def first_radius(self) -> float:
         """Largest change of a coefficient in one step; infinite where nothing can be hit."""
-        return FIRST_RADIUS if self.collision is not None and self.collision.pairs else np.inf
+        return FIRST_RADIUS if self.obstructed else np.inf
 
     @property
     def extremes(self) -> tuple[int, int]:
@@ -358,10 +362,10 @@ class TrajectoryProblem:
 
     def missed(self, x: FloatArray) -> FloatArray:
         """Return the instants [s] of nearest approaches that are too near."""
-        if self.collision is None or not self.collision.pairs:
+        if self.obstructed is None:
             return np.zeros(0)
         full, (B, _, _) = self._full(x), self._repair
-        nearest = self.collision.least(B @ full.T)
+        nearest = self.obstructed.least(B @ full.T)
         padded = np.pad(nearest, 1, constant_values=np.inf)
         lowest = (nearest <= padded[:-2]) & (nearest <= padded[2:])
         return self._repair_times[lowest & (nearest < self._kept_distance)]
@@ -379,9 +383,9 @@ class TrajectoryProblem:
             for sign in (1.0, -1.0) if constraint.two_sided else (1.0,):
                 values.append(sign * seen.shares.ravel() - PATH_RESERVE)
                 jacobians.append(sign * slopes)
-        if self.collision is not None and self.collision.pairs:
+        if self.obstructed is not None:
             basis = self._position_basis(instants)
-            distances, by_q = self.collision.nearest(basis @ self._full(x).T)
+            distances, by_q = self.obstructed.nearest(basis @ self._full(x).T)
             values.append((self._kept_distance - distances).ravel() / LENGTH)
             jacobians.append(-self._by_samples((basis,), (by_q,)) / LENGTH)
         return np.concatenate(values), np.vstack(jacobians)
@@ -392,10 +396,10 @@ class TrajectoryProblem:
         uses = [self._uses(full, self._search, self._search_times).ravel()]
         for constraint, bases in self._constraints:
             shares = constraint.shares(self._motion(bases, x))
-            uses.append((np.abs(shares) if constraint.two_sided else shares).max(axis=0))
+            uses.append(constraint.use(shares).max(axis=0))
         total = float(np.maximum(np.concatenate(uses) - 1.0, 0.0).sum())
-        if self.collision is not None and self.collision.pairs:
-            nearest = float(self.collision.least(self._near @ full.T).min())
+        if self.obstructed is not None:
+            nearest = float(self.obstructed.least(self._near @ full.T).min())
             total += max(self.experiment.clearance - nearest, 0.0) / LENGTH
         return total
 
@@ -531,16 +535,16 @@ class TrajectoryProblem:
         return kept and self._keeps_clear(pose, self._kept_distance)
 
     def _keeps_clear(self, poses: FloatArray, distance: float) -> bool:
-        if self.collision is None or not self.collision.pairs:
-            return True
-        return bool(np.all(self.collision.least(poses) >= distance))
+        return self.obstructed is None or bool(
+            np.all(self.obstructed.least(poses) >= distance)
+        )
 
     def describe_middle(self) -> str:
         """Say what the arm touches, or nearly, where it stands in the middle of its window."""
-        if self.collision is None or not self.collision.pairs:
+        if self.obstructed is None:
             return ''
         middle = 0.5 * (self.limits.lower + self.limits.upper)
-        nearest = self.collision.closest(middle[None], np.zeros(1))
+        nearest = self.obstructed.closest(middle[None], np.zeros(1))
         return f'; in the middle of the window {nearest}'
 
     def _why_nowhere(self, rng: np.random.Generator) -> str:
@@ -553,16 +557,16 @@ class TrajectoryProblem:
         )
         for constraint, _ in self._constraints:
             shares = constraint.shares(Motion(poses, rest, rest))
-            broken = (np.abs(shares) if constraint.two_sided else shares) > RESERVE
+            broken = constraint.use(shares) > RESERVE
             if np.all(np.any(broken, axis=1)):
                 label = constraint.labels()[int(np.argmax(broken.sum(axis=0)))]
                 return f'{words}window all break the limit {constraint.kind} of {label}: widen it'
-        if self.collision is None or not self.collision.pairs:
+        if self.obstructed is None:
             return f'{words}window none keeps all limits of the path at once: widen them'
-        nearest = [int(np.argmin(self.collision.distances(q))) for q in poses]
+        nearest = [int(np.argmin(self.obstructed.distances(q))) for q in poses]
         pair, count = Counter(nearest).most_common(1)[0]
-        first, second = self.collision.pairs[pair]
-        place = self.collision.place(poses[nearest.index(pair)], pair)
+        first, second = self.obstructed.pairs[pair]
+        place = self.obstructed.place(poses[nearest.index(pair)], pair)
         return (
             f'{words}window none keeps {self.experiment.clearance} m of clearance; in {count} of '
             f'them {first} and {second} are the nearest pair, for example at x, y, z = '
@@ -583,8 +587,7 @@ def _check_order_is_kept(experiment: Experiment) -> None:
 
 
 def _is_kept(constraint: PathConstraint, motion: Motion) -> bool:
-    shares = constraint.shares(motion)
-    return bool(np.all((np.abs(shares) if constraint.two_sided else shares) <= RESERVE))
+    return bool(np.all(constraint.use(constraint.shares(motion)) <= RESERVE))
 
 
 def _sample_sets(

@@ -141,9 +141,7 @@ def _broken(robot: RobotModel, trajectory: Trajectory) -> list[str]:
         limits, constraints = hardware_limits(robot, extra), state_constraints(robot, extra)
     except (DescriptionError, UsageError) as error:
         return [str(error)]
-    reasons = broken_limits(refine_limit_uses(
-        robot, limits, trajectory.form, trajectory.coefficients, times, constraints
-    ))
+    reasons = broken_limits(refine_limit_uses(robot, limits, trajectory, times, constraints))
     ends = np.abs(motion.dq[[0, -1]]).max()
     if ends > REST_SPEED:
         reasons.append(f'it does not start and end at rest (speed {ends:.2g} rad/s)')

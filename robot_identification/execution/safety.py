@@ -66,8 +66,7 @@ def check_lab_margins(robot: RobotModel, trajectory: Trajectory) -> None:
         torque=TORQUE_SHARE / (1.0 + MASS_DOUBT) * limits.torque,
     )
     broken = broken_limits(refine_limit_uses(
-        robot, kept, trajectory.form, trajectory.coefficients,
-        certificate_times(trajectory.form),
+        robot, kept, trajectory, certificate_times(trajectory.form)
     ))
     if broken:
         raise UnsafeMotionError(

@@ -10,6 +10,7 @@ are given, cubic without accelerations, linear with positions only) and rejects 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,15 +101,14 @@ def quintic(
     """
     # Joint by joint in Python's numbers: a third of the time of sixty NumPy calls on short rows.
     states = np.array([*start, *end]).T.tolist()
-    joints = [_joint_quintic(duration, t, *state) for state in states]
+    joints = [_joint_quintic(duration, t, state) for state in states]
     q, dq, ddq = np.array(list(zip(*joints, strict=True)))
     return q, dq, ddq
 
 
-def _joint_quintic(
-    T: float, t: float, p0: float, v0: float, a0: float, p1: float, v1: float, a1: float
-) -> tuple[float, float, float]:
+def _joint_quintic(T: float, t: float, state: Sequence[float]) -> tuple[float, float, float]:
     """Return position, velocity and acceleration of one joint; see `quintic`."""
+    p0, v0, a0, p1, v1, a1 = state
     distance = p1 - p0 - v0 * T - 0.5 * a0 * T**2
     speed = v1 - v0 - a0 * T
     bend = a1 - a0

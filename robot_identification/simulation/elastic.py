@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
-from robot_identification.model import RobotModel
+from robot_identification.model import Motion, RobotModel
 from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.mujoco_robot import rigid_inverse_dynamics
 
@@ -38,51 +38,31 @@ class ElasticMotion:
 
 
 def inverse_elastic(
-    robot: RobotModel,
-    truth: GroundTruth,
-    q: FloatArray,
-    dq: FloatArray,
-    ddq: FloatArray,
-    period: float,
-    *,
+    robot: RobotModel, truth: GroundTruth, motion: Motion, period: float, *,
     temperature: FloatArray | float | None = None,
 ) -> ElasticMotion:
     """
-    Return rotors and motor torques of a periodic motion of the links.
+    Return rotors and motor torques of a periodic motion of the links, of length `period` [s].
 
-    Parameters
-    ----------
-    robot : RobotModel
-        Description and mounting.
-    truth : GroundTruth
-        True parameters of the arm, with a stiffness; friction is that of `GroundTruth.friction`,
-        which does not stick.
-    q, dq, ddq : ndarray, shape (N, n)
-        One period of the links' motion [rad], [rad/s], [rad/s^2], evenly spaced, without the last
-        instant, which is the first one again.
-    period : float
-        Its length [s].
-    temperature : ndarray, shape (N, n) or (n,), or float, optional
-        Of the joints [deg C]; by default the reference temperature.
-
-    Raises
-    ------
-    UsageError
-        If the truth has no stiffness, or the motion is not periodic or its grid too coarse.
-
+    Its samples are evenly spaced, without the last instant, which is the first one again. The
+    truth has a stiffness; its friction, at the temperature of the joints (by default the reference
+    [deg C]), does not stick. Raises a `UsageError` if the motion is not periodic or its grid too
+    coarse.
     """
     if truth.stiffness is None:
         raise UsageError('the joints are rigid: give the truth a stiffness (with_elastic_joints)')
-    joint_torque = rigid_inverse_dynamics(robot, truth, q, dq, ddq, with_rotors=False)
+    joint_torque = rigid_inverse_dynamics(
+        robot, truth, motion.q, motion.dq, motion.ddq, with_rotors=False
+    )
     damping = np.zeros(robot.n) if truth.joint_damping is None else truth.joint_damping
     bend, bend_rate, bend_acceleration = _solve_springs(
         joint_torque, truth.stiffness, damping, period
     )
-    rotor_dq, rotor_ddq = dq + bend_rate, ddq + bend_acceleration
+    rotor_dq, rotor_ddq = motion.dq + bend_rate, motion.ddq + bend_acceleration
     friction = truth.friction(rotor_dq, joint_torque, temperature)
     motor = truth.reflected_inertia * rotor_ddq + friction + joint_torque
     return ElasticMotion(
-        q + bend, rotor_dq, rotor_ddq, joint_torque, motor, motor / truth.drive_gain
+        motion.q + bend, rotor_dq, rotor_ddq, joint_torque, motor, motor / truth.drive_gain
     )
 
 

@@ -81,50 +81,25 @@ class JointFriction:
         torque: FloatArray = self.viscous * np.maximum(factor, 0.0) * dq
         return torque
 
+    def step(
+        self, dq: FloatArray, joint_torque: FloatArray, temperature: FloatArray, bend: FloatArray,
+        dt: float,
+    ) -> tuple[FloatArray, FloatArray]:
+        """
+        Return the friction torque of one step of time [N m], and the bristles' bend after it.
 
-def step_friction(
-    friction: JointFriction,
-    dq: FloatArray,
-    joint_torque: FloatArray,
-    temperature: FloatArray,
-    bend: FloatArray,
-    dt: float,
-) -> tuple[FloatArray, FloatArray]:
-    """
-    Return the friction torque of one step of time, and the bristles after it.
-
-    Parameters
-    ----------
-    friction : JointFriction
-        The constants.
-    dq : ndarray, shape (n,)
-        Velocities at the start of the step [rad/s].
-    joint_torque : ndarray, shape (n,)
-        What the joints pass on to their links [N m].
-    temperature : ndarray, shape (n,)
-        Of the joints [deg C].
-    bend : ndarray, shape (n,)
-        How far each bristle is bent [rad]; zeros at first.
-    dt : float
-        Length of the step [s].
-
-    Returns
-    -------
-    torque : ndarray, shape (n,)
-        Against the motion [N m].
-    bend : ndarray, shape (n,)
-        After the step.
-
-    """
-    stiffness = friction.stiffness
-    level = friction.level(dq, joint_torque)
-    trial = stiffness * (bend + dq * dt)
-    dry = np.minimum(np.maximum(trial, -level), level)
-    # A bristle that slips does not bend any more, and has nothing to damp.
-    sticks = dry == trial
-    damping = np.where(sticks, friction.damping_time * stiffness * dq, 0.0)
-    after = np.divide(dry, stiffness, out=np.zeros_like(dry), where=stiffness > 0.0)
-    return dry + damping + friction.viscous_torque(dq, temperature), after
+        Velocities [rad/s], torques passed on [N m] and temperatures [deg C] are those at its
+        start; `bend` is zero at first [rad]. Shape (n,) each.
+        """
+        stiffness = self.stiffness
+        level = self.level(dq, joint_torque)
+        trial = stiffness * (bend + dq * dt)
+        dry = np.minimum(np.maximum(trial, -level), level)
+        # A bristle that slips does not bend any more, and has nothing to damp.
+        sticks = dry == trial
+        damping = np.where(sticks, self.damping_time * stiffness * dq, 0.0)
+        after = np.divide(dry, stiffness, out=np.zeros_like(dry), where=stiffness > 0.0)
+        return dry + damping + self.viscous_torque(dq, temperature), after
 
 
 def smallest_stable_inertia(friction: JointFriction, dt: float) -> FloatArray:

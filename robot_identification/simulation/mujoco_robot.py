@@ -26,7 +26,7 @@ from robot_identification.errors import MissingDependencyError, UsageError
 from robot_identification.model import for_simulation, RobotModel
 from robot_identification.simulation.contact import Contact, Contacts, JointPush
 from robot_identification.simulation.ground_truth import GroundTruth
-from robot_identification.simulation.joint_friction import smallest_stable_inertia, step_friction
+from robot_identification.simulation.joint_friction import smallest_stable_inertia
 
 PHYSICS_STEP = 0.0005
 # Natural frequency and damping of the position servo [Hz], [1]: of the size of an industrial
@@ -320,8 +320,8 @@ class MujocoRobot:
         if self._sticking is None:
             return self._truth.friction(speed, self._joint_torque, self._temperature)
         # The torque passed on is that of the step before: it is not known before friction is.
-        torque, self._bend = step_friction(
-            self._sticking, speed, self._joint_torque, self._temperature, self._bend,
+        torque, self._bend = self._sticking.step(
+            speed, self._joint_torque, self._temperature, self._bend,
             PHYSICS_STEP,
         )
         return torque

@@ -51,38 +51,12 @@ def simulate_poses(
     sensors: Sensors,
     poses: FloatArray,
     options: PoseOptions | None = None,
-    *,
-    seed: int = 0,
 ) -> SimulatedRun:
     """
-    Visit poses on a simulated robot, each from below and from above, and record everything.
+    Visit poses (P, n) [rad] on a simulated robot, each from below and from above, and record.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        Description, mounting and limits.
-    truth : GroundTruth
-        What the robot really is; `with_static_friction` makes its joints stick.
-    sensors : Sensors
-        Noise of the measurement.
-    poses : ndarray, shape (P, n)
-        Joint positions [rad].
-    options : PoseOptions, optional
-        How they are visited.
-    seed : int
-        Of the noise.
-
-    Returns
-    -------
-    SimulatedRun
-        At the driver's rate, with target torques and currents; ``dwells[p]`` are start and end of
-        the stays in pose p, reached from below and from above.
-
-    Raises
-    ------
-    UsageError
-        If poses are not finite or not of this robot's joints.
-
+    The run is at the driver's rate, with target torques and currents; ``dwells[p]`` are start and
+    end of the stays in pose p. `with_static_friction` makes joints of the truth stick.
     """
     options = PoseOptions() if options is None else options
     poses = np.asarray(poses, dtype=float)
@@ -95,7 +69,7 @@ def simulate_poses(
     period = driver_period(robot)
     reference, dwells = plan_poses(poses, options, period)
     stamps = period * np.arange(len(reference.q), dtype=np.float64)
-    simulator = MujocoRobot(robot, truth, sensors, reference.q[0], seed)
+    simulator = MujocoRobot(robot, truth, sensors, reference.q[0])
     run = record_motion(robot, simulator, reference, stamps, period)
     target = (1.0 + options.torque_error) * rigid_inverse_dynamics(
         robot, truth, reference.q, reference.dq, reference.ddq

@@ -5,7 +5,8 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UnsafeMotionError, UsageError
@@ -112,6 +113,12 @@ def test_jerk_is_the_derivative_of_the_acceleration(form, rng):
     assert checked > 1
 
 
+def motion_of(form, coefficients):
+    """Return a motion without a certificate."""
+    joints = tuple(f'joint {k}' for k in range(len(coefficients)))
+    return Trajectory('made_up', joints, form, coefficients, 1, {})
+
+
 def test_extrema_between_samples_are_found(robots, rng):
     """
     From 80 samples of a period the largest of 40001, and hardly more.
@@ -122,7 +129,7 @@ def test_extrema_between_samples_are_found(robots, rng):
     coefficients = rng.standard_normal((3, FOURIER.n_coefficients))
     limits = limits_of(3, velocity=2.0, acceleration=5.0, torque=20.0, jerk=30.0)
     coarse, fine = (np.linspace(0.0, 5.0, count) for count in (81, 40_001))
-    uses = refine_limit_uses(robot, limits, FOURIER, coefficients, coarse)
+    uses = refine_limit_uses(robot, limits, motion_of(FOURIER, coefficients), coarse)
     motion = Motion(*FOURIER.sample(coefficients, fine))
     expected = {
         (use.kind, use.joint): use for use in measure_limit_use(robot, limits, fine, motion)
@@ -155,7 +162,8 @@ def test_what_only_the_extremum_breaks_is_refused(ur5, coefficients, kind):
 
     def uses_on(grid, limits, extra):
         constraints = state_constraints(ur5, extra)
-        uses = refine_limit_uses(ur5, limits, FOURIER, coefficients, grid, constraints)
+        trajectory = motion_of(FOURIER, coefficients)
+        uses = refine_limit_uses(ur5, limits, trajectory, grid, constraints)
         return max((use for use in uses if use.kind == kind), key=lambda use: use.value)
 
     extremum = uses_on(times, limits, extra)
@@ -191,7 +199,7 @@ def test_jerk_that_jumps_is_looked_at_on_both_sides(robots):
     coefficients = np.array([[0.0, 0.5]] * 3)
     times = np.linspace(0.0, 4.0, 100)
     uses = refine_limit_uses(
-        robots['mixed'], limits_of(3, jerk=10.0), form, coefficients, times
+        robots['mixed'], limits_of(3, jerk=10.0), motion_of(form, coefficients), times
     )
     jerks = [use for use in uses if use.kind == 'jerk']
     for use in jerks:
@@ -206,7 +214,7 @@ def test_acceleration_that_jumps_breaks_any_limit_of_jerk(robots):
     coefficients = np.tile(np.linspace(0.0, 0.5, form.n_coefficients), (3, 1))
     times = np.linspace(0.0, form.duration, round(1000 * form.duration) + 1)
     uses = refine_limit_uses(
-        robots['mixed'], limits_of(3, jerk=100.0), form, coefficients, times
+        robots['mixed'], limits_of(3, jerk=100.0), motion_of(form, coefficients), times
     )
     assert sum(text.startswith('jerk of') for text in broken_limits(uses)) == 3
 
@@ -217,7 +225,7 @@ def test_still_joints_use_nothing(robots):
     coefficients[:, 0] = 3.5
     limits = limits_of(3, velocity=1.0, acceleration=1.0, jerk=1.0)
     times = np.linspace(0.0, 5.0, 501)
-    uses = refine_limit_uses(robots['mixed'], limits, FOURIER, coefficients, times)
+    uses = refine_limit_uses(robots['mixed'], limits, motion_of(FOURIER, coefficients), times)
     for use in uses:
         expected = {'position': 0.5, 'torque': 0.0}.get(use.kind, 0.0)
         assert use.share == pytest.approx(expected, abs=1e-12)
@@ -226,7 +234,7 @@ def test_still_joints_use_nothing(robots):
 def test_what_is_not_a_number_is_broken(robots):
     coefficients = np.full((3, FOURIER.n_coefficients), np.nan)
     uses = refine_limit_uses(
-        robots['mixed'], limits_of(3, velocity=1.0, jerk=1.0), FOURIER, coefficients,
+        robots['mixed'], limits_of(3, velocity=1.0, jerk=1.0), motion_of(FOURIER, coefficients),
         np.linspace(0.0, 5.0, 101),
     )
     words = broken_limits(uses)
@@ -320,7 +328,7 @@ def test_conservative_certificates_know_no_instant(ur5, experiment, coefficients
     times = np.linspace(0.0, 5.0, 5001)
     bounded = replace(experiment, bounds='conservative', jerk=100.0)
     entry, sampled = (
-        limits_entry(certified_limit_uses(ur5, one, FOURIER, coefficients, times))
+        limits_entry(certified_limit_uses(ur5, one, motion_of(FOURIER, coefficients), times))
         for one in (bounded, replace(bounded, bounds='sampled'))
     )
     assert list(entry) == ['position', 'velocity', 'acceleration', 'jerk', 'torque']

@@ -6,18 +6,18 @@
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import find_experiment, load_experiment
-from robot_identification.excitation.optimizers import (
-    search as search_module, workers as workers_module,
-)
+from robot_identification.excitation.optimizers import search as search_module
+from robot_identification.excitation.optimizers import workers as workers_module
 from robot_identification.excitation.optimizers.optimizer import (
     Budget, Candidate, Job, Optimizer, Outcome, SearchState,
 )
-from robot_identification.excitation.optimizers.search import better, search
+from robot_identification.excitation.optimizers.search import better, Search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import dump_trajectory
@@ -84,10 +84,10 @@ def ignore(progress):
     """Report nothing."""
 
 
-def searched(task, budget, *, seed=3, optimizer=None, report=ignore, **more):
+def searched(task, budget, *, seed=3, optimizer=None, report=ignore, save=None, state=None):
     """Return the state that a search with these jobs ends with."""
     with Workers(lambda: task) as workers:
-        return search(optimizer or Scripted(), workers, budget, seed, report, **more)
+        return Search(optimizer or Scripted(), workers, seed, report, save).run(budget, state)
 
 
 def known(state):

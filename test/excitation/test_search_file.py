@@ -20,7 +20,7 @@ from robot_identification.excitation.design import design_excitation
 from robot_identification.excitation.experiment_file import load_experiment
 from robot_identification.excitation.optimizers import OPTIMIZERS
 from robot_identification.excitation.optimizers.optimizer import Budget, Candidate, SearchState
-from robot_identification.excitation.optimizers.search import search
+from robot_identification.excitation.optimizers.search import Search
 from robot_identification.excitation.optimizers.workers import Workers
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.excitation.search_file import (
@@ -117,18 +117,13 @@ def test_a_search_goes_on_as_if_it_had_not_been_interrupted(arm, write, tmp_path
     owner, path = search_owner(arm, experiment, 3), tmp_path / 'search.json'
     rounds = []
     with Workers(partial(TrajectoryProblem, arm, experiment)) as workers:
-        whole = search(
-            OPTIMIZERS[name](**experiment.optimizer_options), workers, Budget(250), 3,
-            lambda progress: None, save=rounds.append,
-        )
+        optimizer = OPTIMIZERS[name](**experiment.optimizer_options)
+        search = Search(optimizer, workers, 3, lambda progress: None, rounds.append)
+        whole = search.run(Budget(250))
         assert len(rounds) >= 2
         for state in rounds[:2]:
             path.write_text(dump_search(owner, state))
-            again = search(
-                OPTIMIZERS[name](**experiment.optimizer_options), workers, Budget(250), 3,
-                lambda progress: None, state=load_search(path, owner),
-            )
-            assert same(again, whole)
+            assert same(search.run(Budget(250), load_search(path, owner)), whole)
 
 
 def test_the_same_trajectory_file_comes_out(arm, write, tmp_path):

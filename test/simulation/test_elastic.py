@@ -10,6 +10,7 @@ import pinocchio as pin
 import pytest
 from recordings import fourier_motion
 from robot_identification.errors import UsageError
+from robot_identification.model.regressor import Motion
 from robot_identification.simulation.elastic import inverse_elastic
 from robot_identification.simulation.ground_truth import (
     draw_truth, prior_truth, with_elastic_joints, with_static_friction, with_warming,
@@ -145,7 +146,7 @@ def test_inverse_obeys_the_equations(ur5, truth, motion):
     These err by h^2 / 6 of the third derivative, 1e-4 of bends that follow up to 30 rad/s.
     """
     arm = with_elastic_joints(with_warming(truth), STIFFNESS, damping=5.0)
-    found = inverse_elastic(ur5, arm, *arrays(motion), PERIOD, temperature=30.0)
+    found = inverse_elastic(ur5, arm, motion, PERIOD, temperature=30.0)
     model = link_model(ur5, truth)
     data = model.createData()
     link = np.array([
@@ -171,7 +172,7 @@ def test_inverse_obeys_the_equations(ur5, truth, motion):
 
 def test_inverse_of_stiff_joints_is_that_of_rigid_ones(ur5, truth, motion):
     """At 1e10 N m/rad: bends of 1e-8 rad, whose accelerations times the rotors are 1e-6 N m."""
-    found = inverse_elastic(ur5, with_elastic_joints(truth, 1e10), *arrays(motion), PERIOD)
+    found = inverse_elastic(ur5, with_elastic_joints(truth, 1e10), motion, PERIOD)
     rigid = inverse_dynamics(ur5, truth, *arrays(motion))
     np.testing.assert_allclose(found.motor_torque, rigid, atol=1e-5)
 
@@ -202,7 +203,7 @@ def test_forward_and_inverse_agree(ur5, truth, motion):
         np.fft.irfft(frequencies**order * spectrum, n=len(q), axis=0) for order in (1, 2)
     )
     q = np.fft.irfft(spectrum, n=len(q), axis=0)
-    found = inverse_elastic(ur5, arm, q, dq, ddq, PERIOD)
+    found = inverse_elastic(ur5, arm, Motion(q, dq, ddq), PERIOD)
     bend = rotor_q - q
     assert np.all(size(found.rotor_q - q - bend) < 0.01 * size(bend))
     torque = effort * arm.drive_gain
@@ -237,10 +238,9 @@ def test_everything_at_once_stays_finite(ur5, truth, motion):
 def test_refuses_what_it_cannot_invert(ur5, truth, motion):
     arm = with_elastic_joints(truth, STIFFNESS)
     with pytest.raises(UsageError, match='rigid: give the truth a stiffness'):
-        inverse_elastic(ur5, truth, *arrays(motion), PERIOD)
-    part = [values[:1500] for values in arrays(motion)]
+        inverse_elastic(ur5, truth, motion, PERIOD)
     with pytest.raises(UsageError, match=r'does not fade out .* exactly one period'):
-        inverse_elastic(ur5, arm, *part, 0.75 * PERIOD)
+        inverse_elastic(ur5, arm, motion.part(slice(1500)), 0.75 * PERIOD)
 
 
 def test_refuses_what_is_no_elastic_joint(ur5, truth):

@@ -5,13 +5,12 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
-from robot_identification.simulation.joint_friction import (
-    JointFriction, smallest_stable_inertia, step_friction,
-)
+from robot_identification.simulation.joint_friction import JointFriction, smallest_stable_inertia
 
 STEP = 0.0005
 NOTHING = np.zeros(1)
@@ -32,7 +31,7 @@ def push(friction, torques, inertia=0.15, load=0.0):
     cold = np.full(1, friction.reference_temperature)
     positions = []
     for torque in torques:
-        resistance, bend = step_friction(friction, dq, np.full(1, load), cold, bend, STEP)
+        resistance, bend = friction.step(dq, np.full(1, load), cold, bend, STEP)
         dq = dq + STEP * (torque - resistance) / inertia
         q = q + STEP * dq
         positions.append(q[0])
@@ -87,8 +86,8 @@ def test_slides_as_stated(speed, load, warming):
     velocity, temperature = np.full(1, speed), np.full(1, 24.0 + warming)
     for _ in range(2):
         # Steps long enough to bend the bristle all the way.
-        torque, bend = step_friction(
-            friction, velocity, np.full(1, load), temperature, bend, 10.0
+        torque, bend = friction.step(
+            velocity, np.full(1, load), temperature, bend, 10.0
         )
     expected = 2.0 + 0.6 * np.exp(-(speed / 0.03) ** 2) + 0.05 * abs(load)
     expected += 1.5 * (1.0 - 0.014 * warming) * speed
@@ -117,8 +116,8 @@ def test_never_gives_energy(speeds, load, dt):
     cold = np.full(1, 24.0)
     for speed in speeds:
         before = 0.5 * friction.stiffness * bend**2
-        torque, bend = step_friction(
-            friction, np.full(1, speed), np.full(1, load), cold, bend, dt
+        torque, bend = friction.step(
+            np.full(1, speed), np.full(1, load), cold, bend, dt
         )
         work = torque * speed * dt
         stored = 0.5 * friction.stiffness * bend**2 - before
@@ -138,8 +137,8 @@ def test_a_joint_without_friction_has_none():
     friction = make_friction(
         coulomb=NOTHING, static=NOTHING, viscous=NOTHING, load_share=NOTHING
     )
-    torque, bend = step_friction(
-        friction, np.ones(1), np.ones(1), np.full(1, 24.0), np.zeros(1), STEP
+    torque, bend = friction.step(
+        np.ones(1), np.ones(1), np.full(1, 24.0), np.zeros(1), STEP
     )
     np.testing.assert_array_equal([torque, bend], np.zeros((2, 1)))
 

@@ -65,7 +65,7 @@ class _Limits:
     """
 
     def __init__(self, problem: ExcitationProblem) -> None:
-        self._problem = problem
+        self.problem = problem
         A, b = problem.linear_limits()
         # Rows of unit length say how far x is from a limit.
         length = np.linalg.norm(A, axis=1)
@@ -88,7 +88,7 @@ class _Limits:
 
     def refine(self, x: FloatArray) -> bool:
         """See collisions also where x has some that were not seen; return whether there are."""
-        missed = self._problem.missed(x)
+        missed = self.problem.missed(x)
         if missed.size:
             self._instants = np.union1d(self._instants, missed)
             self._x = None
@@ -103,7 +103,7 @@ class _Limits:
         return [{'type': 'ineq', 'fun': self._values, 'jac': self._jacobian}]
 
     def _distances(self, x: FloatArray) -> FloatArray:
-        distances: FloatArray = self._A @ self._problem.lift(x) - self._b
+        distances: FloatArray = self._A @ self.problem.lift(x) - self._b
         return distances
 
     def _values(self, z: FloatArray) -> FloatArray:
@@ -119,9 +119,9 @@ class _Limits:
         return jacobian
 
     def _path(self, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        x = z[:self._problem.size]
+        x = z[:self.problem.size]
         if self._x is None or not np.array_equal(x, self._x):
-            self._seen = self._problem.path_limits(x, self._instants)
+            self._seen = self.problem.path_limits(x, self._instants)
             self._x = x.copy()
         return self._seen
 
@@ -130,8 +130,8 @@ def descend(problem: ExcitationProblem, job: Descent) -> Outcome:
     """Search from a start for a local minimum within the limits; return one candidate."""
     limits = _Limits(problem)
     x, evaluations = job.start, 0
-    for sharpness, iterations in job.stages:
-        x, used = _descend_in_steps(problem, limits, x, sharpness, iterations)
+    for stage in job.stages:
+        x, used = _descend_in_steps(limits, x, stage)
         evaluations += used
         if limits.largest(x) > ASTRAY:
             break
@@ -139,7 +139,7 @@ def descend(problem: ExcitationProblem, job: Descent) -> Outcome:
 
 
 def _descend_in_steps(
-    problem: ExcitationProblem, limits: _Limits, x: FloatArray, sharpness: float, iterations: int
+    limits: _Limits, x: FloatArray, stage: tuple[float, int]
 ) -> tuple[FloatArray, int]:
     """
     Search within a box about x that grows where limits are kept and shrinks where they are not.
@@ -147,14 +147,14 @@ def _descend_in_steps(
     Where nothing can be hit the box is unbounded. One long step among obstacles would end inside
     a wall, from which SLSQP does not come back.
     """
-    radius = problem.first_radius
+    radius = first_radius = limits.problem.first_radius
     limits.focus(x)
     if np.isinf(radius):
-        x, _, used = _slsqp(problem, limits, x, sharpness, iterations, radius)
+        x, _, used = _slsqp(limits, x, stage, radius)
         return x, used
     value, evaluations = np.inf, 0
     for _ in range(MOST_STEPS):
-        found, new, used = _slsqp(problem, limits, x, sharpness, STEP_ITERATIONS, radius)
+        found, new, used = _slsqp(limits, x, (stage[0], STEP_ITERATIONS), radius)
         evaluations += used
         if limits.largest(found) > BROKEN:
             limits.focus(found)
@@ -163,7 +163,7 @@ def _descend_in_steps(
                 break
         else:
             gain, x, value = value - new, found, new
-            radius = min(radius * GROW, problem.first_radius)
+            radius = min(radius * GROW, first_radius)
             missed = limits.refine(x)
             limits.focus(x)
             if not missed and gain < LEAST_GAIN:
@@ -263,10 +263,10 @@ def _worst(spectra: Any) -> float:
 
 
 def _slsqp(
-    problem: ExcitationProblem, limits: _Limits, x: FloatArray, sharpness: float, iterations: int,
-    radius: float,
+    limits: _Limits, x: FloatArray, stage: tuple[float, int], radius: float
 ) -> tuple[FloatArray, float, int]:
     """Return where SLSQP ends within a radius of x, the value there, and its evaluations."""
+    problem, (sharpness, iterations) = limits.problem, stage
     size, evaluations = problem.size, 0
     last, value = x, np.inf
 

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from robot_identification.excitation.optimizers.local_search import descend, Descent
 from robot_identification.excitation.optimizers.optimizer import (
-    Candidate, ExcitationProblem, Job, Optimizer, Outcome, SearchState,
+    ExcitationProblem, Job, Optimizer, SearchState,
 )
 from robot_identification.excitation.parametrizations.parametrization import check_count
 
@@ -39,9 +39,3 @@ class Multistart(Optimizer):
         return [
             Job(descend, Descent(problem.draw(rng), PLAIN_STAGES)) for _ in range(self.starts)
         ]
-
-    def learn(
-        self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
-    ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
-        """Keep nothing: the search's state has the best; see `Optimizer.learn`."""
-        return (), {}

@@ -198,12 +198,13 @@ class Optimizer(ABC):
     ) -> Sequence[Job]:
         """Return the jobs of the next round; none if there is nothing left to do."""
 
-    @abstractmethod
     def learn(
         self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
     ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
         """
         Return archive and memory after a round, from the outcomes of its jobs in their order.
 
-        `state` is that before the round, but with the best candidate after it.
+        `state` is that before the round, but with the best candidate after it. By default nothing
+        is kept but that.
         """
+        return (), {}

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,12 +30,6 @@ class RandomMotion(Optimizer):
     ) -> Sequence[Job]:
         """Return one draw, and none after the first that will do; see `Optimizer.propose`."""
         return [Job(look, problem.draw(rng))] if state.best is None else []
-
-    def learn(
-        self, problem: ExcitationProblem, state: SearchState, outcomes: Sequence[Outcome]
-    ) -> tuple[tuple[Candidate, ...], Mapping[str, float]]:
-        """Keep nothing: the search's state has what was found; see `Optimizer.learn`."""
-        return (), {}
 
 
 def draw_fitted(

@@ -12,7 +12,7 @@ is repeated by the number of evaluations it used.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 import time
 
 import numpy as np
@@ -22,42 +22,47 @@ from robot_identification.excitation.optimizers.optimizer import (
 from robot_identification.excitation.optimizers.workers import Workers
 
 
-def search(
-    optimizer: Optimizer,
-    workers: Workers,
-    budget: Budget,
-    seed: int,
-    report: Callable[[Progress], None],
-    *,
-    state: SearchState | None = None,
-    save: Callable[[SearchState], None] | None = None,
-) -> SearchState:
+@dataclass(frozen=True, eq=False)
+class Search:
     """
-    Search until the budget is used up or the optimizer proposes nothing.
+    A search for a motion by an optimizer, whose jobs workers do.
 
-    `report` is called after every job, `save` after every round; `state` resumes an earlier search
-    with the same optimizer, problem and seed. Same seed and same evaluations, same result.
+    Same seed and same evaluations, same result.
     """
-    state = state or SearchState()
-    pace = _Pace(budget, state.evaluations)
-    while state.evaluations < budget.evaluations and pace.time_left > 0.0:
-        # Every round has its own generator: the state need not hold one.
-        rng = np.random.default_rng([seed, state.rounds])
-        jobs = optimizer.propose(workers.problem, state, rng)
-        outcomes: list[Outcome] = []
-        for outcome in workers.run(jobs, pace.end):
-            outcomes.append(outcome)
-            state = _take(state, outcome)
-            report(pace.progress(state))
-            if state.evaluations >= budget.evaluations:
+
+    optimizer: Optimizer
+    workers: Workers
+    seed: int
+    report: Callable[[Progress], None]  # called after every job
+    save: Callable[[SearchState], None] | None = None  # called after every round
+
+    def run(self, budget: Budget, state: SearchState | None = None) -> SearchState:
+        """
+        Search until the budget is used up or the optimizer proposes nothing.
+
+        `state` resumes an earlier search with the same optimizer, problem and seed.
+        """
+        state = state or SearchState()
+        problem = self.workers.problem
+        pace = _Pace(budget, state.evaluations)
+        while state.evaluations < budget.evaluations and pace.time_left > 0.0:
+            # Every round has its own generator: the state need not hold one.
+            rng = np.random.default_rng([self.seed, state.rounds])
+            jobs = self.optimizer.propose(problem, state, rng)
+            outcomes: list[Outcome] = []
+            for outcome in self.workers.run(jobs, pace.end):
+                outcomes.append(outcome)
+                state = _take(state, outcome)
+                self.report(pace.progress(state))
+                if state.evaluations >= budget.evaluations:
+                    break
+            if not jobs or len(outcomes) < len(jobs):
                 break
-        if not jobs or len(outcomes) < len(jobs):
-            break
-        archive, memory = optimizer.learn(workers.problem, state, outcomes)
-        state = replace(state, rounds=state.rounds + 1, archive=archive, memory=memory)
-        if save is not None:
-            save(state)
-    return state
+            archive, memory = self.optimizer.learn(problem, state, outcomes)
+            state = replace(state, rounds=state.rounds + 1, archive=archive, memory=memory)
+            if self.save is not None:
+                self.save(state)
+        return state
 
 
 def _take(state: SearchState, outcome: Outcome) -> SearchState:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.parametrizations.parametrization import (
-    check_count, check_seconds, Parametrization, within_period,
+    check_count, check_seconds, Parametrization, with_centre, within_period,
 )
 import scipy
 
@@ -52,14 +52,7 @@ class BSplineParametrization(Parametrization):
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the splines of the free control points; see `Parametrization.basis`."""
-        free = free_splines(t, self.control_points, self.duration)
-        centre = np.ones((len(free[0]), 1))
-        zero = np.zeros_like(centre)
-        return (
-            np.hstack([centre, free[0]]),
-            np.hstack([zero, free[1]]),
-            np.hstack([zero, free[2]]),
-        )
+        return with_centre(*free_splines(t, self.control_points, self.duration))
 
 
 def free_splines(

@@ -21,7 +21,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.parametrization import (
-    check_count, check_seconds, Parametrization, within_period,
+    check_count, check_seconds, Parametrization, with_centre, within_period,
 )
 
 # Five conditions leave something free of four harmonics.
@@ -149,13 +149,7 @@ class FourierParametrization(Parametrization):
             sine @ for_sine + cosine @ for_cosine
             for sine, cosine in harmonic_terms(t, self.harmonics, self.base_period)
         ]
-        centre = np.ones((len(t), 1))
-        zero = np.zeros_like(centre)
-        return (
-            np.hstack([centre, columns[0]]),
-            np.hstack([zero, columns[1]]),
-            np.hstack([zero, columns[2]]),
-        )
+        return with_centre(*columns)
 
     def jerk_basis(self, t: FloatArray) -> FloatArray:
         """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
@@ -167,11 +161,6 @@ class FourierParametrization(Parametrization):
         phase = np.outer(t, rate)
         columns = -(rate**3 * np.cos(phase)) @ for_sine - (rate**3 * np.sin(phase)) @ for_cosine
         return np.hstack([np.zeros((len(t), 1)), columns])
-
-    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the jerk that coefficients make; see `Parametrization.jerk`."""
-        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
-        return jerk
 
     def _elimination(self) -> tuple[FloatArray, FloatArray]:
         """Return what the amplitudes make of sine and of cosine coefficients, (K, c - 1) each."""

@@ -19,7 +19,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.excitation.parametrizations.fourier import harmonic_terms
 from robot_identification.excitation.parametrizations.parametrization import (
-    check_count, check_seconds, Parametrization, within_period,
+    check_count, check_seconds, Parametrization, with_centre, within_period,
 )
 
 
@@ -64,16 +64,13 @@ class ModifiedFourierParametrization(Parametrization):
         # A sine leaves and arrives with its rate, a cosine with the square of it.
         bases = [
             np.hstack([
-                np.zeros((len(t), 1)),
-                sine - np.outer(for_speed, rate),
-                cosine - np.outer(for_acceleration, rate**2),
+                sine - np.outer(for_speed, rate), cosine - np.outer(for_acceleration, rate**2),
             ])
             for (sine, cosine), for_speed, for_acceleration in zip(
                 terms, *_end_polynomials(t / T, T), strict=True
             )
         ]
-        bases[0][:, 0] = 1.0
-        return bases[0], bases[1], bases[2]
+        return with_centre(*bases)
 
 
 def _end_polynomials(

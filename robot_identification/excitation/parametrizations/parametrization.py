@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -95,18 +94,9 @@ class Parametrization(ABC):
         """
         Return dddB (N, c): ``jerk = coefficients @ dddB.T``.
 
-        By default a difference of the accelerations, within the piece that an instant lies in.
+        By default the slope of the parabola through the accelerations at three instants of the
+        same piece.
         """
-        return self._acceleration_slope(lambda times: self.basis(times)[2], t)
-
-    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the jerk of coefficients (n, c) at times [s], shape (N, n) [rad/s^3]."""
-        return self._acceleration_slope(lambda times: self.sample(coefficients, times)[2], t)
-
-    def _acceleration_slope(
-        self, acceleration: Callable[[FloatArray], FloatArray], t: FloatArray
-    ) -> FloatArray:
-        """Return the slope of the parabola through three instants of the same piece."""
         t, edges = within_period(t, self.duration), self.pieces
         piece = np.clip(np.searchsorted(edges, t, side='right') - 1, 0, len(edges) - 2)
         start, stop = edges[piece], edges[piece + 1]
@@ -114,7 +104,7 @@ class Parametrization(ABC):
         centre = np.clip(t, start + step, stop - step)
         # Exactly on an edge the acceleration may be that of the next piece.
         sides = [
-            acceleration(np.clip(at, np.nextafter(start, stop), np.nextafter(stop, start)))
+            self.basis(np.clip(at, np.nextafter(start, stop), np.nextafter(stop, start)))[2]
             for at in (centre - step, centre, centre + step)
         ]
         step, off = step[:, None], (t - centre)[:, None]
@@ -122,9 +112,22 @@ class Parametrization(ABC):
         slope: FloatArray = (sides[2] - sides[0]) / (2.0 * step) + bend * off
         return slope
 
+    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
+        """Return the jerk of coefficients (n, c) at times [s], shape (N, n) [rad/s^3]."""
+        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
+        return jerk
+
     def options(self) -> dict[str, Any]:
         """Return the options by name."""
         return asdict(self)
+
+
+def with_centre(
+    B: FloatArray, dB: FloatArray, ddB: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return a basis (N, c - 1) and its derivatives with the column of the centre in front."""
+    zero = np.zeros((len(B), 1))
+    return np.hstack([zero + 1.0, B]), np.hstack([zero, dB]), np.hstack([zero, ddB])
 
 
 def within_period(t: FloatArray, duration: float) -> FloatArray:

@@ -143,8 +143,3 @@ class StaticPosesParametrization(Parametrization):
     def jerk_basis(self, t: FloatArray) -> FloatArray:
         """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
         return self.itinerary.basis(t, quintic_step)[3]
-
-    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the jerk that coefficients make; see `Parametrization.jerk`."""
-        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
-        return jerk

@@ -80,8 +80,3 @@ class TrapezoidalParametrization(Parametrization):
     def jerk_basis(self, t: FloatArray) -> FloatArray:
         """Return the third derivative of the basis; see `Parametrization.jerk_basis`."""
         return self.itinerary.basis(t, lambda u: trapezoidal_step(u, self.blend))[3]
-
-    def jerk(self, coefficients: FloatArray, t: FloatArray) -> FloatArray:
-        """Return the jerk that coefficients make; see `Parametrization.jerk`."""
-        jerk: FloatArray = self.jerk_basis(t) @ coefficients.T
-        return jerk

@@ -12,7 +12,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import DescriptionError
 from robot_identification.excitation.parametrizations.bspline import free_splines
 from robot_identification.excitation.parametrizations.parametrization import (
-    check_count, check_seconds, Parametrization, within_period,
+    check_count, check_seconds, Parametrization, with_centre, within_period,
 )
 from robot_identification.excitation.parametrizations.stop_and_go import quintic_step
 
@@ -62,13 +62,8 @@ class ViaPointsParametrization(Parametrization):
 
     def basis(self, t: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the motion that each via point makes; see `Parametrization.basis`."""
-        moved = self._smooth(t) if self.passage == 'smooth' else self._with_rests(t)
-        centre = np.ones((len(moved[0]), 1))
-        zero = np.zeros_like(centre)
-        return (
-            np.hstack([centre, moved[0]]),
-            np.hstack([zero, moved[1]]),
-            np.hstack([zero, moved[2]]),
+        return with_centre(
+            *(self._smooth(t) if self.passage == 'smooth' else self._with_rests(t))
         )
 
     def _smooth(self, t: FloatArray) -> list[FloatArray]:
