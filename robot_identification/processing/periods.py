@@ -4,7 +4,7 @@
 """
 The period of a recorded motion, found in its positions, and the Fourier series that it follows.
 
-What is recorded beside the periodic motion, such as the way to its start, is told from it.
+What else is recorded, such as the way to its start, is distinguished from it.
 
 References
 ----------
@@ -25,7 +25,7 @@ from robot_identification.processing.fourier import fit_fourier, FourierSeries
 # Samples of the positions that the period is searched in, and tried on, at most.
 SEARCHED_SAMPLES = 3000
 # Mean square of the change over a period, of that over the worst time, below which a time may be
-# the period: noise of a sixth of the motion's spread.
+# the period: noise of a sixth of the motion's standard deviation.
 SAME_SHARE = 0.05
 # Shortest times are tried first; so many of them.
 MOST_CANDIDATES = 6
@@ -55,10 +55,10 @@ SETTLED_SHARE = 0.005
 NEAR_SHARE = 1.0e-3
 # Part of the recording that must follow the period.
 LEAST_SHARE = 0.5
-# Deviation of the positions of a periodic motion, of their spread, at most.
+# Deviation of the positions from a periodic motion, in their standard deviations, at most.
 MOST_DEVIATION = 0.2
 # What joints that hardly move count, of those that move most.
-LEAST_SPREAD = 0.05
+LEAST_MOTION = 0.05
 # Positions are known no better than this part of their range.
 LEAST_DEVIATION = 1.0e-12
 
@@ -69,26 +69,12 @@ class NotPeriodicError(DataError):
 
 @dataclass(frozen=True, eq=False)
 class PeriodicMotion:
-    """
-    A motion that repeats itself.
+    """A motion that repeats itself."""
 
-    Attributes
-    ----------
-    series : FourierSeries
-        Of the positions [rad].
-    deviation : ndarray, shape (n,)
-        Standard deviation of one recorded position about it [rad].
-    near : ndarray, shape (n,)
-        Farthest that positions which follow the series are from it [rad].
-    follows : ndarray of bool, shape (N,)
-        Samples near the series, of those asked about.
-
-    """
-
-    series: FourierSeries
-    deviation: FloatArray
-    near: FloatArray
-    follows: BoolArray
+    series: FourierSeries  # of the positions [rad]
+    deviation: FloatArray  # standard, of one recorded position about it, (n,) [rad]
+    near: FloatArray  # farthest that positions which follow it are off, (n,) [rad]
+    follows: BoolArray  # samples near it, of those asked about, (N,)
 
     @property
     def harmonics(self) -> int:
@@ -110,26 +96,11 @@ def find_periodic_motion(
     harmonics: int | None = None,
 ) -> PeriodicMotion:
     """
-    Return the Fourier series that recorded positions follow [1]_.
+    Return the Fourier series that the recorded positions of some samples follow [1]_.
 
-    Parameters
-    ----------
-    stamps : ndarray, shape (N,)
-        Times [s].
-    q : ndarray, shape (N, n)
-        Positions [rad].
-    rows : ndarray of bool, shape (N,)
-        Samples to look at.
-    period : float, optional
-        Of the motion [s]; by default the shortest time after which the positions repeat.
-    harmonics : int, optional
-        How many to keep; by default as many as Schwarz's criterion finds in the positions.
-
-    Raises
-    ------
-    NotPeriodicError
-        If the motion does not repeat itself, or is seen less than twice.
-
+    By default with the shortest period after which the positions repeat [s], and as many harmonics
+    as Schwarz's criterion finds in them. Raises NotPeriodicError if the motion does not repeat
+    itself, or is seen less than twice.
     """
     chosen = np.flatnonzero(rows)
     t, x = stamps[chosen], q[chosen]
@@ -162,10 +133,11 @@ def find_periodic_motion(
             if np.mean(follows != before) < SETTLED_SHARE:
                 break
     found = _fit(t, x, np.flatnonzero(follows), period, kept, FAR_DEVIATIONS)
-    off = np.sqrt(np.mean((found.deviation / _spread(x[follows])) ** 2))
+    off = np.sqrt(np.mean((found.deviation / _deviation(x[follows])) ** 2))
     if off > MOST_DEVIATION:
         raise NotPeriodicError(
-            f'positions are off a period of {period:.4g} s by {100.0 * off:.0f} % of their spread'
+            f'positions are off a period of {period:.4g} s by {100.0 * off:.0f} % of their '
+            'standard deviation'
         )
     whole = np.zeros(len(stamps), dtype=bool)
     whole[chosen[follows]] = True
@@ -180,7 +152,7 @@ def _fit(
     residual = x[inside] - series.evaluate(t[inside])
     freedom = max(len(inside) - len(series.coefficients), 1)
     travel = np.ptp(x[inside], axis=0)
-    floor = LEAST_DEVIATION * np.maximum(travel, LEAST_SPREAD * travel.max())
+    floor = LEAST_DEVIATION * np.maximum(travel, LEAST_MOTION * travel.max())
     # Of all samples, those too that do not follow: half of them do.
     middle = 1.4826 * np.median(np.abs(x - series.evaluate(t)), axis=0)
     return PeriodicMotion(
@@ -193,7 +165,7 @@ def _fit(
 
 def _find_period(t: FloatArray, x: FloatArray) -> float:
     """Return the shortest time after which positions repeat."""
-    scaled = x / _spread(x)
+    scaled = x / _deviation(x)
     candidates = _repetitions(t, scaled)
     tried: list[tuple[float, float]] = []
     for candidate in candidates:
@@ -210,10 +182,12 @@ def _find_period(t: FloatArray, x: FloatArray) -> float:
     return next(period for period, squares in tried if MUCH_BETTER * squares <= least + floor)
 
 
-def _spread(x: FloatArray) -> FloatArray:
-    """Return the spread of each joint's positions; those that hardly move get more."""
-    spread = np.std(x, axis=0)
-    scale: FloatArray = np.maximum(spread, LEAST_SPREAD * max(float(spread.max()), 1e-12))
+def _deviation(x: FloatArray) -> FloatArray:
+    """Return the standard deviation of each joint's positions, raised where one hardly moves."""
+    deviation = np.std(x, axis=0)
+    scale: FloatArray = np.maximum(
+        deviation, LEAST_MOTION * max(float(deviation.max()), 1e-12)
+    )
     return scale
 
 

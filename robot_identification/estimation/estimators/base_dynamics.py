@@ -20,19 +20,7 @@ from robot_identification.model import BaseReduction, Motion, RobotModel
 
 
 class BaseDynamics:
-    """
-    Mass matrix, torques and their derivatives of an estimate, friction left out.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with n joints.
-    reduction : BaseReduction
-        Meaning of the base parameters.
-    theta : ndarray, shape (b,)
-        Base parameters, SI units.
-
-    """
+    """Mass matrix, torques and their derivatives by base parameters (b,), without friction."""
 
     def __init__(self, robot: RobotModel, reduction: BaseReduction, theta: FloatArray) -> None:
         n, parameters = robot.n, reduction.parameters
@@ -75,19 +63,9 @@ class BaseDynamics:
 
     def torque_derivatives(self, motion: Motion) -> tuple[FloatArray, FloatArray, FloatArray]:
         """
-        Return the derivatives of the torque by position, velocity and acceleration.
+        Return derivatives of the torque by position, velocity and acceleration, each (N, n, n).
 
-        Parameters
-        ----------
-        motion : Motion
-            N samples.
-
-        Returns
-        -------
-        by_q, by_dq, by_ddq : ndarray, shape (N, n, n)
-            Entry ``[k, i, j]`` is the derivative of the torque of joint i by the motion of joint
-            j at sample k.
-
+        Entry ``[k, i, j]`` is that of the torque of joint i by the motion of joint j at sample k.
         """
         shape = (len(motion), self.n, self.n)
         by_q, by_dq, by_ddq = (np.empty(shape) for _ in range(3))

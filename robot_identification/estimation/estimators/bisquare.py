@@ -11,24 +11,18 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.estimation.estimators.huber import HuberRegression
 from robot_identification.estimation.estimators.options import check_count, check_positive
-from robot_identification.estimation.estimators.reweighting import describe_fit, fit_robustly
+from robot_identification.estimation.estimators.reweighting import (
+    describe_fit, fit_robustly, Start,
+)
 from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
 from robot_identification.estimation.solving import least_deviation, need_observations
 
 
 @dataclass(frozen=True)
 class BisquareLoss:
-    """
-    Squares of small residuals, a constant for large ones.
+    """Squares of small residuals, a constant for large ones."""
 
-    Attributes
-    ----------
-    tuning : float
-        Residuals of more standard deviations do not count.
-
-    """
-
-    tuning: float = 4.685
+    tuning: float = 4.685  # residuals of more standard deviations do not count
 
     def weight(self, u: FloatArray) -> FloatArray:
         """Return ``(1 - (u / tuning)^2)^2``, zero beyond `tuning`."""
@@ -82,13 +76,11 @@ class BisquareRegression(Estimator):
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate by reweighting rows from Huber's estimate on; see `Estimator.estimate`."""
         observations = need_observations(problem, 'bisquare')
-        floor = least_deviation(problem)
-        start = HuberRegression(
+        huber = HuberRegression(
             equal_joints=self.equal_joints, iterations=self.iterations, tolerance=self.tolerance
         ).fit(problem)
         fit = fit_robustly(
-            observations, BisquareLoss(self.tuning), start.theta, start.residuals.scale,
-            floor=floor, equal_joints=self.equal_joints, iterations=self.iterations,
-            tolerance=self.tolerance,
+            observations, BisquareLoss(self.tuning),
+            Start(huber.theta, huber.residuals.scale, least_deviation(problem)), self,
         )
-        return describe_fit(replace(fit, passes=start.passes + fit.passes))
+        return describe_fit(replace(fit, passes=huber.passes + fit.passes))

@@ -73,22 +73,7 @@ class ConstrainedLeastSquares(Estimator):
 
 
 def bounded_unknowns(problem: IdentificationProblem, *, friction: bool = True) -> BoolArray:
-    """
-    Return which unknowns cannot be negative.
-
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        With its reduction.
-    friction : bool
-        Whether friction coefficients are among them, beside the rotor inertias.
-
-    Returns
-    -------
-    ndarray of bool, shape (size,)
-        Those that stand for one standard parameter alone.
-
-    """
+    """Return which unknowns (size,) cannot be negative: those of one standard parameter alone."""
     reduction = problem.reduction
     alone = np.sum(reduction.significant, axis=1) == 1
     bounded = not_negative_parameters(reduction, friction=friction)[reduction.independent] & alone
@@ -99,35 +84,12 @@ def solve_not_negative(
     R: FloatArray, z: FloatArray, bounded: BoolArray, start: FloatArray
 ) -> tuple[FloatArray, BoolArray]:
     """
-    Minimise ``|R @ x - z|`` with some unknowns not negative, exactly, by an active set.
+    Return the x (k,) of least ``|R @ x - z|`` with some unknowns not negative, and which are held.
 
-    From a point within the bounds each step goes to the solution with the active unknowns at
-    zero, or as far as the bounds let it; then the bound that costs most is left. The conditions
-    of an optimum are recomputed from `R` and `z` before anything is returned.
-
-    Parameters
-    ----------
-    R : ndarray, shape (m, k)
-        Matrix, its columns independent.
-    z : ndarray, shape (m,)
-        Right-hand side.
-    bounded : ndarray of bool, shape (k,)
-        Unknowns that are not negative.
-    start : ndarray, shape (k,)
-        Any point; what is below its bound starts on it.
-
-    Returns
-    -------
-    x : ndarray, shape (k,)
-        The only solution; zero where active.
-    active : ndarray of bool, shape (k,)
-        Unknowns held by their bound.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If no point meets the conditions to rounding.
-
+    By an active set: from a point within the bounds each step goes to the solution with the active
+    unknowns at zero, or as far as the bounds let it; then the bound that costs most is left. What
+    is below its bound at the start begins on it. The conditions of an optimum are recomputed from
+    `R` and `z`; raises NotIdentifiableError if no point meets them to rounding.
     """
     active = bounded & (start <= 0.0)
     x = np.where(active, 0.0, start)
@@ -160,19 +122,10 @@ def solve_not_negative(
 
 def optimality(R: FloatArray, z: FloatArray, x: FloatArray) -> FloatArray:
     """
-    Return what an optimum needs to be zero for free unknowns and not negative for held ones.
+    Return what an optimum needs to be zero for free unknowns and not negative for held ones, (k,).
 
-    Parameters
-    ----------
-    R, z, x
-        As in `solve_not_negative`.
-
-    Returns
-    -------
-    ndarray, shape (k,)
-        Half the derivative of the squares by each unknown, over the lengths of its column and of
-        the right-hand side.
-
+    Half the derivative of the squares by each unknown, over the lengths of its column and of the
+    right-hand side.
     """
     lengths = np.linalg.norm(R, axis=0) * max(float(np.linalg.norm(z)), np.finfo(float).tiny)
     multipliers: FloatArray = R.T @ (R @ x - z) / lengths
@@ -183,22 +136,9 @@ def not_negative_parameters(
     reduction: BaseReduction, *, friction: bool = True, rotors: bool = True
 ) -> BoolArray:
     """
-    Return which standard parameters cannot be negative by themselves.
+    Return which standard parameters (p,) cannot be negative by themselves.
 
-    Parameters
-    ----------
-    reduction : BaseReduction
-        With p standard parameters.
-    friction : bool
-        Whether friction coefficients are among them.
-    rotors : bool
-        Whether rotor inertias are.
-
-    Returns
-    -------
-    ndarray of bool, shape (p,)
-        Rotor inertias and friction coefficients, but those of a law that may be negative.
-
+    Rotor inertias and friction coefficients, but those of a law that may be.
     """
     parameters = reduction.parameters
     mask = np.zeros(parameters.size, dtype=bool)

@@ -5,7 +5,7 @@
 The dictionary fit: bodies and offsets free, friction not negative, a fixed number of passes.
 
 Sources: the lasso-free sparsity of non-negative least squares [1]_, Huber's weights [2]_ and a
-pull to the CAD prior in base space.
+regularization towards the CAD prior in base space.
 
 References
 ----------
@@ -46,7 +46,7 @@ class SparseNonnegativeRegression(Estimator):
     """
     Friction by non-negative least squares, all else free, in a fixed number of passes.
 
-    The first pass weighs joints by the spread of their torque and leaves the load out. The
+    The first pass weighs joints by the deviation of their torque and leaves the load out. The
     others weigh by the residuals of the pass before, damp outliers and take the load from it.
 
     Attributes
@@ -99,22 +99,9 @@ class SparseNonnegativeRegression(Estimator):
         self, problem: IdentificationProblem, prior_weights: Sequence[float]
     ) -> list[FloatArray]:
         """
-        Return the unknowns under other weights of the prior, from one set of passes.
+        Return the unknowns (size,) under other weights of the prior, from one set of passes.
 
         Outliers and load hardly depend on that weight, so that the last pass serves all.
-
-        Parameters
-        ----------
-        problem : IdentificationProblem
-            As in `estimate`.
-        prior_weights : sequence of float
-            Weights to try.
-
-        Returns
-        -------
-        list of ndarray, shape (size,)
-            Unknowns.
-
         """
         problem, weights, _ = self._iterate(problem)
         used = np.ones(problem.size, dtype=bool)
@@ -245,29 +232,12 @@ def solve_bounded(
     shrinkage: float = 0.0,
 ) -> FloatArray:
     """
-    Solve a least-squares problem some unknowns of which are not negative.
+    Return the x (k,) of least ``|R @ x - z|``, bounded unknowns not negative.
 
     Free unknowns are eliminated first by QR, so that they are exact whatever the bounds do.
-
-    Parameters
-    ----------
-    R : ndarray, shape (m, k)
-        Matrix; its free columns are independent.
-    z : ndarray, shape (m,)
-        Right-hand side.
-    bounded : ndarray of bool, shape (k,)
-        Unknowns that are not negative.
-    shortest : ndarray, shape (k,)
-        Bounded columns are scaled by their length or this, whichever is larger.
-    shrinkage : float
-        Added to the squares, per squared unknown in that scale; the fourth power of the ratio
-        times as much where the column is shorter than `shortest`.
-
-    Returns
-    -------
-    ndarray, shape (k,)
-        Unknowns.
-
+    Bounded columns are scaled by their length or `shortest`, whichever is larger. `shrinkage` is
+    added to the squares, per squared unknown in that scale; the fourth power of the ratio times as
+    much where the column is shorter.
     """
     x = np.zeros(len(bounded))
     free = R[:, ~bounded]

@@ -81,44 +81,21 @@ class SampleRows:
     """
     Rows of all joints side by side, one row a sample, as triangular factors.
 
-    Attributes
-    ----------
-    problem : IdentificationProblem
-        The problem that they belong to.
-    columns : tuple of ndarray of int, length n
-        Unknowns of each joint's columns; after them comes its torque.
-    present : tuple of ndarray of bool, shape (n,)
-        Which joints have a row, for every kind of sample.
-    triangles : tuple of tuple of ndarray
-        Upper triangular factor of the samples of each kind, by contiguous parts of time.
-    samples : tuple of int
-        Samples of each kind.
-
+    Samples are of one kind where the same joints have a row in them.
     """
 
     problem: IdentificationProblem
-    columns: tuple[IntArray, ...]
-    present: tuple[BoolArray, ...]
-    triangles: tuple[tuple[FloatArray, ...], ...]
-    samples: tuple[int, ...]
+    columns: tuple[IntArray, ...]  # unknowns of each joint's columns; then comes its torque
+    present: tuple[BoolArray, ...]  # for every kind, (n,)
+    triangles: tuple[tuple[FloatArray, ...], ...]  # of each kind, by contiguous parts of time
+    samples: tuple[int, ...]  # of each kind
 
     def residual_covariance(self, theta: FloatArray) -> FloatArray:
         """
-        Return the covariance of the joints' residuals.
+        Return the covariance of the joints' residuals, (n, n), positive definite [N^2 m^2].
 
         Variances are those of all rows of a joint, correlations those of the samples in which
         every joint has a row; too few of them make the correlations zero.
-
-        Parameters
-        ----------
-        theta : ndarray, shape (size,)
-            Unknowns.
-
-        Returns
-        -------
-        ndarray, shape (n, n)
-            Positive definite [N^2 m^2].
-
         """
         n = self.problem.n
         squares, count = np.zeros(n), np.zeros(n)
@@ -148,14 +125,6 @@ class SampleRows:
 
         Row i of a sample mixes the joints up to the i-th, so that every factor has all unknowns;
         its residual has the standard deviation of the i-th joint.
-
-        Parameters
-        ----------
-        covariance : ndarray, shape (n, n)
-            Of the joints' residuals [N^2 m^2].
-        with_blocks : bool
-            Whether to divide the rows by time, too, as those of the problem are.
-
         """
         deviation = np.sqrt(np.diag(covariance))
         roots = []
@@ -179,7 +148,7 @@ class SampleRows:
         mixed: list[list[FloatArray]] = [[np.zeros((0, size + 1))] for _ in range(n)]
         for triangle, root, present in zip(triangles, roots, self.present, strict=True):
             joints = np.flatnonzero(present)
-            parts = [self._spread(triangle, int(joint)) for joint in joints]
+            parts = [self._widen(triangle, int(joint)) for joint in joints]
             for joint, coefficients in zip(joints, root, strict=True):
                 mixed[joint].append(np.asarray(sum(
                     coefficient * part
@@ -191,7 +160,7 @@ class SampleRows:
             TriangularFactor(everything, triangle_of(np.vstack(rows))) for rows in mixed
         )
 
-    def _spread(self, triangle: FloatArray, joint: int) -> FloatArray:
+    def _widen(self, triangle: FloatArray, joint: int) -> FloatArray:
         """Return one joint's part of the rows with columns for all unknowns and the torque."""
         first = sum(len(columns) + 1 for columns in self.columns[:joint])
         columns = self.columns[joint]
@@ -204,7 +173,7 @@ class SampleRows:
         """Return rows with the same products as the residuals of all samples, shape (m, n)."""
         unknowns = np.append(-theta, 1.0)
         return np.column_stack([
-            self._spread(triangle, joint) @ unknowns for joint in range(self.problem.n)
+            self._widen(triangle, joint) @ unknowns for joint in range(self.problem.n)
         ])
 
 
@@ -212,17 +181,9 @@ def gather_rows(
     problem: IdentificationProblem, observations: Observations, theta: FloatArray
 ) -> SampleRows:
     """
-    Pass over the rows and reduce those of all joints side by side.
+    Pass over the rows and reduce those of all joints side by side, under the load of `theta`.
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        The problem that they belong to; the time is cut into as many parts as it has blocks.
-    observations : Observations
-        The rows.
-    theta : ndarray, shape (size,)
-        An estimate, whose rigid torque is the load.
-
+    The time is cut into as many parts as the problem has blocks.
     """
     columns = tuple(observations.columns(joint) for joint in range(problem.n))
     width = sum(len(own) + 1 for own in columns)

@@ -14,22 +14,14 @@ from robot_identification.estimation.estimators.reweighting import (
     describe_fit, fit_robustly, RobustFit, start_robustly,
 )
 from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
-from robot_identification.estimation.solving import least_deviation, need_observations
+from robot_identification.estimation.solving import need_observations
 
 
 @dataclass(frozen=True)
 class HuberLoss:
-    """
-    Squares of small residuals, sizes of large ones.
+    """Squares of small residuals, sizes of large ones."""
 
-    Attributes
-    ----------
-    tuning : float
-        Residuals of more standard deviations count linearly; with infinity none does.
-
-    """
-
-    tuning: float = 1.345
+    tuning: float = 1.345  # standard deviations beyond which a residual counts linearly
 
     def weight(self, u: FloatArray) -> FloatArray:
         """Return ``min(1, tuning / abs(u))``."""
@@ -84,19 +76,7 @@ class HuberRegression(Estimator):
         return describe_fit(self.fit(problem))
 
     def fit(self, problem: IdentificationProblem) -> RobustFit:
-        """
-        Return the end of the reweighting, from which others may go on.
-
-        Raises
-        ------
-        UsageError
-            If only the factors of the rows are known.
-
-        """
+        """Return the end of the reweighting, from which others may go on."""
         observations = need_observations(problem, 'huber')
-        theta, scale = start_robustly(problem, equal_joints=self.equal_joints)
-        return fit_robustly(
-            observations, HuberLoss(self.tuning), theta, scale,
-            floor=least_deviation(problem), equal_joints=self.equal_joints,
-            iterations=self.iterations, tolerance=self.tolerance,
-        )
+        start = start_robustly(problem, equal_joints=self.equal_joints)
+        return fit_robustly(observations, HuberLoss(self.tuning), start, self)

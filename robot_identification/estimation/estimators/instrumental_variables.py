@@ -1,15 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Instrumental variables: the observation matrix of a simulated arm, which has no measurement noise.
-
-References
-----------
-.. [1] A. Janot, P.-O. Vandanjon, M. Gautier, "A generic instrumental variable approach for
-   industrial robot identification", IEEE Transactions on Control Systems Technology 22(1), 2014.
-
-"""
+"""Instrumental variables: rows of a simulated arm, which has no measurement noise."""
 
 from __future__ import annotations
 
@@ -21,11 +13,12 @@ import numpy as np
 from robot_identification.arrays import FloatArray, IntArray, triangle_of
 from robot_identification.errors import InconsistentModelError, RankDeficientError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
-from robot_identification.estimation.estimators.closed_loop import Servo, simulate_closed_loop
+from robot_identification.estimation.estimators.closed_loop import ClosedLoop, Servo
 from robot_identification.estimation.estimators.options import check_count, check_positive
 from robot_identification.estimation.estimators.reference_motion import (
     need_motions, smooth_reference,
 )
+from robot_identification.estimation.estimators.reweighting import relative_change
 from robot_identification.estimation.linear import describe_estimate, RANK_TOLERANCE
 from robot_identification.estimation.problem import (
     Estimate, Estimator, IdentificationProblem, Observations, TriangularFactor,
@@ -83,15 +76,7 @@ class InstrumentalVariables(Estimator):
         check_count(self.reweightings, 0, 'reweightings of iv')
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
-        """
-        Estimate with simulated instruments; see `Estimator.estimate`.
-
-        Raises
-        ------
-        UsageError
-            If only the factors of the rows are known.
-
-        """
+        """Estimate with simulated instruments; see `Estimator.estimate`."""
         observations = need_motions(problem, 'iv')
         weights = renew_weights(
             problem, FIRST_REWEIGHTINGS, lambda weights: solve_unknowns(problem, weights)
@@ -113,7 +98,7 @@ class InstrumentalVariables(Estimator):
                 theta = rows.solve(weights)
                 weights = residual_weights(rows.project(weights, theta), theta)
             theta = rows.solve(weights)
-            change = _relative_change(problem, weights, before, theta)
+            change = relative_change(problem, weights, before, theta)
             if change <= self.tolerance:
                 break
         projected = rows.project(weights, theta)
@@ -143,10 +128,10 @@ class InstrumentalVariables(Estimator):
         for part, reference in zip(observations.data, references, strict=True):
             dataset = part.dataset
             try:
-                motion = simulate_closed_loop(
-                    dynamics, reference, dataset.stamps, dataset.segments, self.servo,
+                motion = ClosedLoop(
+                    dynamics, reference, dataset.stamps, self.servo,
                     self._friction(observations, reference, base),
-                )
+                ).simulate(dataset.segments)
             except InconsistentModelError as error:
                 motion = reference
                 notes.append(
@@ -185,49 +170,22 @@ class InstrumentRows:
     """
     Instruments and measured rows of every joint, as triangular factors.
 
-    Attributes
-    ----------
-    problem : IdentificationProblem
-        The problem that they belong to.
-    instruments : Observations
-        The rows of the simulated arm.
-    columns : tuple of ndarray of int, length n
-        Unknowns that act on each joint.
-    blocks : tuple of tuple of ndarray
-        For contiguous parts of time, and each joint with k unknowns, the upper triangular factor
-        (2 k + 1, 2 k + 1) of ``[Z_j W_j tau_j]``.
-    samples : ndarray of int, shape (n,)
-        Rows of each joint.
-
+    For contiguous parts of time, and each joint with k unknowns, `blocks` holds the upper
+    triangular factor (2 k + 1, 2 k + 1) of ``[Z_j W_j tau_j]``.
     """
 
     problem: IdentificationProblem
-    instruments: Observations
-    columns: tuple[IntArray, ...]
+    instruments: Observations  # rows of the simulated arm
+    columns: tuple[IntArray, ...]  # unknowns that act on each joint
     blocks: tuple[tuple[FloatArray, ...], ...]
-    samples: IntArray
+    samples: IntArray  # rows of each joint, (n,)
 
     def solve(self, weights: FloatArray) -> FloatArray:
         """
-        Return the unknowns at which weighted residuals have no part along the instruments.
+        Return the unknowns (size,) at which weighted residuals have no part along the instruments.
 
-        With ``Z = Q R`` that is ``Q' W theta = Q' tau``, a square system.
-
-        Parameters
-        ----------
-        weights : ndarray, shape (n,)
-            Factor on the rows of each joint [1 / N m].
-
-        Returns
-        -------
-        ndarray, shape (size,)
-            Unknowns.
-
-        Raises
-        ------
-        RankDeficientError
-            If the instruments do not determine them.
-
+        With ``Z = Q R`` that is ``Q' W theta = Q' tau``, a square system. Raises
+        RankDeficientError if the instruments do not determine them.
         """
         along = self._along(weights)
         try:
@@ -237,19 +195,11 @@ class InstrumentRows:
 
     def project(self, weights: FloatArray, theta: FloatArray) -> IdentificationProblem:
         """
-        Return the least-squares problem with the same solution, residuals and scores.
+        Return the least-squares problem with the same solution `theta`, residuals and scores.
 
         Its rows are the part of the measured rows along the instruments, ``Z C`` with
         ``C = R^-1 Q' W``, and their torque is that of the estimate there and its residual. The
         covariance that follows is ``(Z'W)^-1 Z'Z (W'Z)^-1``.
-
-        Parameters
-        ----------
-        weights : ndarray, shape (n,)
-            Factor on the rows of each joint [1 / N m].
-        theta : ndarray, shape (size,)
-            Unknowns, the solution for these weights.
-
         """
         Z = self._stacked(weights)[:, : self.problem.size]
         scale = np.linalg.norm(Z, axis=0)
@@ -321,17 +271,9 @@ def gather_instruments(
     problem: IdentificationProblem, instruments: Observations, theta: FloatArray
 ) -> InstrumentRows:
     """
-    Pass over measured and simulated rows side by side.
+    Pass over measured and simulated rows of the same samples side by side.
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        With the measured rows; the time is cut into as many parts as it has blocks.
-    instruments : Observations
-        Rows of the same samples along the simulated motion.
-    theta : ndarray, shape (size,)
-        An estimate, whose rigid torque is the load.
-
+    Their load is that of `theta`; the time is cut into as many parts as the problem has blocks.
     """
     observations = need_motions(problem, 'iv')
     n = problem.n
@@ -412,12 +354,3 @@ def _ranks(data: Sequence[TrainingData]) -> list[IntArray]:
         ranks.append(before + np.maximum(np.cumsum(part.rows) - 1, 0))
         before += int(part.rows.sum())
     return ranks
-
-
-def _relative_change(
-    problem: IdentificationProblem, weights: FloatArray, theta: FloatArray, found: FloatArray
-) -> float:
-    """Return the change of the unknowns over their size, in units that do not matter."""
-    lengths = np.linalg.norm(problem.stacked(weights)[0], axis=0)
-    size = float(np.linalg.norm(lengths * found))
-    return float(np.linalg.norm(lengths * (found - theta))) / (size or 1.0)

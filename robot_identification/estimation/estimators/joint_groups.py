@@ -78,11 +78,11 @@ class JointGroupLeastSquares(Estimator):
             lambda weights: _solve_in_turn(problem, weights, groups)[0],
         )
         theta, gain = _solve_in_turn(problem, weights, groups)
-        spread = rows_per_joint(problem, weights * residual_deviation(problem, theta))
+        deviation = rows_per_joint(problem, weights * residual_deviation(problem, theta))
         b = problem.reduction.rank
         return replace(
             describe_estimate(problem, weights, theta),
-            covariance=((gain * spread**2) @ gain.T)[:b, :b],
+            covariance=((gain * deviation**2) @ gain.T)[:b, :b],
             notes=(
                 f'joints were estimated in groups, {_describe(groups)}, the last first; all at '
                 'once, by estimator wls, the errors are smaller',
@@ -90,15 +90,7 @@ class JointGroupLeastSquares(Estimator):
         )
 
     def groups(self, n: int) -> tuple[IntArray, ...]:
-        """
-        Return the joints of each group, from base to tip.
-
-        Raises
-        ------
-        UsageError
-            If the sizes do not add up to the number of joints.
-
-        """
+        """Return the joints of each group, from base to tip; UsageError if sizes do not add up."""
         sizes = (n - n // 2, n // 2)[: min(n, 2)] if self.sizes is None else self.sizes
         if sum(sizes) != n:
             raise UsageError(
@@ -147,18 +139,8 @@ def _solve_in_turn(
     """
     Minimise the squares of the last group, then, among the minima, those of the one before.
 
-    Returns
-    -------
-    theta : ndarray, shape (size,)
-        Unknowns.
-    gain : ndarray, shape (size, m)
-        What maps the right-hand side of the stacked problem to them.
-
-    Raises
-    ------
-    RankDeficientError
-        If something is left that no group determines well enough.
-
+    Returns the unknowns (size,), and the map (size, m) to them from the right-hand side of the
+    stacked problem. Raises RankDeficientError if no group determines something well enough.
     """
     R, z = problem.stacked(weights)
     lengths = np.linalg.norm(R, axis=0)

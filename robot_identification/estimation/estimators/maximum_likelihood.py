@@ -1,17 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Maximum likelihood for periodic motions: positions and torques both have errors.
-
-References
-----------
-.. [1] J. Swevers, C. Ganseman, D. B. Tuekel, J. de Schutter, H. Van Brussel, "Optimal robot
-   excitation and identification", IEEE Transactions on Robotics and Automation 13(5), 1997.
-.. [2] M. M. Olsen, J. Swevers, W. Verdonck, "Maximum likelihood identification of a dynamic robot
-   model: implementation issues", International Journal of Robotics Research 21(2), 2002.
-
-"""
+"""Maximum likelihood for periodic motions: positions and torques both have errors."""
 
 from __future__ import annotations
 
@@ -106,14 +96,8 @@ class MaximumLikelihood(Estimator):
         """
         Estimate motion and parameters together; see `Estimator.estimate`.
 
-        Raises
-        ------
-        UsageError
-            If only the factors of the rows are known, they are filtered, or friction depends on
-            more than the velocity.
-        DataError
-            If a motion does not repeat itself.
-
+        Raises UsageError if the rows are filtered, or friction depends on more than the velocity,
+        DataError if a motion does not repeat itself.
         """
         observations = need_motions(problem, 'maximum_likelihood')
         _check_rows(observations)
@@ -289,19 +273,7 @@ class _PeriodicRecording:
     def linearise(
         self, coefficients: FloatArray, theta: FloatArray, weights: FloatArray
     ) -> _Equations:
-        """
-        Return the equations of a step from a motion and parameters.
-
-        Parameters
-        ----------
-        coefficients : ndarray, shape (2 K + 1, n)
-            The motion.
-        theta : ndarray, shape (size,)
-            Unknowns.
-        weights : ndarray, shape (n,)
-            One over the standard deviation of the torques [1 / N m].
-
-        """
+        """Return the equations of a step from coefficients (2 K + 1, n) and unknowns (size,)."""
         n, size = self._robot.n, len(coefficients)
         moving, unknowns = n * size, len(theta)
         rows = np.zeros((moving, moving + unknowns + 1))

@@ -12,15 +12,7 @@ from robot_identification.errors import UsageError
 
 
 def check_count(value: Any, lowest: int, what: str) -> None:
-    """
-    Check an option that counts something.
-
-    Raises
-    ------
-    UsageError
-        If it is not a whole number of at least `lowest`.
-
-    """
+    """Raise UsageError unless an option is a whole number of at least `lowest`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
         raise UsageError(f'{what} is {value!r}, it must be a whole number of at least {lowest}')
 
@@ -58,14 +50,6 @@ def check_not_negative(value: Any, what: str) -> None:
 
 
 def check_share(value: Any, what: str) -> None:
-    """
-    Check an option that is a number above zero and at most one.
-
-    Raises
-    ------
-    UsageError
-        If it is not.
-
-    """
+    """Raise UsageError unless an option is above zero and at most one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value <= 1.0:
         raise UsageError(f'{what} is {value!r}, it must be above 0 and at most 1')

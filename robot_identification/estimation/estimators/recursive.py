@@ -316,28 +316,10 @@ def in_time_order(
     observations: Observations, theta: FloatArray, weights: FloatArray, count: int
 ) -> Iterator[tuple[FloatArray, FloatArray, IntArray]]:
     """
-    Pass over the weighted rows of all joints, some samples at a time.
+    Yield weighted rows (m, size) and torques (m,) of all joints, `count` samples at a time.
 
-    Parameters
-    ----------
-    observations : Observations
-        The rows.
-    theta : ndarray, shape (size,)
-        Unknowns whose rigid torque is the load.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint [1 / N m].
-    count : int
-        Samples at a time.
-
-    Yields
-    ------
-    matrix : ndarray, shape (m, size)
-        Weighted rows.
-    torque : ndarray, shape (m,)
-        Weighted torques.
-    instants : ndarray of int, shape (m,)
-        Sample of each row, from 0 in each part, ascending.
-
+    Then the sample of each row, (m,), from 0 in each part, ascending. `theta` is what the load
+    follows from.
     """
     for block in observations.blocks():
         parts, torques, samples = [], [], []

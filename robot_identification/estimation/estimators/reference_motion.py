@@ -30,18 +30,8 @@ def need_motions(problem: IdentificationProblem, estimator: str) -> Observations
     """
     Return the rows behind a problem, with the motions that they come from.
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    estimator : str
-        Who asks.
-
-    Raises
-    ------
-    UsageError
-        If only factors are at hand, or joints were recorded on both sides of their gears.
-
+    Raises UsageError if only factors are at hand, or joints were recorded on both sides of their
+    gears.
     """
     observations = need_observations(problem, estimator)
     if not observations.has_rows:
@@ -53,7 +43,7 @@ def need_motions(problem: IdentificationProblem, estimator: str) -> Observations
         if part.dataset.motion.rotor is not None:
             raise UsageError(
                 f'{part.dataset.source}: estimator {estimator} takes joints as rigid, and rotors '
-                'were recorded beside them: choose --estimator wls'
+                'were recorded as well: choose --estimator wls'
             )
     return observations
 
@@ -62,25 +52,11 @@ def smooth_reference(
     dataset: Dataset, rows: BoolArray, knot_spacing: float
 ) -> tuple[Motion, str]:
     """
-    Return the smooth motion behind a recorded one.
+    Return the smooth motion behind a recorded one at all N samples, and what it is in words.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        With N samples of n joints.
-    rows : ndarray of bool, shape (N,)
-        The samples to estimate from. A period is looked for in all that may be: positions that
-        are left out in order to test a model are no secret, torques are.
-    knot_spacing : float
-        Between the knots of splines [s].
-
-    Returns
-    -------
-    motion : Motion
-        At all N samples.
-    description : str
-        What it is, in words.
-
+    A period is looked for in all samples that may be estimated from, not `rows` alone: positions
+    that are left out in order to test a model are no secret, torques are. Elsewhere knots of
+    splines are `knot_spacing` apart [s].
     """
     motion = dataset.motion
     q, dq, ddq = (allocate(motion.q.shape) for _ in range(3))
@@ -114,23 +90,9 @@ def fit_spline(
     t: FloatArray, q: FloatArray, knot_spacing: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """
-    Return the least-squares spline of positions, and its derivatives.
+    Return the least-squares spline of positions (N, n) at times (N,) [s], and its derivatives.
 
-    Parameters
-    ----------
-    t : ndarray, shape (N,)
-        Times, not decreasing [s].
-    q : ndarray, shape (N, n)
-        Positions [rad].
-    knot_spacing : float
-        Between the knots, at least [s].
-
-    Returns
-    -------
-    q, dq, ddq : ndarray, shape (N, n)
-        Position [rad], velocity [rad/s] and acceleration [rad/s^2] at the same times; at rest
-        where there are too few samples.
-
+    Knots are at least `knot_spacing` apart [s]; it is at rest where there are too few samples.
     """
     times, first = np.unique(t, return_index=True)
     if len(times) <= 2 * DEGREE:

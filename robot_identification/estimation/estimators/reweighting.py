@@ -15,7 +15,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -42,17 +42,35 @@ class Loss(Protocol):
         """Return the derivative of ``u * weight(u)``."""
 
 
+class Reweighting(Protocol):
+    """Options of estimators that reweight rows; see `HuberRegression`."""
+
+    @property
+    def equal_joints(self) -> bool:
+        """Return whether a newton metre of any joint counts the same."""
+
+    @property
+    def iterations(self) -> int:
+        """Return the most passes over the data."""
+
+    @property
+    def tolerance(self) -> float:
+        """Return the relative change of the parameters at which it ends."""
+
+
+class Start(NamedTuple):
+    """Where reweighting starts."""
+
+    theta: FloatArray  # unknowns, (size,)
+    scale: FloatArray  # standard deviation of the residual of each joint, (n,) [N m]
+    floor: float  # least scale [N m]
+
+
 class ResidualWeights:
     """
-    Square roots of the weights of rows, and what their residuals were like.
+    Square roots of the weights of rows, and sums of the residuals that they were asked for.
 
-    Parameters
-    ----------
-    loss : Loss
-        What residuals cost.
-    scale : ndarray, shape (n,)
-        Standard deviation of the residual of each joint [N m].
-
+    `scale` (n,) is the standard deviation of each joint's residual [N m].
     """
 
     def __init__(self, loss: Loss, scale: FloatArray) -> None:
@@ -89,29 +107,16 @@ class ResidualWeights:
         share: FloatArray = self._sums[5] / np.maximum(self._sums[0], 1.0)
         return share
 
-    def row_spread(
+    def row_deviation(
         self, joint_weights: FloatArray, parameters: float
     ) -> tuple[FloatArray, FloatArray]:
         """
         Return how the weighted rows of each joint scatter, as far as the solution is concerned.
 
-        Averages over the joint stand for those of single rows, with Huber's correction for the
-        number of parameters [2]_, eq. 7.6.
-
-        Parameters
-        ----------
-        joint_weights : ndarray, shape (n,)
-            Factor on the rows of each joint beside the roots of the weights.
-        parameters : float
-            Unknowns that each joint pays for.
-
-        Returns
-        -------
-        curvature : ndarray, shape (n,)
-            Factor on the weighted rows that turns their squares into the loss's curvature.
-        spread : ndarray, shape (n,)
-            Standard deviation of the rows multiplied by it.
-
+        First the factors (n,) on them that turn their squares into the curvature of the loss, then
+        the standard deviations (n,) of the rows multiplied by these. Averages over the joint stand
+        for those of single rows, with Huber's correction for the number of `parameters` that each
+        joint pays for [2]_, eq. 7.6.
         """
         count, weight, score, slope, squared_slope, _ = self._sums
         mean_slope = np.maximum(slope / count, np.finfo(float).eps)
@@ -119,102 +124,57 @@ class ResidualWeights:
         scatter = np.maximum(squared_slope / count - mean_slope**2, 0.0)
         correction = 1.0 + parameters / count * scatter / mean_slope**2
         curvature: FloatArray = np.sqrt(mean_slope / (weight / count))
-        spread: FloatArray = (
+        deviation: FloatArray = (
             correction * joint_weights * self.scale * np.sqrt(variance / mean_slope)
         )
-        return curvature, spread
+        return curvature, deviation
 
 
 @dataclass(frozen=True, eq=False)
 class RobustFit:
-    """
-    Where reweighting ended.
+    """Where reweighting ended."""
 
-    Attributes
-    ----------
-    problem : IdentificationProblem
-        The problem solved last, its rows weighted.
-    theta : ndarray, shape (size,)
-        Its solution.
-    joint_weights : ndarray, shape (n,)
-        Factor on the rows of each joint in it.
-    residuals : ResidualWeights
-        The residuals that its rows were weighted by.
-    passes : int
-        How often the data were passed over.
-    note : str
-        How it ended.
-
-    """
-
-    problem: IdentificationProblem
-    theta: FloatArray
-    joint_weights: FloatArray
-    residuals: ResidualWeights
-    passes: int
-    note: str
+    problem: IdentificationProblem  # solved last, its rows weighted
+    theta: FloatArray  # its solution, (size,)
+    joint_weights: FloatArray  # factor on the rows of each joint in it, (n,)
+    residuals: ResidualWeights  # that its rows were weighted by
+    passes: int  # over the data
+    note: str  # how it ended
 
 
 def fit_robustly(
-    observations: Observations,
-    loss: Loss,
-    theta: FloatArray,
-    scale: FloatArray,
-    *,
-    floor: float,
-    equal_joints: bool,
-    iterations: int,
-    tolerance: float,
+    observations: Observations, loss: Loss, start: Start, options: Reweighting
 ) -> RobustFit:
     """
     Solve and weigh until neither the parameters nor the residuals' scales change [1]_.
 
     A pass weighs by the scales of the pass before, so that one pass is enough for both; where it
     ends, they are the same.
-
-    Parameters
-    ----------
-    observations : Observations
-        The rows.
-    loss : Loss
-        What residuals cost.
-    theta : ndarray, shape (size,)
-        Where to start.
-    scale : ndarray, shape (n,)
-        Standard deviation of each joint's residual at about that point, positive [N m].
-    floor : float
-        Least scale [N m].
-    equal_joints : bool
-        Whether a newton metre of any joint counts the same; else they count by their scales.
-    iterations : int
-        Passes at most.
-    tolerance : float
-        Relative change of the parameters at which it ends, each in units of its column.
-
     """
+    theta, scale, floor = start
     note, passes = '', 0
-    while passes < iterations:
+    while passes < options.iterations:
         passes += 1
         residuals = ResidualWeights(loss, scale)
         problem = observations.factor(theta, residuals)
-        joint_weights = np.ones(len(scale)) if equal_joints else 1.0 / scale
+        joint_weights = np.ones(len(scale)) if options.equal_joints else 1.0 / scale
         found = solve_unknowns(problem, joint_weights)
-        change = _relative_change(problem, joint_weights, theta, found)
+        change = relative_change(problem, joint_weights, theta, found)
         theta = found
         renewed = np.maximum(residuals.deviation, floor)
         settled = np.max(np.abs(renewed / scale - 1.0)) < SCALE_TOLERANCE
-        if settled and change <= tolerance:
+        if settled and change <= options.tolerance:
             break
         scale = renewed
     else:
         note = (
-            f'reweighting stopped after {iterations} passes without an end: the parameters still '
-            f'changed by {change:.1e} of their size, {tolerance:.0e} was asked for'
+            f'reweighting stopped after {passes} passes without an end: the parameters still '
+            f'changed by {change:.1e} of their size, {options.tolerance:.0e} was asked for'
         )
     return RobustFit(problem, theta, joint_weights, residuals, passes, note)
 
 
-def _relative_change(
+def relative_change(
     problem: IdentificationProblem,
     joint_weights: FloatArray,
     theta: FloatArray,
@@ -226,34 +186,15 @@ def _relative_change(
     return float(np.linalg.norm(lengths * (found - theta))) / (size or 1.0)
 
 
-def start_robustly(
-    problem: IdentificationProblem, *, equal_joints: bool
-) -> tuple[FloatArray, FloatArray]:
-    """
-    Return where reweighting starts: least squares and the deviations of its residuals.
-
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    equal_joints : bool
-        As in `fit_robustly`.
-
-    Returns
-    -------
-    theta : ndarray, shape (size,)
-        Unknowns.
-    scale : ndarray, shape (n,)
-        Standard deviation of each joint's residual, positive [N m].
-
-    """
+def start_robustly(problem: IdentificationProblem, *, equal_joints: bool) -> Start:
+    """Return least squares and the deviations of its residuals, from which reweighting starts."""
     weights = renew_weights(
         problem,
         0 if equal_joints else FIRST_REWEIGHTINGS,
         lambda weights: solve_unknowns(problem, weights),
     )
-    theta = solve_unknowns(problem, weights)
-    return theta, np.maximum(residual_deviation(problem, theta), least_deviation(problem))
+    theta, floor = solve_unknowns(problem, weights), least_deviation(problem)
+    return Start(theta, np.maximum(residual_deviation(problem, theta), floor), floor)
 
 
 def describe_fit(fit: RobustFit) -> Estimate:
@@ -264,7 +205,7 @@ def describe_fit(fit: RobustFit) -> Estimate:
     noise without the outliers.
     """
     problem, residuals = fit.problem, fit.residuals
-    curvature, spread = residuals.row_spread(fit.joint_weights, problem.size / problem.n)
+    curvature, deviation = residuals.row_deviation(fit.joint_weights, problem.size / problem.n)
     R, _ = stack_factors(problem.factors, fit.joint_weights * curvature, problem.size)
     b = problem.reduction.rank
     damped = residuals.damped
@@ -274,7 +215,7 @@ def describe_fit(fit: RobustFit) -> Estimate:
         notes.append(f'rows that count less than half, by joint: {shares} %')
     return replace(
         describe_estimate(problem, fit.joint_weights, fit.theta),
-        covariance=propagate(R, rows_per_joint(problem, spread))[:b, :b],
+        covariance=propagate(R, rows_per_joint(problem, deviation))[:b, :b],
         sigma=residuals.scale,
         # The pass that made the first factors counts.
         passes=1 + fit.passes,

@@ -49,8 +49,8 @@ class RidgeRegression(Estimator):
     penalty : float, optional
         The penalty of rule 'fixed'.
     toward_prior : bool
-        Pull to the URDF's parameters instead of zero, in units of how far those may be wrong
-        (`prior_deviation`), so that units do not matter.
+        Regularize towards the URDF's parameters instead of zero, in units of how far those may be
+        wrong (`prior_deviation`), so that units do not matter.
     reweightings : int
         How often each joint's weight is renewed from its residual; the report has no weights.
 
@@ -84,20 +84,20 @@ class RidgeRegression(Estimator):
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate with the penalty; see `Estimator.estimate`."""
-        pull = self._pull(problem)
+        center = self._center(problem)
         weights = renew_weights(
             problem,
             self.reweightings,
-            lambda weights: _solve(problem, weights, self._prior(problem, weights, pull)[0]),
+            lambda weights: _solve(problem, weights, self._prior(problem, weights, center)[0]),
         )
-        prior, note = self._prior(problem, weights, pull)
+        prior, note = self._prior(problem, weights, center)
         theta = _solve(problem, weights, prior)
         b = problem.reduction.rank
         R, _ = problem.stacked(weights)
-        # The pull has no scatter: what it adds is a bias.
-        spread = rows_per_joint(problem, weights * residual_deviation(problem, theta))
+        # The regularization has no scatter: what it adds is a bias.
+        deviation = rows_per_joint(problem, weights * residual_deviation(problem, theta))
         covariance = propagate(
-            np.vstack([R, prior.matrix]), np.append(spread, np.zeros(len(prior.side)))
+            np.vstack([R, prior.matrix]), np.append(deviation, np.zeros(len(prior.side)))
         )
         return replace(
             describe_estimate(problem, weights, theta, prior=prior),
@@ -105,20 +105,20 @@ class RidgeRegression(Estimator):
             notes=(note, 'standard errors do not contain the bias that the penalty causes'),
         )
 
-    def _pull(self, problem: IdentificationProblem) -> _Pull:
+    def _center(self, problem: IdentificationProblem) -> _Center:
         size = problem.reduction.parameters.size
         if not self.toward_prior:
-            return _Pull(np.zeros(size), np.ones(size))
+            return _Center(np.zeros(size), np.ones(size))
         robot = need_observations(problem, 'ridge with toward_prior').robot
-        centre = np.zeros(size)
-        centre[: 10 * robot.n] = prior_inertial_parameters(robot)
-        return _Pull(centre, prior_deviation(robot, size))
+        values = np.zeros(size)
+        values[: 10 * robot.n] = prior_inertial_parameters(robot)
+        return _Center(values, prior_deviation(robot, size))
 
     def _prior(
-        self, problem: IdentificationProblem, weights: FloatArray, pull: _Pull
+        self, problem: IdentificationProblem, weights: FloatArray, center: _Center
     ) -> tuple[PriorTerm, str]:
         """Return the rows that penalise, and how strongly in words."""
-        spectrum = _Spectrum(problem, weights, pull)
+        spectrum = _Spectrum(problem, weights, center)
         if self.rule == 'fixed':
             penalty = float(self.penalty or 0.0)
         elif self.rule == 'cross_validation':
@@ -133,14 +133,14 @@ class RidgeRegression(Estimator):
         )
         if unseen:
             note += f'; {unseen} combinations have no data, only the penalty decides them'
-        return pull.rows(problem, penalty), note
+        return center.rows(problem, penalty), note
 
 
 @dataclass(frozen=True, eq=False)
-class _Pull:
-    """Where standard parameters are pulled to, and in which units: shapes (p,)."""
+class _Center:
+    """Standard parameters (p,) that are regularized towards, and their units (p,)."""
 
-    centre: FloatArray
+    values: FloatArray
     deviation: FloatArray
 
     def rows(self, problem: IdentificationProblem, penalty: float) -> PriorTerm:
@@ -156,7 +156,7 @@ class _Pull:
         rows = np.sqrt(penalty) * inverse
         return PriorTerm(
             np.column_stack([rows, np.zeros((len(K), problem.nuisance))]),
-            rows @ (K @ self.centre),
+            rows @ (K @ self.values),
         )
 
 
@@ -164,26 +164,20 @@ class _Spectrum:
     """
     Singular values of the observation matrix of the standard parameters.
 
-    Attributes
-    ----------
-    seen : ndarray
-        Those that are not zero, descending.
-    tolerance : float
-        Smaller parts of the largest are rounding.
-
+    `seen` are those that are not zero, descending; parts of the largest below `tolerance` are.
     """
 
     def __init__(
-        self, problem: IdentificationProblem, weights: FloatArray, pull: _Pull
+        self, problem: IdentificationProblem, weights: FloatArray, center: _Center
     ) -> None:
         b, K = problem.reduction.rank, problem.reduction.K
         R, z = problem.stacked(weights)
-        base, side = R[:, :b], z - R[:, :b] @ (K @ pull.centre)
+        base, side = R[:, :b], z - R[:, :b] @ (K @ center.values)
         if problem.nuisance:
             orthogonal, _ = np.linalg.qr(R[:, b:])
             base = base - orthogonal @ (orthogonal.T @ base)
             side = side - orthogonal @ (orthogonal.T @ side)
-        standard = base @ (K * pull.deviation)
+        standard = base @ (K * center.deviation)
         left, singular, _ = np.linalg.svd(standard, full_matrices=False)
         self.tolerance = 10.0 * max(standard.shape) * float(np.finfo(float).eps)
         count = int(np.count_nonzero(singular > self.tolerance * singular[0]))
@@ -228,24 +222,11 @@ def _solve(
 
 def shortest_standard_parameters(reduction: BaseReduction, theta_base: FloatArray) -> FloatArray:
     """
-    Return the standard parameters of least norm that have given base parameters.
+    Return the standard parameters (p,) of least norm that have given base parameters (b,).
 
     For a ridge estimate they are the minimiser over all standard parameters: what the youBot
     report prints, in its table 4.1, as masses and inertias. They have no part in the null space
     of the observation matrix, and no physical meaning.
-
-    Parameters
-    ----------
-    reduction : BaseReduction
-        Meaning of the base parameters.
-    theta_base : ndarray, shape (b,)
-        Base parameters, SI units.
-
-    Returns
-    -------
-    ndarray, shape (p,)
-        ``K @ theta == theta_base``.
-
     """
     orthogonal, triangle = np.linalg.qr(reduction.K.T)
     theta: FloatArray = orthogonal @ scipy.linalg.solve_triangular(triangle, theta_base, trans='T')

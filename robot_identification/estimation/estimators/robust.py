@@ -14,14 +14,10 @@ NORMAL_DEVIATION = 1.4826
 
 class HuberWeights:
     """
-    Square roots of Huber's weights, and the spread of the residuals that they were asked for.
+    Square roots of Huber's weights [1]_, and the scatter of the residuals they were asked for.
 
-    Parameters
-    ----------
-    scale : ndarray, shape (n,)
-        Standard deviation of the residual of each joint [N m].
-    tuning : float
-        Residuals beyond this many of them count linearly.
+    `scale` (n,) is the standard deviation of each joint's residual [N m]; residuals beyond
+    `tuning` of them count linearly.
 
     References
     ----------

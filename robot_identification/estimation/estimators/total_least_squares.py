@@ -39,7 +39,7 @@ class TotalLeastSquares(Estimator):
 
     It is the least :math:`\sum_j (\lVert \Delta W_j \rVert^2 + \lVert \Delta \tau_j \rVert^2)`,
     all columns scaled to equal noise, for which :math:`\tau_j + \Delta \tau_j = (W_j + \Delta
-    W_j) \theta` has a solution. Noise in the columns pulls least squares towards zero; this pull
+    W_j) \theta` has a solution. Noise in the columns pulls least squares towards zero; this
     is taken back, as far as the ratio of the noises is known. Their common size is not needed.
 
     The ratio has a default: each standard parameter's column has `relative_noise` times the
@@ -119,13 +119,13 @@ class TotalLeastSquares(Estimator):
         if not noisy.any():
             return replace(plain, notes=('no column has noise: as weighted least squares',))
         R, z = problem.stacked(weights)
-        solution = _solve(
-            problem, R, z, noisy, self._scaling(problem, weights, R, noisy),
+        solution = _solve(problem, R, z, _Noise(
+            noisy, self._scaling(problem, weights, R, noisy),
             self._torque_scale(problem, weights, z),
-        )
+        ))
         theta = solution.gain @ z
-        spread = rows_per_joint(problem, weights * residual_deviation(problem, theta))
-        covariance = (solution.gain * spread**2) @ solution.gain.T
+        deviation = rows_per_joint(problem, weights * residual_deviation(problem, theta))
+        covariance = (solution.gain * deviation**2) @ solution.gain.T
         b = problem.reduction.rank
         shift = np.abs(theta[:b] - plain.theta) / np.maximum(
             plain.standard_errors, np.finfo(float).tiny
@@ -211,6 +211,14 @@ class TotalLeastSquares(Estimator):
         return max(float(np.linalg.norm(z)), float(np.finfo(float).tiny))
 
 
+class _Noise(NamedTuple):
+    """Noise of the columns and of the torque."""
+
+    noisy: BoolArray  # columns with some, (size,)
+    scaling: FloatArray  # what these are multiplied by to have equal and independent noise
+    torque: float  # in the same unit
+
+
 class _Solution(NamedTuple):
     """Map from the right-hand side to the unknowns, and misfit over weakest combination."""
 
@@ -219,25 +227,16 @@ class _Solution(NamedTuple):
 
 
 def _solve(
-    problem: IdentificationProblem,
-    R: FloatArray,
-    z: FloatArray,
-    noisy: BoolArray,
-    scaling: FloatArray,
-    torque_scale: float,
+    problem: IdentificationProblem, R: FloatArray, z: FloatArray, noise: _Noise
 ) -> _Solution:
     """
     Solve ``(A' A - s^2 C) x = A' z`` by singular values, never as it stands.
 
     A are the noisy columns without what the exact ones explain, C is the covariance of their
-    noise, s the smallest singular value of columns and torque scaled to equal noise.
-
-    Raises
-    ------
-    RankDeficientError
-        If the last component of its singular vector is near zero.
-
+    noise, s the smallest singular value of columns and torque scaled to equal noise. Raises
+    RankDeficientError if the last component of its singular vector is near zero.
     """
+    noisy, scaling, torque_scale = noise
     lengths = np.linalg.norm(R, axis=0)
     exact, triangle = np.linalg.qr(R[:, ~noisy] / lengths[~noisy])
     left, singular, right = np.linalg.svd(
@@ -254,7 +253,7 @@ def _solve(
         raise RankDeficientError(
             f'total least squares has no solution: the last component of the singular vector is '
             f'{component:.1e}, at least {LEAST_COMPONENT:.0e} is needed; with as much noise in '
-            f'the columns as given, {names} cannot be told apart: record a richer motion, give '
+            f'the columns as given, {names} cannot be distinguished: record a richer motion, give '
             'less noise, or choose --estimator wls'
         )
     shrunk = singular / (singular**2 - misfit**2)

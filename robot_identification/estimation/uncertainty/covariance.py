@@ -34,7 +34,7 @@ import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.estimation.problem import Estimate, IdentificationProblem, Observations
-from robot_identification.estimation.rows import ObservationBlock, Weighing
+from robot_identification.estimation.rows import ObservationBlock
 from robot_identification.estimation.uncertainty.scatter import (
     blocks_in_window, Coordinates, held_by_bounds, lag_of_products, LARGEST_CORRECTION,
     longest_lag, MOST_FREEDOM, moving_sums, problem_of, TimeBlocks, TooFewBlocksError, WindowSums,
@@ -46,7 +46,7 @@ MOST_NAMES = 8
 REPLICATIONS = 500
 # Draws whose parameters are this much worse determined are no copies of the experiment.
 WORST_DRAW = 1.0e-6
-# Relative difference of squared residuals by which rows are told from weighted ones.
+# Relative difference of squared residuals by which rows are distinguished from weighted ones.
 SAME_ROWS = 1.0e-6
 # Squared residuals below this part of the squared torque are rounding.
 ROUNDING = 1.0e-20
@@ -98,23 +98,11 @@ class Covariance:
 
 @dataclass(frozen=True, eq=False)
 class ResidualSums:
-    """
-    Sums of residuals, which are zero at samples left out.
+    """Sums of residuals, which are zero at samples left out."""
 
-    Attributes
-    ----------
-    squares : ndarray, shape (n,)
-        Sum of squares of each joint [(N m)^2].
-    products : ndarray, shape (n, lags + 1)
-        Autocovariance, of no more lags than there are [(N m)^2].
-    samples : int
-        Number of samples.
-
-    """
-
-    squares: FloatArray
-    products: FloatArray
-    samples: int
+    squares: FloatArray  # of each joint, (n,) [(N m)^2]
+    products: FloatArray  # autocovariance, (n, lags + 1), of no more lags than there are
+    samples: int  # their number
 
     def filled(self, lags: int) -> FloatArray:
         """Return the autocovariance up to so many lags, shape (n, lags + 1)."""
@@ -197,13 +185,7 @@ def blocks_covariance(estimate: Estimate) -> Covariance:
     Return the covariance by the scatter of the scores over blocks of time.
 
     The factors of the blocks are all that is needed; overlapping windows of about the third root
-    of their number serve as batches [2]_.
-
-    Raises
-    ------
-    TooFewBlocksError
-        If the problem has fewer than two blocks.
-
+    of their number serve as batches [2]_. Raises TooFewBlocksError below two blocks.
     """
     problem = problem_of(estimate)
     coordinates = Coordinates(estimate, estimate.weights)
@@ -211,9 +193,8 @@ def blocks_covariance(estimate: Estimate) -> Covariance:
     length = blocks_in_window(len(blocks.scores))
     window = np.vstack([blocks.scores, np.zeros((length - 1, coordinates.size))])
     sums = moving_sums(window, length)
-    correction, freedom = blocks.geometry(float(length))
     return _assemble(
-        'blocks', estimate, coordinates, sums.T @ sums / length, correction, freedom,
+        'blocks', coordinates, sums.T @ sums / length, blocks.geometry(float(length)),
         length * _duration(problem) / len(blocks.scores),
     )
 
@@ -222,38 +203,16 @@ def hac_covariance(
     estimate: Estimate,
     *,
     lag: int | None = None,
-    cutoff: float | None = None,
-    at: FloatArray | None = None,
-    weigh: Weighing | None = None,
     seen: ResidualSums | None = None,
 ) -> Covariance:
     """
     Return the covariance that holds for residuals correlated in time and between joints [1]_.
 
     Scores of all joints are added sample by sample, so that what joints share at the same time
-    counts; their products over fewer than `lag` samples get Bartlett's weights.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        With observations behind its problem.
-    lag : int, optional
-        Samples; by default the largest of Newey and West's rule, the memory of the filter, 1.3
-        root N and twenty correlation distances of the residuals, at most a sixth of the data.
-    cutoff : float, optional
-        Of the filter that the effort went through [Hz].
-    at : ndarray, shape (size,), optional
-        Unknowns whose load the rows have, by default the estimate's.
-    weigh : callable, optional
-        Weights of rows by joint and residual at `at`, where the estimator used some.
-    seen : ResidualSums, optional
-        The residuals, where they were summed already.
-
-    Raises
-    ------
-    UsageError
-        If there are no observations, or they are not the rows that were solved.
-
+    counts; their products over fewer than `lag` samples get Bartlett's weights. By default that is
+    the largest of Newey and West's rule, 1.3 root N and twenty correlation distances of the
+    residuals, at most a sixth of the data. Raises UsageError if there are no observations, or they
+    are not the rows that were solved.
     """
     problem = problem_of(estimate)
     observations = problem.observations
@@ -263,7 +222,7 @@ def hac_covariance(
             "'blocks'"
         )
     seen = seen or _sum_residuals(estimate, observations)
-    if weigh is None and not _are_solved(estimate, seen):
+    if not _are_solved(estimate, seen):
         raise UsageError(
             "covariance 'hac' needs the weights that the estimator gave to rows: take 'blocks'"
         )
@@ -271,16 +230,13 @@ def hac_covariance(
     coordinates = Coordinates(estimate, estimate.weights)
     samples = int(problem.samples.max())
     if lag is None:
-        rate = max(part.dataset.rate for part in observations.data)
-        lag = lag_of_products(
-            seen.products, seen.samples, 0.0 if cutoff is None else rate / cutoff
-        )
+        lag = lag_of_products(seen.products, seen.samples)
     length = min(lag + 1, samples)
     total = np.sum(list(observations.collect(partial(
         _sum_windows, coordinates=coordinates.map_of_scores(), length=length, theta=theta,
-        reference=theta if at is None else at, weights=estimate.weights, weigh=weigh,
+        weights=estimate.weights,
     ))), axis=0)
-    blocks = TimeBlocks(coordinates, at, weigh)
+    blocks = TimeBlocks(coordinates)
     share = length * len(blocks.scores) / samples
     correction, freedom = blocks.geometry(max(share, 1.0))
     if share < 1.0:
@@ -288,7 +244,7 @@ def hac_covariance(
         correction = 1.0 / (1.0 - (1.0 - 1.0 / correction) * share)
         freedom = freedom / share
     return _assemble(
-        'hac', estimate, coordinates, total / length, correction, freedom,
+        'hac', coordinates, total / length, (correction, freedom),
         length * _duration(problem) / samples,
     )
 
@@ -301,22 +257,8 @@ def bootstrap_covariance(
 
     Runs of neighbouring blocks are drawn with replacement; weights, prior and parameters held by
     bounds are those of the estimate. Every draw is solved in coordinates in which the whole data
-    have the unit matrix, so that its normal equations are as good as QR.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        With the blocks of its problem.
-    replications : int
-        Number of draws.
-    seed : int
-        Of the draws.
-
-    Raises
-    ------
-    UsageError
-        If the problem has fewer than two blocks, or most draws do not determine the parameters.
-
+    have the unit matrix, so that its normal equations are as good as QR. Raises UsageError if the
+    problem has fewer than two blocks, or most draws do not determine the parameters.
     """
     problem = problem_of(estimate)
     coordinates = Coordinates(estimate, estimate.weights)
@@ -372,9 +314,7 @@ def _sum_windows(
     coordinates: FloatArray,
     length: int,
     theta: FloatArray,
-    reference: FloatArray,
     weights: FloatArray,
-    weigh: Weighing | None,
 ) -> FloatArray:
     """Return the sum over windows of the products of the scores in coordinates, (f, f)."""
     sums = WindowSums(coordinates.shape[1], length)
@@ -383,19 +323,14 @@ def _sum_windows(
         if block.bag != bag:
             sums.finish()
             bag = block.bag
-        first, scores = _scores(block, observations, theta, reference, weights, weigh)
+        first, scores = _scores(block, observations, theta, weights)
         sums.add(first, scores @ coordinates)
     sums.finish()
     return sums.total
 
 
 def _scores(
-    block: ObservationBlock,
-    observations: Observations,
-    theta: FloatArray,
-    reference: FloatArray,
-    weights: FloatArray,
-    weigh: Weighing | None,
+    block: ObservationBlock, observations: Observations, theta: FloatArray, weights: FloatArray
 ) -> tuple[int, FloatArray]:
     """Return the number of the first sample of a block, and the scores from it on, (m, size)."""
     taken = [rows.samples for rows in block.joints]
@@ -403,25 +338,22 @@ def _scores(
     last = max(int(samples[-1]) for samples in taken)
     scores = np.zeros((last - first + 1, len(theta)))
     for joint, rows in enumerate(block.joints):
-        matrix, columns = observations.matrix(joint, rows, reference), observations.columns(joint)
+        matrix, columns = observations.matrix(joint, rows, theta), observations.columns(joint)
         residual = rows.tau - matrix @ theta[columns]
         factor = weights[joint] ** 2 * residual
-        if weigh is not None:
-            factor *= weigh(joint, rows.tau - matrix @ reference[columns]) ** 2
         scores[np.ix_(rows.samples - first, columns)] += matrix * factor[:, None]
     return first, scores
 
 
 def _assemble(
     kind: str,
-    estimate: Estimate,
     coordinates: Coordinates,
     meat: FloatArray,
-    correction: FloatArray,
-    freedom: FloatArray,
+    geometry: tuple[FloatArray, FloatArray],
     window: float,
 ) -> Covariance:
-    """Return a covariance from the scatter of the scores in the coordinates."""
+    """Return a covariance from the scatter of the scores, and its correction and freedom."""
+    estimate, (correction, freedom) = coordinates.estimate, geometry
     scale = np.sqrt(correction)
     root = coordinates.root
     data = (root @ meat @ root.T) * scale * scale[:, None]

@@ -139,19 +139,6 @@ def residual_noise(estimate: Estimate, covariance: Covariance) -> FloatArray:
     covariance; with noise that is correlated in time it is more than one square per parameter.
     That holds where joints are weighted by their noise; with equal weights it is too much for
     the joints with less.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        With its problem.
-    covariance : Covariance
-        Of the estimate.
-
-    Raises
-    ------
-    UsageError
-        If the estimate does not have its problem.
-
     """
     problem = estimate.problem
     if problem is None:
@@ -176,33 +163,12 @@ def prediction_half_widths(
     effort_per_torque: FloatArray | None = None,
 ) -> FloatArray:
     """
-    Return how far single measurements may lie from their prediction.
+    Return how far single measurements may lie from their prediction, (N, n).
 
-    Parameters
-    ----------
-    W : ndarray, shape (N n, b)
-        Base columns of the observation matrix of N samples; row ``k * n + j`` is joint j.
-    covariance : Covariance
-        Of the base parameters.
-    noise : ndarray, shape (n,)
-        Standard deviation of what the model leaves unexplained of each joint [N m], better from
-        held-out data than from `residual_noise`.
-    confidence : float
-        Share of measurements within.
-    effort_per_torque : ndarray, shape (n,), optional
-        To state the result in the unit of the effort; by default in N m.
-
-    Returns
-    -------
-    ndarray, shape (N, n)
-        Half widths ``t sqrt(noise^2 + w Cov w')``; t has the degrees of freedom of the sum [1]_,
-        those of the noise being infinite.
-
-    Raises
-    ------
-    UsageError
-        If `confidence` is not between 0 and 1.
-
+    Half widths are ``t sqrt(noise^2 + w Cov w')``; t has the degrees of freedom of the sum [1]_,
+    those of the noise being infinite. `W` (N n, b) are the base columns of the observation matrix,
+    row ``k * n + j`` joint j; `noise` (n,) is what the model leaves unexplained [N m], better from
+    held-out data than from `residual_noise`. In N m, or times `effort_per_torque`.
     """
     n = len(noise)
     of_model = np.maximum(np.sum((W @ covariance.matrix) * W, axis=1), 0.0).reshape(-1, n)

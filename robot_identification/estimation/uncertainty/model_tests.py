@@ -24,7 +24,7 @@ from robot_identification.estimation.uncertainty.covariance import Covariance
 from robot_identification.estimation.uncertainty.intervals import joint_test, JointTest
 import scipy
 
-# Correlation of two estimates above which the data hardly tell them apart.
+# Correlation of two estimates above which the data hardly distinguish them.
 STRONG_CORRELATION = 0.95
 
 
@@ -39,49 +39,27 @@ class Pair:
 
 @dataclass(frozen=True)
 class NestedTest:
-    """
-    Test of whether some parameters of a model are needed.
+    """Test of whether some parameters of a model are needed."""
 
-    Attributes
-    ----------
-    removed : tuple of str
-        The parameters.
-    white : JointTest
-        F-test by sums of squares, which takes residuals as white.
-    robust : JointTest
-        The same question by the covariance that was given.
-
-    """
-
-    removed: tuple[str, ...]
-    white: JointTest
-    robust: JointTest
+    removed: tuple[str, ...]  # the parameters
+    white: JointTest  # F-test by sums of squares, which takes residuals as white
+    robust: JointTest  # the same by the covariance that was given
 
 
 @dataclass(frozen=True)
 class InformationCriteria:
-    """
-    Fit against number of parameters; differences between models of the same data count.
+    """Fit against number of parameters; differences between models of the same data count."""
 
-    Attributes
-    ----------
-    aic, bic : float
-        By Akaike and by Schwarz; smaller is better.
-    samples : float
-        Independent samples of a joint that they count.
-
-    """
-
-    aic: float
-    bic: float
-    samples: float
+    aic: float  # Akaike's, smaller is better
+    bic: float  # Schwarz's
+    samples: float  # independent ones of a joint that they count
 
 
 def strong_pairs(
     names: Sequence[str], covariance: Covariance, limit: float = STRONG_CORRELATION
 ) -> tuple[Pair, ...]:
     """
-    Return the pairs of parameters that the data hardly tell apart, strongest first.
+    Return the pairs of parameters that the data hardly distinguish, strongest first.
 
     Parameters
     ----------
@@ -105,21 +83,10 @@ def strong_pairs(
 
 def variance_inflation(problem: IdentificationProblem, weights: FloatArray) -> FloatArray:
     """
-    Return how much the other parameters blur each one [1]_.
+    Return how much the other parameters blur each one [1]_, shape (b,).
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint [1 / N m].
-
-    Returns
-    -------
-    ndarray, shape (b,)
-        Variance over what it would be if all others were known, at least 1; infinite where the
-        others explain all of the column. Above 10 they explain 90 % of it.
-
+    That is the variance over what it would be if all others were known, at least 1; infinite where
+    the others explain all of the column. Above 10 they explain 90 % of it.
     """
     R, _ = problem.stacked(weights)
     scale = np.linalg.norm(R, axis=0)
@@ -127,10 +94,10 @@ def variance_inflation(problem: IdentificationProblem, weights: FloatArray) -> F
         R / np.where(scale > 0.0, scale, 1.0), full_matrices=False
     )
     rounding = singular[0] * np.finfo(float).eps * max(R.shape)
-    lost = singular <= rounding
-    inflation = np.sum((right / np.where(lost, 1.0, singular)[:, None]) ** 2, axis=0)
-    # A column with a part along a lost direction is not told apart at all.
-    blurred = np.any(np.abs(right[lost]) > np.sqrt(np.finfo(float).eps), axis=0)
+    unidentifiable = singular <= rounding
+    inflation = np.sum((right / np.where(unidentifiable, 1.0, singular)[:, None]) ** 2, axis=0)
+    # A column with a part along such a direction is not identifiable at all.
+    blurred = np.any(np.abs(right[unidentifiable]) > np.sqrt(np.finfo(float).eps), axis=0)
     return np.where(blurred | (scale == 0.0), np.inf, inflation)[: problem.reduction.rank]
 
 

@@ -30,7 +30,7 @@ from robot_identification.estimation.linear import RANK_TOLERANCE
 from robot_identification.estimation.problem import (
     Estimate, IdentificationProblem, stack_factors, TriangularFactor,
 )
-from robot_identification.estimation.rows import TIME_BLOCKS, Weighing
+from robot_identification.estimation.rows import TIME_BLOCKS
 from robot_identification.validation import autocovariance, correlation_distance
 import scipy
 
@@ -74,22 +74,16 @@ def held_by_bounds(estimate: Estimate) -> BoolArray:
     return estimate.active
 
 
-def choose_lag(residuals: Sequence[FloatArray], memory: float = 0.0) -> int:
+def choose_lag(residuals: Sequence[FloatArray]) -> int:
     """
-    Return over how many samples residuals are taken as correlated.
+    Return over how many samples residuals (N, n) of each recording are taken as correlated.
 
-    Parameters
-    ----------
-    residuals : sequence of ndarray, shape (N, n)
-        Of each recording; zero at samples left out.
-    memory : float
-        Of the filter that the effort went through [samples].
-
+    They are zero at samples left out.
     """
     samples = sum(int(np.count_nonzero(np.any(r != 0.0, axis=1))) for r in residuals)
     lags = 2 * longest_lag(samples)
     return lag_of_products(
-        np.sum([autocovariance(residual, lags) for residual in residuals], axis=0), samples, memory
+        np.sum([autocovariance(residual, lags) for residual in residuals], axis=0), samples
     )
 
 
@@ -98,19 +92,11 @@ def longest_lag(samples: int) -> int:
     return max(samples // FEWEST_WINDOWS, 1)
 
 
-def lag_of_products(products: FloatArray, samples: int, memory: float) -> int:
+def lag_of_products(products: FloatArray, samples: int) -> int:
     """
-    Return the lag of `choose_lag` from the sums of products of residuals.
+    Return the lag of `choose_lag` from sums of products of residuals, (n, lags + 1).
 
-    Parameters
-    ----------
-    products : ndarray, shape (n, lags + 1)
-        Autocovariance of each joint, up to twice the longest lag or more.
-    samples : int
-        Number of samples behind it.
-    memory : float
-        As for `choose_lag`.
-
+    These are autocovariances of so many samples, up to twice the longest lag or more.
     """
     longest = longest_lag(samples)
     distance = max(
@@ -120,7 +106,6 @@ def lag_of_products(products: FloatArray, samples: int, memory: float) -> int:
         4.0 * (samples / 100.0) ** (2.0 / 9.0),
         WINDOW_PER_ROOT * math.sqrt(samples),
         DISTANCES_IN_WINDOW * distance,
-        memory,
     )
     return int(min(math.ceil(wanted), longest))
 
@@ -132,45 +117,19 @@ def blocks_in_window(count: int) -> int:
 
 class Coordinates:
     """
-    Coordinates x of the free unknowns, ``theta_free = root @ x``, with a unit problem matrix.
+    Coordinates x of the f free unknowns, ``theta_free = root @ x``, with a unit problem matrix.
 
-    Everything is computed in them: no normal equations of the problem itself are formed.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        With its problem.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint [1 / N m].
-    with_prior : bool
-        Whether the estimate's prior is a part of the problem.
-
-    Attributes
-    ----------
-    free : ndarray of int, shape (f,)
-        Unknowns that no bound holds.
-    noise : ndarray, shape (n,)
-        Variance of each joint's noise in the weighted rows.
-    root : ndarray, shape (f, f)
-        Of the definition; ``root @ root.T`` is the covariance under unit noise.
-    prior : ndarray, shape (r, f)
-        Rows of the prior in the coordinates.
-    prior_score : ndarray, shape (f,)
-        What they ask of the estimate beyond what it is.
-
-    Raises
-    ------
-    UsageError
-        If the estimate does not have its problem.
-    RankDeficientError
-        If the problem does not determine the free unknowns.
-
+    Everything is computed in them: no normal equations of the problem itself are formed. `weights`
+    (n,) are factors on the rows of each joint [1 / N m], `noise` (n,) the variances of these rows;
+    ``root @ root.T`` is the covariance under unit noise. `prior` (r, f) are the rows of the prior
+    in the coordinates, `prior_score` (f,) what they ask beyond the estimate. Raises
+    RankDeficientError if the problem does not determine the free unknowns.
     """
 
     def __init__(
         self, estimate: Estimate, weights: FloatArray, *, with_prior: bool = True
     ) -> None:
-        self.problem = problem_of(estimate)
+        self.estimate, self.problem = estimate, problem_of(estimate)
         self.weights = weights
         self.theta = np.append(estimate.theta, estimate.nuisance)
         held = np.append(held_by_bounds(estimate), np.zeros(self.problem.nuisance, dtype=bool))
@@ -223,37 +182,15 @@ class Coordinates:
 
 class TimeBlocks:
     """
-    Information and scores of the blocks of time of a problem, in some coordinates.
+    Scores and information of the blocks of time of a problem, in some coordinates.
 
-    Parameters
-    ----------
-    coordinates : Coordinates
-        Of the free unknowns.
-    at, weigh : optional
-        As in `Observations.factor`, where the problem has to be divided first.
-
-    Attributes
-    ----------
-    scores : ndarray, shape (B, f)
-        ``R_b' (z_b - R_b theta)`` of each block.
-    information : ndarray, shape (B, f, f)
-        ``R_b' R_b`` of each block.
-
-    Raises
-    ------
-    TooFewBlocksError
-        If there are fewer than two blocks.
-
+    ``R_b' (z_b - R_b theta)``, (B, f), and ``R_b' R_b``, (B, f, f). Raises TooFewBlocksError if
+    there are fewer than two blocks.
     """
 
-    def __init__(
-        self,
-        coordinates: Coordinates,
-        at: FloatArray | None = None,
-        weigh: Weighing | None = None,
-    ) -> None:
+    def __init__(self, coordinates: Coordinates) -> None:
         problem = coordinates.problem
-        parts = problem.blocks or _divide(problem, at, weigh)
+        parts = problem.blocks or _divide(problem)
         if len(parts) < 2:
             raise TooFewBlocksError(
                 'the scatter over blocks of time needs two or more, the problem has '
@@ -276,17 +213,11 @@ class TimeBlocks:
         """
         Return what to make of the scatter of scores over windows of so many blocks [1]_.
 
-        The residuals lack what the fit took of the noise, and more so in blocks that carry much
-        of the information. What that makes of the scatter follows for white noise of every
-        joint; what happens within the band of the motion hardly depends on the noise being white.
-
-        Returns
-        -------
-        correction : ndarray, shape (f,)
-            Variance of each free unknown over the expected scatter.
-        freedom : ndarray, shape (f,)
-            Degrees of freedom of a chi-square variable with the scatter's mean and variance.
-
+        The residuals lack what the fit took of the noise, and more so in blocks that carry much of
+        the information. What that makes of the scatter follows for white noise of every joint;
+        what happens within the band of the motion hardly depends on the noise being white. First
+        is the variance of each free unknown over the expected scatter, (f,), then the degrees of
+        freedom of a chi-square variable with the mean and variance of the scatter, (f,).
         """
         coordinates = self._coordinates
         root, prior = coordinates.root, coordinates.prior
@@ -303,43 +234,30 @@ class TimeBlocks:
             scatter = np.diag(own) - cross - cross.T + seen[:, :, i] @ meat @ seen[:, :, i].T
             product = kernel @ scatter
             expected = np.trace(product)
-            spread = np.sum(product * product.T)
+            scatter_squares = np.sum(product * product.T)
             # Without noise at all, any of it would do.
             full = max(float(own.sum()), float(np.finfo(float).tiny))
             correction[i] = full / max(expected, full / LARGEST_CORRECTION)
-            freedom[i] = np.clip(expected**2 / spread if spread > 0.0 else 1.0, 1.0, MOST_FREEDOM)
+            ratio = expected**2 / scatter_squares if scatter_squares > 0.0 else 1.0
+            freedom[i] = np.clip(ratio, 1.0, MOST_FREEDOM)
         return correction, freedom
 
 
-def _divide(
-    problem: IdentificationProblem, at: FloatArray | None, weigh: Weighing | None
-) -> tuple[tuple[TriangularFactor, ...], ...]:
+def _divide(problem: IdentificationProblem) -> tuple[tuple[TriangularFactor, ...], ...]:
     """Return the factors of blocks of time of a problem that was not divided, if it has rows."""
     if problem.observations is None:
         return ()
     observations = copy(problem.observations)
     observations.time_blocks = TIME_BLOCKS
-    return observations.factor(at, weigh).blocks
+    return observations.factor().blocks
 
 
 class WindowSums:
     """
     Sum of the outer products of all sums over `length` consecutive samples, ends included.
 
-    Divided by `length` this is Newey and West's sum with Bartlett's weights.
-
-    Parameters
-    ----------
-    size : int
-        Length of a score.
-    length : int
-        Samples in a window.
-
-    Attributes
-    ----------
-    total : ndarray, shape (size, size)
-        The sum, complete after `finish`.
-
+    Divided by `length` this is Newey and West's sum with Bartlett's weights. `total` (size, size)
+    is complete after `finish`.
     """
 
     def __init__(self, size: int, length: int) -> None:

@@ -13,7 +13,7 @@ import pinocchio as pin
 import pytest
 from robot_identification.errors import InconsistentModelError, UsageError
 from robot_identification.estimation.estimators.base_dynamics import BaseDynamics
-from robot_identification.estimation.estimators.closed_loop import Servo, simulate_closed_loop
+from robot_identification.estimation.estimators.closed_loop import ClosedLoop, Servo
 from robot_identification.estimation.estimators.reference_motion import fit_spline
 from robot_identification.model.regressor import Motion, prior_inertial_parameters
 
@@ -42,10 +42,9 @@ DEFAULT = Servo()
 def simulate(arm, reduction, theta, reference, servo=DEFAULT, friction=None):
     """Return the simulated motion of base parameters `reduction.K @ theta`."""
     motion, stamps = reference
-    return simulate_closed_loop(
-        BaseDynamics(arm, reduction, reduction.K @ theta), motion, stamps,
-        (slice(0, len(stamps)),), servo, friction,
-    )
+    return ClosedLoop(
+        BaseDynamics(arm, reduction, reduction.K @ theta), motion, stamps, servo, friction
+    ).simulate((slice(0, len(stamps)),))
 
 
 @pytest.mark.parametrize('seed', range(5))
@@ -164,10 +163,10 @@ def test_gaps_begin_anew(arm, reduction, real_parameters, reference):
     motion, stamps = reference
     late = np.where(np.arange(250) < 120, stamps, stamps + 3.0)
     friction = np.full((250, 3), 0.5)
-    found = simulate_closed_loop(
+    found = ClosedLoop(
         BaseDynamics(arm, reduction, reduction.K @ real_parameters), motion, late,
-        (slice(0, 120), slice(121, 250)), Servo(compensates_friction=False), friction,
-    )
+        Servo(compensates_friction=False), friction,
+    ).simulate((slice(0, 120), slice(121, 250)))
     for start in (0, 120, 121):
         np.testing.assert_array_equal(found.q[start], motion.q[start])
         np.testing.assert_array_equal(found.dq[start], motion.dq[start])
