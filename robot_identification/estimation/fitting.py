@@ -25,8 +25,8 @@ from robot_identification.estimation.problem import (
 from robot_identification.estimation.rows import NO_TREATMENT, RowTreatment, TrainingData
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
-    BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, reduce_to_base, RobotModel,
-    StandardParameters,
+    BaseReduction, FrictionLaw, FrictionTerm, KinematicFilter, make_standard_parameters,
+    reduce_to_base, RobotModel, StandardParameters,
 )
 from robot_identification.processing import (
     Dataset, find_constant_effort_joints, with_smooth_effort,
@@ -103,16 +103,10 @@ def observe(
         What is known of the drives, for `TwoEncoderFit`.
 
     """
-    terms = tuple(
-        term for entry in friction
-        for term in (
-            [FrictionTerm(joint, entry) for joint in range(robot.n)]
-            if isinstance(entry, FrictionLaw) else [entry]
-        )
-    )
+    parameters = make_standard_parameters(robot.n, friction, reflected_inertia)
     if two_encoders is not None:
-        terms += two_encoders.terms(robot, [term.law.name for term in terms])
-    parameters = StandardParameters(robot.n, terms, reflected_inertia)
+        known = two_encoders.terms(robot, [term.law.name for term in parameters.friction])
+        parameters = replace(parameters, friction=parameters.friction + known)
     return Observations(
         robot,
         reduce_to_base(robot, parameters) if two_encoders is None

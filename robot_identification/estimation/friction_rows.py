@@ -20,9 +20,7 @@ from robot_identification.estimation.problem import Observations
 from robot_identification.estimation.separable import (
     eliminate_bodies, fit_shapes, law_columns, SeparableFit, ShapeProblem,
 )
-from robot_identification.model import (
-    friction_motion, FrictionLaw, FrictionOffset, FrictionTerm, JointMotion,
-)
+from robot_identification.model import FrictionLaw, joint_motion, JointMotion
 
 # How often the joints' weights are renewed from their residuals.
 REWEIGHTINGS = 2
@@ -181,7 +179,6 @@ def joint_rows(observations: Observations) -> tuple[RigidRows, ...]:
     of_bodies = observations.reduction.independent < 10 * robot.n
     found = []
     for joint in range(robot.n):
-        term = FrictionTerm(joint, FrictionOffset())
         tables, motions, bags, samples = [], [], [], []
         for block in blocks:
             part, rows = observations.data[block.bag], block.joints[joint]
@@ -189,9 +186,7 @@ def joint_rows(observations: Observations) -> tuple[RigidRows, ...]:
             if joint in part.constant_effort or not len(rows.samples):
                 continue
             tables.append(rows.table)
-            motions.append(
-                friction_motion(robot, term, part.dataset.motion.rows(rows.samples), None)
-            )
+            motions.append(joint_motion(part.dataset.motion.rows(rows.samples), joint))
             bags.append(np.full(len(rows.samples), block.bag))
             samples.append(rows.samples)
         columns = observations.columns(joint)

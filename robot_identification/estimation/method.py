@@ -21,15 +21,13 @@ from robot_identification.estimation.recipe import Recipe
 from robot_identification.estimation.rows import RowTreatment
 from robot_identification.estimation.two_encoders import TwoEncoderFit, TwoEncoders
 from robot_identification.model import (
-    EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter, parse_friction, PLAIN_FRICTION,
-    RobotModel,
+    AUTOMATIC_FRICTION, EFFORT_UNITS, FrictionLaw, FrictionTerm, KinematicFilter, parse_friction,
+    PLAIN_FRICTION, RobotModel,
 )
 from robot_identification.processing import Dataset
 
 AUTOMATIC = 'auto'
 SELECT = 'select'
-# The plain laws, where an estimator is named and no law is.
-DICTIONARY_FRICTION = 'dictionary,offset'
 DICTIONARY_ESTIMATOR = 'dictionary'
 PLAIN_ESTIMATOR = 'wls'
 
@@ -149,7 +147,9 @@ class IdentifyOptions:
             )
         two_encoders = self.recipe.two_encoders
         automatic = self.friction in (None, AUTOMATIC) and two_encoders is None
-        has_dictionary = 'dictionary' in str(self.friction).split(',')
+        has_dictionary = self.friction not in (None, AUTOMATIC, SELECT) and any(
+            law.is_sparse for law in parse_friction(str(self.friction))
+        )
         estimator = self.estimator or (
             DICTIONARY_ESTIMATOR if automatic or has_dictionary else PLAIN_ESTIMATOR
         )
@@ -183,10 +183,10 @@ class IdentifyOptions:
                 self.recipe.friction_candidates, self.recipe.friction_additions
             )
         names = self.friction if self.friction not in (None, AUTOMATIC) else (
-            DICTIONARY_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
+            AUTOMATIC_FRICTION if estimator == DICTIONARY_ESTIMATOR else PLAIN_FRICTION
         )
         laws = tuple(
-            (self.recipe.dictionary,) if law.name == 'dictionary' else law.alternatives()
+            (self.recipe.dictionary,) if law.is_sparse else law.alternatives()
             for law in parse_friction(str(names))
         )
         return tuple(product(*laws))

@@ -14,8 +14,8 @@ from robot_identification.errors import DescriptionError, UsageError
 from robot_identification.estimation.two_encoders import two_encoders_from_content, TwoEncoders
 from robot_identification.files import check_keys, check_schema_version, read_yaml
 from robot_identification.model import (
-    check_between, DictionaryFriction, kinematic_filter_from_options, KinematicFilter,
-    parse_friction,
+    check_between, DictionaryFriction, FRICTION_ADDITIONS, FRICTION_CANDIDATES,
+    kinematic_filter_from_options, KinematicFilter, parse_friction,
 )
 
 SCHEMA_VERSION = 1
@@ -100,14 +100,8 @@ class Recipe:
     effort_filter: KinematicFilter | None = None
     slowest: float | None = None
     decimation: float | None = None
-    friction_candidates: tuple[str, ...] = (
-        'coulomb,viscous,offset',
-        'coulomb,viscous,cubic_viscous,offset',
-        'coulomb,power_viscous,offset',
-        'stribeck,viscous,offset',
-        'asymmetric',
-    )
-    friction_additions: tuple[str, ...] = ('load', 'temperature_viscous')
+    friction_candidates: tuple[str, ...] = FRICTION_CANDIDATES
+    friction_additions: tuple[str, ...] = FRICTION_ADDITIONS
     two_encoders: TwoEncoders | None = None
 
     def __post_init__(self) -> None:
@@ -153,13 +147,14 @@ class Recipe:
         for entry in fields(self):
             value = getattr(self, entry.name)
             content[entry.name] = (
-                {name: list(values) for name, values in value.constants().items()}
-                if isinstance(value, DictionaryFriction)
-                else value.options() if isinstance(value, KinematicFilter)
+                value.options() if isinstance(value, KinematicFilter)
                 else value.as_plain() if isinstance(value, TwoEncoders)
                 else list(value) if isinstance(value, tuple)
                 else value
             )
+        content['dictionary'] = {
+            name: list(values) for name, values in self.dictionary.constants().items()
+        }
         return content
 
 

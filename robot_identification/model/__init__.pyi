@@ -19,6 +19,8 @@ from .consistency import (
 from .denavit_hartenberg import joint_axes as joint_axes
 from .frames import check_table as check_table, FRAMES as FRAMES, link_frames as link_frames
 from .friction import (
+    AUTOMATIC_FRICTION as AUTOMATIC_FRICTION, FRICTION_ADDITIONS as FRICTION_ADDITIONS,
+    FRICTION_CANDIDATES as FRICTION_CANDIDATES,
     exclude_each_other as exclude_each_other, FRICTION_LAWS as FRICTION_LAWS,
     parse_friction as parse_friction, PLAIN_FRICTION as PLAIN_FRICTION,
 )
@@ -80,7 +82,8 @@ from .regressor import (
     block_slices as block_slices, continue_friction as continue_friction,
     continue_torque as continue_torque, energy_regressor as energy_regressor,
     friction_motion as friction_motion, inertial_regressor as inertial_regressor,
-    initial_friction_states as initial_friction_states, Motion as Motion,
+    initial_friction_states as initial_friction_states, joint_motion as joint_motion,
+    Motion as Motion,
     observation_matrix as observation_matrix,
     prior_inertial_parameters as prior_inertial_parameters,
     rigid_and_transmitted_torque as rigid_and_transmitted_torque, rigid_torque as rigid_torque,

@@ -122,8 +122,14 @@ class StandardParameters:
 
 
 def make_standard_parameters(
-    n: int, friction: Sequence[FrictionLaw], reflected_inertia: bool
+    n: int, friction: Sequence[FrictionLaw | FrictionTerm], reflected_inertia: bool
 ) -> StandardParameters:
-    """Return the parameters of an arm with the same friction laws on every joint, by kind."""
-    terms = tuple(FrictionTerm(joint, law) for law in friction for joint in range(n))
+    """Return the parameters of an arm with laws on every joint, and terms on their own."""
+    terms = tuple(
+        term for entry in friction
+        for term in (
+            (entry,) if isinstance(entry, FrictionTerm)
+            else (FrictionTerm(joint, entry) for joint in range(n))
+        )
+    )
     return StandardParameters(n, terms, reflected_inertia)

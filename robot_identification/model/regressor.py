@@ -271,9 +271,15 @@ def friction_motion(
         If the law needs temperatures and there are none.
 
     """
-    N, joint = len(motion), term.joint
+    joint = term.joint
     if term.law.needs_temperature:
         _check_temperature(robot.joint_names[joint], motion, joint, term.law.name)
+    return joint_motion(motion, joint, tau_rigid)
+
+
+def joint_motion(motion: Motion, joint: int, tau_rigid: FloatArray | None = None) -> JointMotion:
+    """Return a motion as one joint's drive sees it; the rigid torque (N, n) is zero by default."""
+    N = len(motion)
     return JointMotion(
         q=motion.drive_side.q[:, joint],
         dq=motion.drive_side.dq[:, joint],

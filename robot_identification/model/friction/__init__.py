@@ -43,6 +43,17 @@ FRICTION_LAWS: dict[str, type[FrictionLaw]] = {
 
 # What is fitted where nothing else is asked for, as --friction states it.
 PLAIN_FRICTION = 'coulomb,viscous,offset'
+# Terms that are chosen from the data.
+AUTOMATIC_FRICTION = 'dictionary,offset'
+# Plain laws that are tried on each joint, and laws that are put beside each of them.
+FRICTION_CANDIDATES = (
+    PLAIN_FRICTION,
+    'coulomb,viscous,cubic_viscous,offset',
+    'coulomb,power_viscous,offset',
+    'stribeck,viscous,offset',
+    'asymmetric',
+)
+FRICTION_ADDITIONS = ('load', 'temperature_viscous')
 
 
 def parse_friction(text: str) -> tuple[FrictionLaw, ...]:
