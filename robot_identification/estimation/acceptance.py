@@ -33,22 +33,11 @@ from robot_identification.validation import Folds, Trial
 
 @dataclass(frozen=True, eq=False)
 class ConsistentParameters:
-    """
-    Parameters that exports and simulators use, or the reason why there are none.
+    """Parameters that exports and simulators use, or the reason why there are none."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (p,), optional
-        Standard parameters, SI units.
-    note : str
-        How they were found and what they cost, or why there are none.
-    figures : mapping
-        The same in numbers, for the model file.
-
-    """
-
-    theta: FloatArray | None
-    note: str
+    theta: FloatArray | None  # (p,) standard parameters, SI units
+    note: str  # how they were found and what they cost, or why there are none
+    # the same in numbers, for the model file
     figures: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -60,25 +49,7 @@ def find_consistent_parameters(
     unexcited: Sequence[int],
     recipe: Recipe,
 ) -> ConsistentParameters:
-    """
-    Find standard parameters of physically consistent bodies.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    whole : Fit
-        To all training data.
-    choice : Choice
-        How it was chosen, with its errors on held-out blocks.
-    observations : Observations
-        The rows that these errors are of.
-    unexcited : sequence of int
-        Joints whose friction and reflected inertia the data cannot show.
-    recipe : Recipe
-        Blocks, and what consistency may cost.
-
-    """
+    """Find standard parameters of physically consistent bodies."""
     reduction, estimate = whole.problem.reduction, whole.estimate
     rotors = reduction.parameters.reflected_inertia_slice
     free = choice.trial
@@ -125,17 +96,7 @@ def _figures(fit: ConsistentFit | None, trial: Trial, free: Trial) -> dict[str, 
 
 
 def is_accepted(trial: Trial, free: Trial, largest_cost: float) -> bool:
-    """
-    Return whether physically consistent bodies predict held-out blocks as well as a free fit.
-
-    Parameters
-    ----------
-    trial, free : Trial
-        Errors with and without conditions, on the same blocks.
-    largest_cost : float
-        Share by which the error may be larger, however certain that is.
-
-    """
+    """Return whether consistent bodies predict held-out blocks as well as a free fit."""
     ratio = trial.score / free.score if free.score > 0.0 else np.inf
     return bool(
         ratio <= 1.0 + largest_cost

@@ -56,26 +56,12 @@ QUANTITIES = ('position', 'speed', 'acceleration')
 
 @dataclass(frozen=True)
 class Advice:
-    """
-    Recommended motion for parameters that are poorly known.
+    """Recommended motion for parameters that are poorly known."""
 
-    Attributes
-    ----------
-    parameters : tuple of str
-        Base parameters by name.
-    finding : str
-        What is wrong with them.
-    motion : str
-        What to do.
-    gain : float
-        How much twenty seconds of it would raise their information, at least.
-
-    """
-
-    parameters: tuple[str, ...]
-    finding: str
-    motion: str
-    gain: float
+    parameters: tuple[str, ...]  # base parameters by name
+    finding: str  # what is wrong with them
+    motion: str  # what to do
+    gain: float  # how much twenty seconds of it would raise their information, at least
 
     def __str__(self) -> str:
         return f'{", ".join(self.parameters)} ({self.finding}): {self.motion}'
@@ -104,22 +90,8 @@ def advise(
     """
     Return what would show the parameters that the data did not, most helpful first.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    estimate : Estimate
-        With observations behind its problem.
-    covariance : Covariance
-        Of the estimate.
-    lost : sequence of str
-        Parameters that were left out of the problem because the data do not determine them.
-
-    Raises
-    ------
-    UsageError
-        If the estimate does not have its observations.
-
+    `lost` are parameters left out of the problem because the data do not determine them. An
+    estimate without its observations raises a `UsageError`.
     """
     problem = estimate.problem
     if problem is None or problem.observations is None:

@@ -24,15 +24,7 @@ LATEST = 1.0e6
 
 
 def check_friction(text: str) -> None:
-    """
-    Check that a text names friction laws, or a way of choosing them.
-
-    Raises
-    ------
-    UsageError
-        If a law is unknown.
-
-    """
+    """Raise a `UsageError` unless a text names friction laws, or a way of choosing them."""
     if text not in ('', AUTOMATIC, SELECT):
         parse_friction(text)
 

@@ -33,38 +33,16 @@ LONGEST_PAUSE = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """
-    Choice made inside the training data, with its alternatives.
+    """Choice made inside the training data, with its alternatives."""
 
-    Attributes
-    ----------
-    kinematic_filter : KinematicFilter
-        Smoothing of the kinematics.
-    datasets : tuple of Dataset
-        The recordings, processed with it.
-    friction : tuple of FrictionLaw or FrictionTerm
-        Laws of every joint, or terms of each.
-    estimator : Estimator
-        With its options.
-    trial : Trial
-        How the choice did on held-out blocks.
-    candidates : tuple of Candidates
-        The questions, in the order they were decided.
-    notes : tuple of str
-        What a reader should know.
-    delay : float
-        Of the effort, compensated [s].
-
-    """
-
-    kinematic_filter: KinematicFilter
-    datasets: tuple[Dataset, ...]
-    friction: tuple[FrictionLaw | FrictionTerm, ...]
-    estimator: Estimator
-    trial: Trial
-    candidates: tuple[Candidates, ...]
+    kinematic_filter: KinematicFilter  # smoothing of the kinematics
+    datasets: tuple[Dataset, ...]  # the recordings, processed with it
+    friction: tuple[FrictionLaw | FrictionTerm, ...]  # laws of every joint, or terms of each
+    estimator: Estimator  # with its options
+    trial: Trial  # how the choice did on held-out blocks
+    candidates: tuple[Candidates, ...]  # the questions, in the order they were decided
     notes: tuple[str, ...] = ()
-    delay: float = 0.0
+    delay: float = 0.0  # of the effort that is compensated [s]
 
 
 def choose_laws(
@@ -74,23 +52,7 @@ def choose_laws(
     kinematic_filter: KinematicFilter,
     unexcited: Sequence[int],
 ) -> Choice:
-    """
-    Choose the shape constants of plain laws.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its drive gains where effort is in ampere.
-    datasets : tuple of Dataset
-        Training data.
-    options : IdentifyOptions
-        Method and recipe.
-    kinematic_filter : KinematicFilter
-        What the datasets were smoothed with.
-    unexcited : sequence of int
-        Joints whose friction and reflected inertia the data cannot show.
-
-    """
+    """Choose the shape constants of plain laws."""
     recipe, method = options.recipe, options.method
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     trials = [
@@ -114,15 +76,7 @@ def choose_laws_by_joint(
     kinematic_filter: KinematicFilter,
     unexcited: Sequence[int],
 ) -> Choice:
-    """
-    Choose plain laws and their shape constants for each joint by itself.
-
-    Parameters
-    ----------
-    robot, datasets, options, kinematic_filter, unexcited
-        As in `choose_laws`.
-
-    """
+    """Choose plain laws and their shape constants for each joint by itself."""
     recipe, method = options.recipe, options.method
     rows = thin_rows([dataset.fitted for dataset in datasets], recipe.samples_in_choice)
     folds = Folds(recipe.folds, recipe.gap)
@@ -152,17 +106,7 @@ def choose_prior_weight(
     unexcited: Sequence[int],
     with_prior: bool,
 ) -> Choice:
-    """
-    Choose the weight of the CAD prior of a dictionary fit.
-
-    Parameters
-    ----------
-    robot, datasets, options, kinematic_filter, unexcited
-        As in `choose_laws`.
-    with_prior : bool
-        Whether the URDF may be a prior: not if the scale of the effort is unknown.
-
-    """
+    """Choose the weight of the CAD prior of a dictionary fit."""
     recipe, method = options.recipe, options.method
     estimator, laws = cast(SparseNonnegativeRegression, method.estimator), method.laws[0]
     notes = []
@@ -213,15 +157,7 @@ def try_wider_gap(
     observations: Observations, unexcited: Sequence[int], estimator: Estimator, name: str,
     folds: Folds,
 ) -> Trial | None:
-    """
-    Return the errors with more time between the blocks, if that leaves enough to fit.
-
-    Parameters
-    ----------
-    observations, unexcited, estimator, name, folds
-        As in `cross_validate`.
-
-    """
+    """Return the errors with more time between the blocks, if that leaves enough to fit."""
     try:
         return cross_validate(observations, unexcited, estimator, name, folds)
     except DataError:

@@ -27,50 +27,22 @@ from robot_identification.validation import Contradiction, find_contradictions
 
 @dataclass(frozen=True, eq=False)
 class FittedRecordings:
-    """
-    An estimate from all recordings, and what is known of the recordings as a whole.
+    """An estimate from all recordings, and what is known of the recordings as a whole."""
 
-    Attributes
-    ----------
-    robot : RobotModel
-        The arm, with the sampling rate of the recordings where it had none.
-    fit : Fit
-        Estimate and problem.
-    in_choice : Observations
-        Rows of the recordings that the choices were made on.
-    rows : tuple of ndarray of bool
-        Samples of each dataset that `in_choice` has.
-    unexcited : tuple of int
-        Joints of the datasets whose motion or effort shows nothing.
-    stationary : tuple of int
-        Joints of all recordings that hardly moved.
-    contradictions : tuple of Contradiction
-        Contradictions between the recordings and the drive gains.
-    standard_deviations : tuple of ndarray, shape (n,)
-        Standard deviation of the effort in each recording.
-    temperature : ndarray, shape (n,), optional
-        Mean joint temperatures [degC].
-    others : tuple of BagSurvey
-        Bags that were not in the choices.
-    surveys : tuple of BagSurvey
-        Fitted bags that were surveyed on a scheduler.
-    notes : tuple of str
-        Remarks on `others`.
-
-    """
-
-    robot: RobotModel
-    fit: Fit
-    in_choice: Observations
-    rows: tuple[BoolArray, ...]
-    unexcited: tuple[int, ...]
-    stationary: tuple[int, ...]
+    robot: RobotModel  # the arm, with the sampling rate of the recordings where it had none
+    fit: Fit  # estimate and problem
+    in_choice: Observations  # rows of the recordings that the choices were made on
+    rows: tuple[BoolArray, ...]  # samples of each dataset that `in_choice` has
+    unexcited: tuple[int, ...]  # joints of the datasets whose motion or effort shows nothing
+    stationary: tuple[int, ...]  # joints of all recordings that hardly moved
+    # contradictions between the recordings and the drive gains
     contradictions: tuple[Contradiction, ...]
+    # (n,) standard deviation of the effort in each recording
     standard_deviations: tuple[FloatArray, ...]
-    temperature: FloatArray | None
-    others: tuple[BagSurvey, ...] = ()
-    surveys: tuple[BagSurvey, ...] = ()
-    notes: tuple[str, ...] = ()
+    temperature: FloatArray | None  # (n,) mean joint temperatures [degC]
+    others: tuple[BagSurvey, ...] = ()  # bags that were not in the choices
+    surveys: tuple[BagSurvey, ...] = ()  # fitted bags that were surveyed on a scheduler
+    notes: tuple[str, ...] = ()  # remarks on `others`
 
     @property
     def temperatures(self) -> list[FloatArray]:

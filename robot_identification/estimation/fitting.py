@@ -41,26 +41,12 @@ MOST_LOAD_PASSES = 10
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """
-    An estimate and the problem it solves.
+    """An estimate and the problem it solves."""
 
-    Attributes
-    ----------
-    problem : IdentificationProblem
-        Without what the data do not determine.
-    estimate : Estimate
-        Its solution.
-    lost : tuple of str
-        Base parameters that the data do not determine.
-    stationary_joints : tuple of str
-        Joints that hardly moved.
-
-    """
-
-    problem: IdentificationProblem
-    estimate: Estimate
-    lost: tuple[str, ...]
-    stationary_joints: tuple[str, ...]
+    problem: IdentificationProblem  # without what the data do not determine
+    estimate: Estimate  # its solution
+    lost: tuple[str, ...]  # base parameters that the data do not determine
+    stationary_joints: tuple[str, ...]  # joints that hardly moved
 
 
 def observe(
@@ -174,21 +160,6 @@ def estimate_under_load(
     Estimate until the load of load-dependent laws is that of the bodies found.
 
     It is so when the model predicts. A dictionary fit takes the load from its own passes.
-
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Under the load of the URDF.
-    estimator : Estimator
-        How to estimate under a given load.
-
-    Returns
-    -------
-    problem : IdentificationProblem
-        Under the load of the last estimate but one.
-    estimate : Estimate
-        Its solution. It has a note if it still changed when the passes were over.
-
     """
     estimate = estimator.estimate(problem)
     if estimator.chooses_terms or not np.any(_loads(problem)):
@@ -249,19 +220,7 @@ def cross_validate(
     observations: Observations, unexcited: Sequence[int], estimator: Estimator, name: str,
     folds: Folds,
 ) -> Trial:
-    """
-    Try an estimator on held-out blocks, every step of the fit repeated for each block.
-
-    Parameters
-    ----------
-    observations, unexcited, estimator
-        As in `fit_parameters`.
-    name : str
-        The choice in words.
-    folds : Folds
-        Blocks.
-
-    """
+    """Try an estimator on held-out blocks, every step of the fit repeated for each block."""
     def solve(problem: IdentificationProblem) -> list[FloatArray]:
         return [estimate_under_load(problem, estimator)[1].unknowns]
 
@@ -276,17 +235,7 @@ def cross_validate_prior_weights(
     weights: Sequence[float],
     folds: Folds,
 ) -> list[Trial]:
-    """
-    Try weights of the CAD prior on held-out blocks; see `cross_validate`.
-
-    Parameters
-    ----------
-    observations, unexcited, estimator, folds
-        As in `cross_validate`.
-    weights : sequence of float
-        What to try.
-
-    """
+    """Try weights of the CAD prior on held-out blocks; see `cross_validate`."""
     return _try_on_folds(
         observations, unexcited, estimator,
         lambda problem: estimator.estimate_each(problem, weights),

@@ -36,33 +36,16 @@ MOST_SEARCHED = 4000
 
 @dataclass(frozen=True, eq=False)
 class RigidRows:
-    """
-    Rows of one joint.
+    """Rows of one joint."""
 
-    Attributes
-    ----------
-    columns : ndarray of int, shape (k,)
-        Base parameters of bodies and rotor that act on the joint.
-    makes_load : ndarray of bool, shape (k,)
-        Those whose torque the gear transmits: not the rotor's where it has an encoder of its own.
-    rigid : ndarray, shape (m, k)
-        Their columns [N m per parameter].
-    tau : ndarray, shape (m,)
-        Measured torque [N m].
-    motion : JointMotion
-        The m samples; no load.
-    bag, sample : ndarray of int, shape (m,)
-        Recording and sample that they come from.
-
-    """
-
-    columns: IntArray
+    columns: IntArray  # (k,) base parameters of bodies and rotor that act on the joint
+    # (k,) those whose torque the gear transmits: no rotor's with an encoder of its own
     makes_load: BoolArray
-    rigid: FloatArray
-    tau: FloatArray
-    motion: JointMotion
-    bag: IntArray
-    sample: IntArray
+    rigid: FloatArray  # (m, k) their columns [N m per parameter]
+    tau: FloatArray  # (m,) measured torque [N m]
+    motion: JointMotion  # the m samples; no load
+    bag: IntArray  # (m,) recording that they come from
+    sample: IntArray  # (m,) sample of it
 
     def taken(self, rows: Sequence[BoolArray]) -> RigidRows:
         """Return the rows whose samples a mask of each recording has."""
@@ -121,59 +104,26 @@ class RigidRows:
 
 @dataclass(frozen=True, eq=False)
 class JointPart:
-    """
-    Contribution of a joint with its friction to a fit of the whole arm.
+    """Contribution of a joint with its friction to a fit of the whole arm."""
 
-    Attributes
-    ----------
-    columns : ndarray of int, shape (k,)
-        Base parameters of bodies and rotor that act on the joint.
-    signed : ndarray of bool, shape (c,)
-        Friction coefficients that may be negative.
-    triangle : ndarray, shape (k + c + 1, k + c + 1)
-        Factor of the joint's `RigidRows.table`.
-    samples : int
-        Rows behind it.
-
-    """
-
-    columns: IntArray
-    signed: BoolArray
-    triangle: FloatArray
-    samples: int
+    columns: IntArray  # (k,) base parameters of bodies and rotor that act on the joint
+    signed: BoolArray  # (c,) friction coefficients that may be negative
+    triangle: FloatArray  # (k + c + 1, k + c + 1) factor of the joint's `RigidRows.table`
+    samples: int  # rows behind it
 
 
 @dataclass(frozen=True, eq=False)
 class ArmSolution:
-    """
-    Bodies and friction of the whole arm.
+    """Bodies and friction of the whole arm."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (b,)
-        Base parameters of bodies and rotors; zero where the rows do not determine them.
-    friction : tuple of ndarray
-        Coefficients of each joint.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint [1 / N m].
-
-    """
-
+    # (b,) base parameters of bodies and rotors; zero where the rows do not determine them
     theta: FloatArray
-    friction: tuple[FloatArray, ...]
-    weights: FloatArray
+    friction: tuple[FloatArray, ...]  # coefficients of each joint
+    weights: FloatArray  # (n,) factor on the rows of each joint [1 / N m]
 
 
 def joint_rows(observations: Observations) -> tuple[RigidRows, ...]:
-    """
-    Return the rows of every joint.
-
-    Parameters
-    ----------
-    observations : Observations
-        Of an arm without friction, not decimated.
-
-    """
+    """Return the rows of every joint."""
     blocks, robot = list(observations.blocks()), observations.robot
     has_rotors = all(part.dataset.motion.rotor is not None for part in observations.data)
     of_bodies = observations.reduction.independent < 10 * robot.n
@@ -216,17 +166,8 @@ def solve_arm(
     """
     Fit bodies, rotors and friction of all joints together, friction not negative.
 
-    Parameters
-    ----------
-    parts : sequence of JointPart, length n
-        The joints.
-    determined : ndarray of int
-        Base parameters of bodies and rotors to find; the others are zero.
-    size : int
-        Number of all of these.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint [1 / N m].
-
+    Of `size` base parameters of bodies and rotors those that are not `determined` are zero;
+    `weights` (n,) are factors on the rows of each joint [1 / N m].
     """
     counts = [len(part.signed) for part in parts]
     edges = size + np.concatenate([[0], np.cumsum(counts)])
@@ -286,21 +227,8 @@ def fit_arm_shapes(
     """
     Find the shape constants of all joints, one joint after the other until nothing changes.
 
-    What joints have to do with each other here is the load, which the bodies found make.
-
-    Parameters
-    ----------
-    joints : sequence of RigidRows, length n
-        The rows; their load, where they have one, is the first.
-    determined, size
-        As in `solve_arm`.
-    laws : sequence of sequence of FrictionLaw, length n
-        Laws of each joint.
-    starts : sequence of SeparableFit or None, length n
-        As in `fit_shapes`.
-    most : int
-        Rows of a joint that are searched on.
-
+    What joints have to do with each other here is the load, which the bodies found make; that of
+    the rows, where they have one, is the first. Constants are searched on `most` rows of a joint.
     """
     few = [rows.thinned(most) for rows in joints]
     problems = [rows.shape_problem() for rows in few]

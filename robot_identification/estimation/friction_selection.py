@@ -45,23 +45,12 @@ DIGITS = 4
 
 @dataclass(frozen=True, eq=False)
 class JointTrial:
-    """
-    Laws that were tried on one joint.
+    """Laws that were tried on one joint."""
 
-    Attributes
-    ----------
-    fit : SeparableFit
-        Constants found on all training samples.
-    by_fold : ndarray, shape (folds,)
-        Errors of the joint on each held-out block, over the spread of its effort.
-    score : float
-        The same over all blocks together.
-
-    """
-
-    fit: SeparableFit
+    fit: SeparableFit  # constants found on all training samples
+    # (folds,) errors of the joint on each held-out block, over the spread of its effort
     by_fold: FloatArray
-    score: float
+    score: float  # the same over all blocks together
 
     @property
     def size(self) -> int:
@@ -71,39 +60,18 @@ class JointTrial:
 
 @dataclass(frozen=True, eq=False)
 class FrictionChoice:
-    """
-    Friction laws by joint, and what they were chosen from.
+    """Friction laws by joint, and what they were chosen from."""
 
-    Attributes
-    ----------
-    terms : tuple of FrictionTerm
-        By position within the joint, joints inner, as a model file reads them.
-    candidates : tuple of Candidates
-        One question a joint.
-    notes : tuple of str
-        Shape constants with their errors, in words.
-
-    """
-
+    # by position within the joint, joints inner, as a model file reads them
     terms: tuple[FrictionTerm, ...]
-    candidates: tuple[Candidates, ...]
-    notes: tuple[str, ...]
+    candidates: tuple[Candidates, ...]  # one question a joint
+    notes: tuple[str, ...]  # shape constants with their errors, in words
 
 
 def expand_candidates(
     candidates: Sequence[str], additions: Sequence[str]
 ) -> tuple[tuple[FrictionLaw, ...], ...]:
-    """
-    Return the combinations of laws to try.
-
-    Parameters
-    ----------
-    candidates : sequence of str
-        Comma lists of laws.
-    additions : sequence of str
-        Laws that are put beside each of them, where they may stand there.
-
-    """
+    """Return the combinations of laws to try."""
     found: dict[tuple[str, ...], None] = {}
     for count in range(len(additions) + 1):
         for candidate in candidates:
@@ -141,21 +109,6 @@ def choose_friction(
     block, or by the relative difference `tie`. Simple is what has few coefficients and shape
     constants. Temperature laws are tried where the temperature of the joint changes by more than
     `LEAST_WARMING`; a law whose columns the joint's rows do not tell apart is not tried.
-
-    Parameters
-    ----------
-    observations : Observations
-        Training samples of the arm without friction.
-    candidates : sequence of tuple of FrictionLaw
-        Laws to try; the first is what the other joints have to begin with, and what joints that do
-        not move keep.
-    unexcited : sequence of int
-        Joints whose friction the data cannot show.
-    folds : Folds
-        Blocks.
-    tie : float
-        Relative difference of scores that means nothing.
-
     """
     arm = _Arm(observations, candidates[0], unexcited)
     fits = [
@@ -391,17 +344,7 @@ def _residual(
 
 
 def are_told_apart(problem: ShapeProblem, laws: Sequence[FrictionLaw]) -> bool:
-    """
-    Return whether rows of a joint tell the coefficients of laws apart, from bodies and rotor, too.
-
-    Parameters
-    ----------
-    problem : ShapeProblem
-        Rows of the joint.
-    laws : sequence of FrictionLaw
-        The laws.
-
-    """
+    """Return whether rows of a joint tell coefficients of laws apart, and from its bodies."""
     columns = law_columns(laws, problem.motion)
     # What a lively motion would put into a column is what little of it is measured by.
     lively = np.linalg.norm(law_columns(laws, _LIVELY), axis=0) / np.sqrt(_LIVELY.dq.size)

@@ -22,35 +22,15 @@ LOSS_TOLERANCE = 1.0e-5
 
 @dataclass(frozen=True, eq=False)
 class IdentifiableProblem:
-    """
-    A problem all of whose parameters the data determine.
+    """A problem all of whose parameters the data determine."""
 
-    Attributes
-    ----------
-    problem : IdentificationProblem
-        With the reduced base parameters.
-    lost : tuple of str
-        Base parameters the data do not determine apart from the others.
-    stationary_joints : tuple of str
-        Joints that hardly moved.
-
-    """
-
-    problem: IdentificationProblem
-    lost: tuple[str, ...]
-    stationary_joints: tuple[str, ...]
+    problem: IdentificationProblem  # with the reduced base parameters
+    lost: tuple[str, ...]  # base parameters the data do not determine apart from the others
+    stationary_joints: tuple[str, ...]  # joints that hardly moved
 
 
 def reference_scale(robot: RobotModel, reduction: BaseReduction) -> FloatArray:
-    """
-    Return what a lively motion puts into each base column.
-
-    Returns
-    -------
-    ndarray, shape (b,)
-        Root mean square over random samples, per sample of the whole arm.
-
-    """
+    """Return what a lively motion puts into each base column, (b,), as RMS per sample."""
     samples = 100
     motion = random_motion(robot, samples, np.random.default_rng(1))
     tau_rigid = np.ones((samples, robot.n))
@@ -68,17 +48,8 @@ def restrict_to_identifiable(
     """
     Leave out what the data do not determine, folding it into what they do.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    problem : IdentificationProblem
-        As the structure of the arm asks for it.
-    stationary_joints : sequence of int
-        Joints whose friction and reflected inertia the data cannot show.
-    known : mapping of str to float, optional
-        Base parameters that the data need not show; they stay, but for those that are zero.
-
+    Friction and reflected inertia of `stationary_joints` are not shown. Base parameters that are
+    `known` need not be shown; they stay, but for those that are zero.
     """
     reduction = problem.reduction
     parameters = reduction.parameters

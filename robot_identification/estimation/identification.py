@@ -16,29 +16,13 @@ from robot_identification.validation import BagErrors, Verdict
 
 @dataclass(frozen=True)
 class Candidates:
-    """
-    A question that held-out blocks decided.
+    """A question that held-out blocks decided."""
 
-    Attributes
-    ----------
-    question : str
-        What was to be chosen.
-    names : tuple of str
-        The candidates.
-    scores : tuple of float
-        Mean NRMSE of each on held-out blocks.
-    chosen : str
-        The one taken.
-    rule : str
-        By which it was.
-
-    """
-
-    question: str
-    names: tuple[str, ...]
-    scores: tuple[float, ...]
-    chosen: str
-    rule: str
+    question: str  # what was to be chosen
+    names: tuple[str, ...]  # the candidates
+    scores: tuple[float, ...]  # mean NRMSE of each on held-out blocks
+    chosen: str  # the one taken
+    rule: str  # by which it was
 
 
 @dataclass(frozen=True, eq=False)

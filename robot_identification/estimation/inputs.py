@@ -21,32 +21,16 @@ from robot_identification.recording import read_recording, Recording
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """
-    Inputs of an identification.
+    """Inputs of an identification."""
 
-    Attributes
-    ----------
-    robot : RobotModel
-        The arm, with usable drive gains.
-    hashes : mapping of Path to str
-        SHA-256 of every bag.
-    recordings : tuple of Recording
-        The bags that the choices are made on: all, unless there are more than the recipe takes.
-    unit : {'A', 'Nm'}
-        Unit of the recorded effort.
-    relative_scale : bool
-        Whether torques are known up to a factor only, because drive gains are unknown.
-    notes : tuple of str
-        Remarks on the bags; empty texts among them mean nothing to remark.
-
-    """
-
-    robot: RobotModel
-    hashes: Mapping[Path, str]
+    robot: RobotModel  # the arm, with usable drive gains
+    hashes: Mapping[Path, str]  # SHA-256 of every bag
+    # the bags that the choices are made on: all, unless there are more than the recipe takes
     recordings: tuple[Recording, ...]
-    unit: str
+    unit: str  # of the recorded effort: 'A' or 'Nm'
+    # whether torques are known up to a factor only, because drive gains are unknown
     relative_scale: bool
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # remarks on the bags; empty texts among them mean nothing to remark
 
 
 def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOptions) -> Inputs:
@@ -81,15 +65,7 @@ def read_inputs(robot: RobotModel, bags: Sequence[Path], options: IdentifyOption
 
 
 def hash_bags(bags: Sequence[Path]) -> dict[Path, str]:
-    """
-    Return the SHA-256 of every bag.
-
-    Raises
-    ------
-    UsageError
-        If a bag does not exist, or two hold the same bytes: one recording would count as two.
-
-    """
+    """Return the SHA-256 of every bag; a missing or repeated one raises a `UsageError`."""
     seen: dict[str, Path] = {}
     for bag in bags:
         if not bag.exists():

@@ -26,39 +26,20 @@ SEEN = 3.0
 
 @dataclass(frozen=True, eq=False)
 class JointStiffness:
-    """
-    Stiffness between rotor and link.
+    """Stiffness between rotor and link."""
 
-    Attributes
-    ----------
-    values, standard_errors : ndarray, shape (n,)
-        [N m/rad]; NaN where the deflection does not follow the torque.
-
-    """
-
-    values: FloatArray
+    values: FloatArray  # (n,) [N m/rad]; NaN where the deflection does not follow the torque
+    # (n,) [N m/rad]
     standard_errors: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class BentJoint:
-    """
-    Deflection of one joint under its load, along one recording.
+    """Deflection of one joint under its load, along one recording."""
 
-    Attributes
-    ----------
-    deflection : ndarray, shape (N,)
-        Position of the rotor less that of the link [rad].
-    matrix : ndarray, shape (N, b)
-        Torque on the link by parameter [N m per parameter].
-    others : ndarray, shape (N, m)
-        What the deflection may follow besides.
-
-    """
-
-    deflection: FloatArray
-    matrix: FloatArray
-    others: FloatArray
+    deflection: FloatArray  # (N,) position of the rotor less that of the link [rad]
+    matrix: FloatArray  # (N, b) torque on the link by parameter [N m per parameter]
+    others: FloatArray  # (N, m) what the deflection may follow besides
 
 
 def fit_stiffness(
@@ -71,18 +52,6 @@ def fit_stiffness(
     encoders have different zeros. The deflection stands on the left because it is what is measured
     with noise. The error allows for residuals that are correlated in time, and for the errors of
     the torque.
-
-    Parameters
-    ----------
-    recordings : sequence of BentJoint
-        With at least two samples each.
-    theta : ndarray, shape (b,)
-        Parameters of the torque.
-    covariance : ndarray, shape (b, b)
-        Of `theta`.
-    rate : float
-        Of the samples [Hz].
-
     """
     parts = []
     for one in recordings:
@@ -115,16 +84,6 @@ def find_stiffness(
     Where a rotor inertia is one parameter with that of a link, the torque that passes through the
     gear is known but for a part that goes with the acceleration, which is then left aside. So is
     what goes with the velocity, which a constant time between both readings makes.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        For the torque on the links.
-    motions : sequence of Motion
-        Samples with rotors, by recording.
-    rate : float
-        Of the samples [Hz].
-
     """
     n, reduction = model.robot.n, model.reduction
     of_bodies = np.flatnonzero(reduction.independent < 10 * n)
@@ -162,24 +121,9 @@ def two_encoder_figures(
     model: IdentifiedModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
 ) -> dict[str, Any]:
     """
-    Return what two encoders show, for the quality figures of a model file.
+    Return stiffness and friction errors of the joints for the quality figures of a model file.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Identified from recordings with rotor positions.
-    datasets : sequence of Dataset
-        Training data.
-    rows : sequence of ndarray of bool, shape (N,)
-        Samples to look at.
-
-    Returns
-    -------
-    dict
-        Empty without rotor positions in all recordings; else 'stiffness' and
-        'stiffness_standard_errors' [N m/rad], shape (n,), and the NMSE of Madsen et al. [N m] of
-        the model, 'nmse', and of the same drives with the bodies of the URDF, 'nmse_urdf'.
-
+    `rows` (N,) choose samples of each dataset; docs/formats/model.md explains the figures.
     """
     if not have_rotors(datasets):
         return {}

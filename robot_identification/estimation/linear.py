@@ -20,17 +20,7 @@ RANK_TOLERANCE = 1.0e-10
 
 
 def residual_deviation(problem: IdentificationProblem, theta: FloatArray) -> FloatArray:
-    """
-    Return the standard deviation of each joint's residual [N m], shape (n,).
-
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    theta : ndarray, shape (size,)
-        Unknowns; each joint pays for its share of them.
-
-    """
+    """Return the standard deviation (n,) of the joints' residuals [N m] for unknowns (size,)."""
     freedom = np.maximum(problem.samples - problem.size / problem.n, 1.0)
     deviation: FloatArray = np.sqrt(problem.squared_residuals(theta) / freedom)
     return deviation
@@ -47,19 +37,8 @@ def describe_estimate(
     """
     Return an estimate with its covariance from white residuals.
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint [1 / N m].
-    theta : ndarray, shape (size,)
-        The unknowns found.
-    active : ndarray of bool, shape (size,), optional
-        Unknowns held by a bound: known exactly as far as the others are concerned.
-    prior : PriorTerm, optional
-        What was added to the squared residuals.
-
+    `weights` (n,) are factors on the rows of each joint [1 / N m], `theta` (size,) all unknowns;
+    those that are `active`, held by a bound, count as known exactly.
     """
     b = problem.reduction.rank
     active = np.zeros(problem.size, dtype=bool) if active is None else active

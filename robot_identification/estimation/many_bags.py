@@ -47,106 +47,44 @@ FILE_SHARE = 8
 
 @dataclass(frozen=True, eq=False)
 class BagSource:
-    """
-    Source of a dataset: a bag and how it is processed, in any process.
+    """Source of a dataset: a bag and how it is processed, in any process."""
 
-    Attributes
-    ----------
-    name : str
-        The bag, as messages call it.
-    path : Path
-        Where it is; the same on all machines.
-    sha256 : str
-        Hash of its content.
-    fit : str
-        The fit that it is for: what a process keeps of others is let go.
-    robot : RobotModel
-        The arm, with its drive gains where effort is in ampere.
-    unit : {'A', 'Nm'}
-        Of the effort.
-    kinematic_filter : KinematicFilter
-        Smoothing of the kinematics.
-    delay : float
-        Of the effort, compensated [s].
-    topic : str, optional
-        Joint-state topic.
-    joint_names : mapping
-        Model name by bag name, where they differ.
-    start, stop : float, optional
-        Window in seconds after the first joint state.
-    rotor_side : bool
-        Use the positions of the rotors where they were recorded.
-
-    """
-
-    name: str
-    path: Path
-    sha256: str
-    fit: str
-    robot: RobotModel
-    unit: str
-    kinematic_filter: KinematicFilter
-    delay: float = 0.0
-    topic: str | None = None
-    joint_names: Mapping[str, str] | None = None
-    start: float | None = None
-    stop: float | None = None
-    rotor_side: bool = True
+    name: str  # the bag, as messages call it
+    path: Path  # where it is; the same on all machines
+    sha256: str  # hash of its content
+    fit: str  # the fit that it is for: what a process keeps of others is let go
+    robot: RobotModel  # the arm, with its drive gains where effort is in ampere
+    unit: str  # of the effort: 'A' or 'Nm'
+    kinematic_filter: KinematicFilter  # smoothing of the kinematics
+    delay: float = 0.0  # of the effort, compensated [s]
+    topic: str | None = None  # joint-state topic
+    joint_names: Mapping[str, str] | None = None  # model name by bag name, where they differ
+    start: float | None = None  # begin of the window after the first joint state [s]
+    stop: float | None = None  # and its end [s]
+    rotor_side: bool = True  # use the positions of the rotors where they were recorded
 
 
 @dataclass(frozen=True, eq=False)
 class BagSurvey:
-    """
-    Survey of a bag before it is fitted.
-
-    Attributes
-    ----------
-    name : str
-        The bag.
-    samples : int
-        Samples that parameters are estimated from.
-    rate : float
-        Sampling rate [Hz].
-    stationary, constant_effort : tuple of int
-        Joints that hardly move, and those that move with an effort that never changes.
-    temperature : ndarray, shape (n,), optional
-        Mean of each joint while it was fitted [deg C], if recorded.
-    warmth : ndarray, shape (2, n), optional
-        Its lowest and highest then.
-    spread : ndarray, shape (n,)
-        Standard deviation of the effort in the samples that are fitted [A or N m].
-    has_rotors : bool
-        Whether the rotors' positions are used.
-    fastest : ndarray, shape (n,)
-        Largest speed of each joint in the samples that are fitted [rad/s].
-    contradictions : tuple of Contradiction
-        Where the effort contradicts the URDF.
-    unit_said : str, optional
-        Unit of the effort as the bag has it.
-    robot_note : str
-        What is to be said of the robot's name.
-    completeness : str
-        How much of a damaged bag could be read.
-    notes : tuple of str
-        What a reader should know of the data.
-
-    """
+    """Survey of a bag before it is fitted."""
 
     name: str
-    samples: int
-    rate: float
-    stationary: tuple[int, ...]
-    constant_effort: tuple[int, ...]
+    samples: int  # samples that parameters are estimated from
+    rate: float  # sampling rate [Hz]
+    stationary: tuple[int, ...]  # joints that hardly move
+    constant_effort: tuple[int, ...]  # joints that move while their effort never changes
+    # (n,) mean of each joint while it was fitted [deg C], if recorded
     temperature: FloatArray | None
-    warmth: FloatArray | None
+    warmth: FloatArray | None  # (2, n) its lowest and highest then
+    # (n,) standard deviation of the effort in the samples that are fitted [A or N m]
     spread: FloatArray
-    has_rotors: bool
-    fastest: FloatArray
-    contradictions: tuple[Contradiction, ...]
-    unit_said: str | None
-    robot_note: str
-    completeness: str
-    notes: tuple[str, ...]
+    has_rotors: bool  # the rotors' positions are used
+    fastest: FloatArray  # (n,) largest speed of each joint in the samples that are fitted [rad/s]
+    contradictions: tuple[Contradiction, ...]  # where the effort contradicts the URDF
+    unit_said: str | None  # unit of the effort as the bag has it
+    robot_note: str  # on the robot's name
+    completeness: str  # how much of a damaged bag could be read
+    notes: tuple[str, ...]  # what a reader should know of the data
 
     @property
     def unseen(self) -> tuple[int, ...]:
@@ -156,44 +94,20 @@ class BagSurvey:
 
 @dataclass(frozen=True, eq=False)
 class BagPass:
-    """
-    One pass over the rows of a bag.
-
-    Attributes
-    ----------
-    source : BagSource
-        The bag.
-    key : str
-        Names reduction, treatment and filter: rows of another key are not the same.
-    reduction : BaseReduction
-        Meaning of the base parameters.
-    treatment : RowTreatment
-        What is done to the rows.
-    effort_filter : KinematicFilter, optional
-        Smoothing of the effort that is fitted.
-    has_own_offset : bool
-        Whether offsets of the bag are unknowns after the base parameters, as minus a column of
-        ones for each joint.
-    before, total, blocks : int
-        Samples of the bags before it and of all, and the number of blocks of time in all.
-    theta : ndarray, shape (b,) or (b + n,), optional
-        What load and residuals are of.
-    weigh : callable, optional
-        Weights of rows, which have seen no residual yet.
-
-    """
+    """One pass over the rows of a bag."""
 
     source: BagSource
-    key: str
-    reduction: BaseReduction
-    treatment: RowTreatment
-    effort_filter: KinematicFilter | None
+    key: str  # names reduction, treatment and filter: rows of another key are not the same
+    reduction: BaseReduction  # meaning of the base parameters
+    treatment: RowTreatment  # what is done to the rows
+    effort_filter: KinematicFilter | None  # smoothing of the effort that is fitted
+    # offsets of the bag are unknowns after the base parameters, as minus ones for each joint
     has_own_offset: bool
-    before: int
-    total: int
-    blocks: int
-    theta: FloatArray | None = None
-    weigh: MergeableWeighing | None = None
+    before: int  # samples of the bags before it
+    total: int  # samples of all bags
+    blocks: int  # number of blocks of time in all
+    theta: FloatArray | None = None  # (b,) what load and residuals are of
+    weigh: MergeableWeighing | None = None  # weights of rows, which have seen no residual yet
 
     @property
     def name(self) -> str:
@@ -203,20 +117,10 @@ class BagPass:
 
 @dataclass(frozen=True, eq=False)
 class BagCall:
-    """
-    Request for the rows of a bag.
-
-    Attributes
-    ----------
-    rows : BagPass
-        The rows.
-    function : callable
-        What makes it, as `Observations.collect` has it.
-
-    """
+    """Request for the rows of a bag."""
 
     rows: BagPass
-    function: Callable[[Observations], Any]
+    function: Callable[[Observations], Any]  # what makes it, as `Observations.collect` has it
 
     @property
     def name(self) -> str:
@@ -226,23 +130,12 @@ class BagCall:
 
 @dataclass(frozen=True, eq=False)
 class BagFactors:
-    """
-    Factors of one pass over a bag.
+    """Factors of one pass over a bag."""
 
-    Attributes
-    ----------
-    triangles : mapping of int to tuple of ndarray
-        By block of time, the triangular factor of each joint.
-    counts : mapping of int to tuple of int
-        By block of time, the rows behind each of them.
-    weigh : callable, optional
-        The weights, having seen the residuals.
-
-    """
-
+    # by block of time, the triangular factor of each joint
     triangles: Mapping[int, tuple[FloatArray, ...]]
-    counts: Mapping[int, tuple[int, ...]]
-    weigh: MergeableWeighing | None
+    counts: Mapping[int, tuple[int, ...]]  # by block of time, the rows behind each of them
+    weigh: MergeableWeighing | None  # the weights, having seen the residuals
 
 
 @runtime_checkable
@@ -260,28 +153,15 @@ def survey_bag(source: BagSource) -> BagSurvey:
     """
     Read a bag and return what is to be known of it before it is fitted.
 
-    Raises
-    ------
-    UsageError
-        If the bag is not there for this process.
-    DataError
-        If it is another file than the one that was named, or cannot be used.
-
+    A bag that is missing for this process raises a `UsageError`; one that is another file than was
+    named, or cannot be used, a `DataError`.
     """
     _memory.begin(source.fit)
     return _read(source)[1]
 
 
 def reduce_bag(job: BagPass) -> BagFactors:
-    """
-    Pass over the rows of a bag and return its factors, which depend on the job alone.
-
-    Raises
-    ------
-    UsageError, DataError
-        As `survey_bag`.
-
-    """
+    """Pass over the rows of a bag and return its factors, which depend on the job alone."""
     rows, weigh = _rows_of(job), deepcopy(job.weigh)
     piles = rows.reduce(job.theta, weigh)
     seen = [
@@ -295,15 +175,7 @@ def reduce_bag(job: BagPass) -> BagFactors:
 
 
 def call_on_bag(job: BagCall) -> Any:
-    """
-    Return what a function makes of the rows of a bag.
-
-    Raises
-    ------
-    UsageError, DataError
-        As `survey_bag`.
-
-    """
+    """Return what a function makes of the rows of a bag."""
     return job.function(_rows_of(job.rows))
 
 
@@ -464,23 +336,7 @@ class _BagRows(Observations):
 
 
 class BagObservations(Observations):
-    """
-    Rows of bags that others hold: every pass asks them for their factors.
-
-    Parameters
-    ----------
-    bags : ManyBags
-        The bags.
-    method : Method
-        What is done to rows.
-    reduction : BaseReduction
-        Meaning of the base parameters.
-    at_hand : sequence of TrainingData
-        Some of the recordings, for what looks at motions.
-    time_blocks : int
-        As `Observations` has it.
-
-    """
+    """Rows of bags in other processes, which every pass asks for their factors."""
 
     has_rows = False
 
@@ -554,13 +410,7 @@ class BagObservations(Observations):
         """
         Yield what a picklable function makes of the rows of each bag, in their order.
 
-        Raises
-        ------
-        UsageError
-            If each bag has unknowns of its own.
-        IdentificationError
-            As `reduce`.
-
+        Bags with unknowns of their own raise a `UsageError`.
         """
         if not self.can_collect:
             raise self._elsewhere()
@@ -573,15 +423,10 @@ class BagObservations(Observations):
         self, theta: FloatArray | None, weigh: Weighing | None
     ) -> list[list[QRAccumulator]]:
         """
-        Ask for the factors of every bag, and pile them up in the order of the bags.
+        Request the factors of every bag, and accumulate them in the order of the bags.
 
-        Raises
-        ------
-        UsageError
-            If weights do not say in parts what residuals they have seen.
-        IdentificationError
-            If a bag cannot be used, or the processes for it were lost too often.
-
+        Weights that do not say in parts what residuals they have seen raise a `UsageError`; bags
+        that cannot be used, or lost processes, an `IdentificationError`.
         """
         if weigh is not None and not isinstance(weigh, MergeableWeighing):
             raise self._elsewhere()
@@ -645,22 +490,10 @@ class BagObservations(Observations):
 
 @dataclass(frozen=True, eq=False)
 class ManyBags:
-    """
-    Bags that are read by others.
-
-    Attributes
-    ----------
-    sources : tuple of BagSource
-        How.
-    surveys : tuple of BagSurvey
-        What is known of each.
-    scheduler : Scheduler
-        Who reads them.
-
-    """
+    """Bags that are read by the processes of a scheduler."""
 
     sources: tuple[BagSource, ...]
-    surveys: tuple[BagSurvey, ...]
+    surveys: tuple[BagSurvey, ...]  # in the same order
     scheduler: Scheduler
 
     def only(self, names: Sequence[str]) -> ManyBags:
@@ -696,22 +529,7 @@ class ManyBags:
 
 
 def survey_bags(sources: Sequence[BagSource], scheduler: Scheduler) -> ManyBags:
-    """
-    Have bags read.
-
-    Parameters
-    ----------
-    sources : sequence of BagSource
-        How.
-    scheduler : Scheduler
-        Who reads them.
-
-    Raises
-    ------
-    IdentificationError
-        If a bag cannot be used, or the processes for it were lost too often.
-
-    """
+    """Survey bags; one that cannot be used, or a lost process, raises an `IdentificationError`."""
     return ManyBags(tuple(sources), tuple(scheduler.run(survey_bag, sources)), scheduler)
 
 

@@ -199,41 +199,21 @@ def _with_known(two_encoders: TwoEncoders | None, estimator: Estimator) -> Estim
 
 @dataclass(frozen=True)
 class Method:
-    """
-    Method of an identification, from recording to parameters.
+    """Method of an identification, from recording to parameters."""
 
-    Attributes
-    ----------
-    laws : tuple of tuple of FrictionLaw
-        Friction of every joint, with every choice of shape constants that is tried; where it is
-        chosen by joint, the candidates.
-    estimator : Estimator
-        With its options.
-    estimator_name : str
-        Its key in ESTIMATORS.
-    kinematic_filter : KinematicFilter, optional
-        By default chosen among the recipe's cut-offs.
-    effort_filter : KinematicFilter, optional
-        Smoothing of the effort that is fitted; by default none.
-    treatment : RowTreatment
-        What is done to rows.
-    reflected_inertia : bool
-        Whether rotor inertias are among the parameters.
-    by_joint : bool
-        Whether each joint has laws of its own.
-    two_encoders : TwoEncoders, optional
-        What is known of the drives; the estimator is then a `TwoEncoderFit`.
-
-    """
-
+    # friction of every joint, with every choice of shape constants that is tried; where it is
+    # chosen by joint, the candidates
     laws: tuple[tuple[FrictionLaw, ...], ...]
-    estimator: Estimator
-    estimator_name: str
+    estimator: Estimator  # with its options
+    estimator_name: str  # its key in ESTIMATORS
+    # by default chosen among the recipe's cut-offs
     kinematic_filter: KinematicFilter | None = None
+    # smoothing of the effort that is fitted; by default none
     effort_filter: KinematicFilter | None = None
-    treatment: RowTreatment = field(default_factory=RowTreatment)
-    reflected_inertia: bool = True
-    by_joint: bool = False
+    treatment: RowTreatment = field(default_factory=RowTreatment)  # what is done to rows
+    reflected_inertia: bool = True  # whether rotor inertias are among the parameters
+    by_joint: bool = False  # whether each joint has laws of its own
+    # what is known of the drives; the estimator is then a `TwoEncoderFit`
     two_encoders: TwoEncoders | None = None
 
     @property

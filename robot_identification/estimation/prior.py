@@ -17,22 +17,11 @@ import scipy
 
 @dataclass(frozen=True, eq=False)
 class CadPrior:
-    """
-    Inertial parameters of a URDF and how far they may be wrong.
+    """Inertial parameters of a URDF and how far they may be wrong."""
 
-    Attributes
-    ----------
-    inertial : ndarray, shape (10 n,)
-        Standard inertial parameters, SI units.
-    deviation : ndarray, shape (10 n,)
-        Their standard deviations.
-    reflected_inertia_deviation : float
-        Of reflected inertias, which a URDF does not state [kg m^2].
-
-    """
-
-    inertial: FloatArray
-    deviation: FloatArray
+    inertial: FloatArray  # (10 n,) standard inertial parameters, SI units
+    deviation: FloatArray  # (10 n,) their standard deviations
+    # of reflected inertias, which a URDF does not state [kg m^2]
     reflected_inertia_deviation: float = 1.0e3
 
     def term(self, reduction: BaseReduction, size: int, weight: float) -> PriorTerm | None:

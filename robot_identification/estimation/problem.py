@@ -613,15 +613,7 @@ def stack_factors(
 
 
 def combine_problems(problems: Sequence[IdentificationProblem]) -> IdentificationProblem:
-    """
-    Return the problem of several recordings from those of each.
-
-    Raises
-    ------
-    DataError
-        If they do not have the same base parameters.
-
-    """
+    """Return the problem of recordings from those of each; `DataError` if parameters differ."""
     first = problems[0]
     for other in problems[1:]:
         if other.reduction.names != first.reduction.names or other.nuisance or first.nuisance:
@@ -640,15 +632,7 @@ def combine_problems(problems: Sequence[IdentificationProblem]) -> Identificatio
 def build_problem(
     robot: RobotModel, reduction: BaseReduction, data: Sequence[TrainingData]
 ) -> IdentificationProblem:
-    """
-    Reduce recordings to one triangular factor per joint; see `Observations`.
-
-    Raises
-    ------
-    DataError
-        If there are fewer rows than parameters.
-
-    """
+    """Reduce recordings to one triangular factor per joint; see `Observations`."""
     return Observations(robot, reduction, data).factor()
 
 
@@ -751,18 +735,10 @@ class PriorTerm:
     Rows that pull unknowns to what is known of them already.
 
     The sum of ``|matrix @ unknowns - side|^2`` is added to the weighted squared residuals.
-
-    Attributes
-    ----------
-    matrix : ndarray, shape (r, size)
-        Rows.
-    side : ndarray, shape (r,)
-        Right-hand side.
-
     """
 
-    matrix: FloatArray
-    side: FloatArray
+    matrix: FloatArray  # (r, size) rows
+    side: FloatArray  # (r,) right-hand side
 
     def select(self, unknowns: IntArray) -> PriorTerm:
         """Return the rows for some of the unknowns, in their new order."""
@@ -771,29 +747,13 @@ class PriorTerm:
 
 @dataclass(frozen=True)
 class Estimator(ABC):
-    """
-    An estimator: options are dataclass fields, one verb does the work.
+    """An estimator: options are dataclass fields, one verb does the work."""
 
-    Attributes
-    ----------
-    needs_rows : bool
-        Whether it looks at samples of all recordings, which are then kept by one process.
-    chooses_terms : bool
-        Whether it chooses friction terms, and takes the load from its own passes.
-
-    """
-
+    # whether it looks at samples of all recordings, which are then kept by one process
     needs_rows: ClassVar[bool] = False
+    # whether it chooses friction terms, and takes the load from its own passes
     chooses_terms: ClassVar[bool] = False
 
     @abstractmethod
     def estimate(self, problem: IdentificationProblem) -> Estimate:
-        """
-        Estimate the base parameters.
-
-        Raises
-        ------
-        RankDeficientError
-            If the data do not determine every base parameter.
-
-        """
+        """Estimate the base parameters; `RankDeficientError` if the data do not determine all."""

@@ -29,48 +29,26 @@ from robot_identification.model import (
 
 @dataclass(frozen=True)
 class Profile:
-    """
-    Named set of identification options.
+    """Named set of identification options."""
 
-    Attributes
-    ----------
-    paper : str
-        Where the method is published.
-    method : str
-        What it does, with the paper's equations.
-    departures : tuple of str
-        Where this differs from the paper, and why.
-    friction : tuple of FrictionLaw
-        Laws of every joint, with the constants they have here: none is to be searched for.
-    estimator : Estimator
-        With its options.
-    kinematic_filter : KinematicFilter
-        Smoothing of position and velocity, before they are differentiated.
-    effort_filter : KinematicFilter, optional
-        Smoothing of the effort that parameters are estimated from; by default none. Errors are
-        taken on the raw effort all the same.
-    decimation : float, optional
-        Cut-off [Hz] of the low-pass that observation matrix and torques go through together
-        before rows are left out; by default they do not.
-    slowest : float, optional
-        Rows of joints slower than this [rad/s] are left out; by default none are.
-    reflected_inertia : bool
-        Whether rotor inertias are among the parameters.
-    two_encoders : TwoEncoders, optional
-        What is done with rotor positions, where they were recorded.
-
-    """
-
-    paper: str
-    method: str
-    departures: tuple[str, ...]
+    paper: str  # where the method is published
+    method: str  # what it does, with the paper's equations
+    departures: tuple[str, ...]  # where this differs from the paper, and why
+    # laws of every joint, with the constants they have here: none is to be searched for
     friction: tuple[FrictionLaw, ...]
-    estimator: Estimator
+    estimator: Estimator  # with its options
+    # smoothing of position and velocity, before they are differentiated
     kinematic_filter: KinematicFilter
+    # smoothing of the effort that parameters are estimated from; by default none. Errors are taken
+    # on the raw effort all the same
     effort_filter: KinematicFilter | None = None
+    # cut-off [Hz] of the low-pass that observation matrix and torques go through together before
+    # rows are left out; by default they do not
     decimation: float | None = None
+    # rows of joints slower than this [rad/s] are left out; by default none are
     slowest: float | None = None
-    reflected_inertia: bool = True
+    reflected_inertia: bool = True  # whether rotor inertias are among the parameters
+    # what is done with rotor positions, where they were recorded
     two_encoders: TwoEncoders | None = None
 
     @property
@@ -262,15 +240,7 @@ PROFILES: dict[str, Profile] = {
 
 
 def find_profile(name: str) -> Profile:
-    """
-    Return a profile by its name.
-
-    Raises
-    ------
-    UsageError
-        If it is unknown.
-
-    """
+    """Return a profile by its name; an unknown one raises a `UsageError`."""
     if name not in PROFILES:
         raise UsageError(f'unknown profile {name!r}: known are {", ".join(PROFILES)}')
     return PROFILES[name]

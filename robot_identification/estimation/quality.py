@@ -38,12 +38,6 @@ def find_covariance(estimate: Estimate) -> Covariance:
     Return the covariance of an estimate.
 
     Where friction terms act alike, it is that of white residuals, with a note.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        With its problem.
-
     """
     try:
         return covariance_of(estimate)
@@ -77,17 +71,7 @@ def offset_notes(
     """
     Return which joints have another offset in each recording, in words.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with n joints.
-    estimate : Estimate
-        Whose nuisance holds the offsets of the recordings after the first, less their mean [N m].
-    spreads : sequence of ndarray, shape (n,)
-        Standard deviation of the effort of each recording.
-    unit : {'A', 'Nm'}
-        Of the effort.
-
+    `deviations` (n,) are standard deviations of the effort of each recording, in its unit.
     """
     if not estimate.nuisance.size:
         return ()
@@ -124,20 +108,9 @@ def temperatures_covered(
     datasets: Sequence[Dataset], others: Sequence[FloatArray] = ()
 ) -> FloatArray | None:
     """
-    Return between what temperatures each joint was fitted, if all were recorded.
+    Return the lowest and highest temperature of each fitted joint (2, n) [deg C], if recorded.
 
-    Parameters
-    ----------
-    datasets : sequence of Dataset
-        Training data, of n joints.
-    others : sequence of ndarray, shape (m, n)
-        Temperatures of what is fitted with them, the extreme ones at least.
-
-    Returns
-    -------
-    ndarray, shape (2, n), optional
-        Lowest and highest [deg C].
-
+    `others` (m, n) are temperatures of what is fitted with the datasets, extremes at least.
     """
     seen = [*others, *(
         dataset.motion.temperature[dataset.fitted]
@@ -154,17 +127,10 @@ def temperature_notes(
     others: Sequence[FloatArray] = (),
 ) -> tuple[str, ...]:
     """
-    Return which joints warmed by so much that their viscous friction is not one number, in words.
+    Return which joints warmed by so much that their viscous friction varies, in words.
 
-    Parameters
-    ----------
-    datasets : sequence of Dataset
-        What is fitted together.
-    parameters : StandardParameters
-        What is fitted; nothing is said of joints one of whose laws knows of temperature.
-    others : sequence of ndarray, shape (m, n)
-        Temperatures of recordings that are fitted with them [deg C], the extreme ones at least.
-
+    Joints with a law that knows of temperature are not named; `others` (m, n) [deg C] are the
+    extreme temperatures, at least, of recordings that are fitted with the datasets.
     """
     seen = [
         dataset.motion.temperature[dataset.fitted]
@@ -197,23 +163,10 @@ def ranges_covered(
     model: IdentifiedModel, datasets: Sequence[Dataset], rows: Sequence[BoolArray]
 ) -> dict[str, Any]:
     """
-    Return for what speeds and loads of each joint the model's friction was found.
+    Return the speeds and loads of each joint for which the model's friction was found.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of n joints.
-    datasets : sequence of Dataset
-        Training data.
-    rows : sequence of ndarray of bool, shape (N,)
-        Samples to look at.
-
-    Returns
-    -------
-    dict
-        'speeds': largest [rad/s], shape (n,); 'loads': mean size of the torque of bodies and
-        rotor [N m], shape (n,).
-
+    `speeds` are the largest [rad/s], `loads` the mean size of the torque of bodies and rotor [N
+    m], both (n,), at the chosen `rows` (N,) of each dataset.
     """
     rigid = StandardParameters(model.robot.n, (), model.parameters.reflected_inertia)
     theta = np.concatenate([
@@ -237,23 +190,7 @@ def ranges_covered(
 def quality_figures(
     choice: Choice, wide: Trial | None, whole: Fit, verdict: Verdict, recipe: Recipe
 ) -> dict[str, Any]:
-    """
-    Return the quality figures of a model file (docs/formats/model.md).
-
-    Parameters
-    ----------
-    choice : Choice
-        How the method was chosen.
-    wide : Trial, optional
-        The errors with more time between the blocks.
-    whole : Fit
-        The fit to all samples.
-    verdict : Verdict
-        In words.
-    recipe : Recipe
-        Folds and gaps.
-
-    """
+    """Return the quality figures of a model file (docs/formats/model.md)."""
     estimate = whole.estimate
     return {
         'verdict': verdict.level,

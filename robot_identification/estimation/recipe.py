@@ -159,15 +159,7 @@ class Recipe:
 
 
 def _checked_laws(values: Any, fewest: int, name: str) -> tuple[str, ...]:
-    """
-    Return comma lists of laws that have no memory.
-
-    Raises
-    ------
-    DescriptionError
-        If they are not.
-
-    """
+    """Return comma lists of laws; `DescriptionError` if they are none, or have a memory."""
     if not isinstance(values, (tuple, list)) or not fewest <= len(values) <= MOST_CANDIDATES:
         raise DescriptionError(
             f'{name} of the recipe is {values!r}, it must be a list of {fewest} to '
@@ -227,17 +219,7 @@ def load_recipe(path: Path) -> Recipe:
 
 
 def thin_rows(rows: list[np.ndarray], most: int) -> list[np.ndarray]:
-    """
-    Return at most so many of the rows, evenly spread.
-
-    Parameters
-    ----------
-    rows : list of ndarray of bool, shape (N,)
-        Samples of each recording.
-    most : int
-        Number of samples to keep in all.
-
-    """
+    """Return masks (N,) of recordings with at most so many of the rows, evenly spread."""
     step = int(np.ceil(sum(int(chosen.sum()) for chosen in rows) / most))
     if step <= 1:
         return rows

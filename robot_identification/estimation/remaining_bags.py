@@ -20,23 +20,11 @@ from robot_identification.parallel import Scheduler
 
 @dataclass(frozen=True, eq=False)
 class AllBags:
-    """
-    All bags of an identification, of which only some were in the choices.
+    """All bags of an identification, of which only some were in the choices."""
 
-    Attributes
-    ----------
-    fitted : ManyBags
-        The bags that are fitted to.
-    others : tuple of BagSurvey
-        The bags that were not in the choices.
-    notes : tuple of str
-        Remarks on `others`.
-
-    """
-
-    fitted: ManyBags
-    others: tuple[BagSurvey, ...]
-    notes: tuple[str, ...]
+    fitted: ManyBags  # the bags that are fitted to
+    others: tuple[BagSurvey, ...]  # the bags that were not in the choices
+    notes: tuple[str, ...]  # remarks on `others`
 
 
 def survey_all(
@@ -45,13 +33,8 @@ def survey_all(
     """
     Survey every bag on a scheduler and decide which are fitted to.
 
-    Raises
-    ------
-    UsageError
-        If bags state different units and no option decides.
-    DataError
-        If a bag cannot be used, or has no rotor positions where those of the choice have.
-
+    Different stated units, without an option that decides, raise a `UsageError`; bags that cannot
+    be used, or lack rotor positions that the choice has, a `DataError`.
     """
     has_rotors, fit = have_rotors(choice.datasets), secrets.token_hex(8)
     bags = survey_bags(

@@ -79,24 +79,14 @@ NO_TREATMENT = RowTreatment()
 
 @dataclass(frozen=True, eq=False)
 class JointRows:
-    """
-    Rows of one joint.
+    """Rows of one joint."""
 
-    Attributes
-    ----------
-    table : ndarray, shape (m, k + 1)
-        Observation matrix of the unknowns that act on the joint [N m per parameter], then the
-        measured torque [N m]; columns in proportion to the load are those of a load of 1 N m.
-    load : ndarray, shape (m,)
-        Size of the URDF's rigid torque [N m]; empty where no column is in proportion to it.
-    samples : ndarray of int, shape (m,)
-        The rows of the dataset that they come from.
-
-    """
-
+    # (m, k + 1) observation matrix of the unknowns that act on the joint [N m per parameter], then
+    # the measured torque [N m]; columns in proportion to the load are those of a load of 1 N m
     table: FloatArray
+    # (m,) size of the URDF's rigid torque [N m]; empty where no column is in proportion to it
     load: FloatArray
-    samples: IntArray
+    samples: IntArray  # (m,) the rows of the dataset that they come from
 
     @property
     def tau(self) -> FloatArray:
@@ -115,20 +105,10 @@ class JointRows:
 
 @dataclass(frozen=True, eq=False)
 class ObservationBlock:
-    """
-    Consecutive rows of all joints.
+    """Consecutive rows of all joints."""
 
-    Attributes
-    ----------
-    bag : int
-        Recording they come from.
-    joints : tuple of JointRows, length n
-        Rows of each joint.
-
-    """
-
-    bag: int
-    joints: tuple[JointRows, ...]
+    bag: int  # number of the recording
+    joints: tuple[JointRows, ...]  # length n
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,17 +172,9 @@ def number_time_blocks(
     rows: BoolArray, before: int, total: int, count: int
 ) -> NDArray[np.int16]:
     """
-    Return the block of time that every sample of a recording is in, shape (N,).
+    Return the block of time that every sample of a recording is in, (N,).
 
-    Parameters
-    ----------
-    rows : ndarray of bool, shape (N,)
-        The samples that are taken.
-    before, total : int
-        Samples taken of the recordings before it, and of all.
-    count : int
-        Number of blocks.
-
+    `before` samples are taken of earlier recordings and `total` of all; `rows` (N,) are its own.
     """
     rank = before + np.maximum(np.cumsum(rows) - 1, 0)
     numbers: NDArray[np.int16] = (rank * count // max(total, 1)).astype(np.int16)
@@ -210,20 +182,7 @@ def number_time_blocks(
 
 
 class QRAccumulator:
-    """
-    Rows on their way into a triangular factor.
-
-    Parameters
-    ----------
-    size : int
-        Their length.
-
-    Attributes
-    ----------
-    count : int
-        Samples behind them.
-
-    """
+    """Rows of a length on their way into a triangular factor, and the count of samples in it."""
 
     def __init__(self, size: int) -> None:
         self.count = 0

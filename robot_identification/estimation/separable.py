@@ -127,23 +127,11 @@ class SeparableFit:
 
 @dataclass(frozen=True, eq=False)
 class ShapeProblem:
-    """
-    Rows of one joint after everything but its friction was eliminated.
+    """Rows of one joint after everything but its friction was eliminated."""
 
-    Attributes
-    ----------
-    motion : JointMotion
-        N samples; its rigid torque is the load.
-    basis : ndarray, shape (N, f)
-        Orthonormal, of what bodies and rotor can do in these rows.
-    side : ndarray, shape (N,)
-        What they leave of the measured torque [N m].
-
-    """
-
-    motion: JointMotion
-    basis: FloatArray
-    side: FloatArray
+    motion: JointMotion  # N samples; its rigid torque is the load
+    basis: FloatArray  # (N, f) orthonormal, of what bodies and rotor can do in these rows
+    side: FloatArray  # (N,) what they leave of the measured torque [N m]
 
     def project(self, columns: FloatArray) -> FloatArray:
         """Return what bodies and rotor leave of some columns, shape (N, k)."""
@@ -182,19 +170,7 @@ def eliminate_bodies(motion: JointMotion, rigid: FloatArray, tau: FloatArray) ->
 
 
 def search_range(law: FrictionLaw, name: str, fastest: float) -> tuple[float, float]:
-    """
-    Return between what values a shape constant is searched.
-
-    Parameters
-    ----------
-    law : FrictionLaw
-        The law.
-    name : str
-        One of its `shape`.
-    fastest : float
-        Of the joint [rad/s].
-
-    """
+    """Return the range in which a constant is searched; `fastest` [rad/s] is the joint's."""
     return law.ranges.get(name) or (SLOWEST, max(fastest, FASTEST_AT_LEAST))
 
 
@@ -446,19 +422,10 @@ def solve_friction(
     columns: FloatArray, side: FloatArray, signed: BoolArray, lengths: FloatArray
 ) -> FloatArray:
     """
-    Return friction coefficients by least squares, not negative unless they may be.
+    Return friction coefficients (k,) by least squares, not negative unless `signed` (k,).
 
-    Parameters
-    ----------
-    columns : ndarray, shape (N, k)
-        What bodies leave of the columns.
-    side : ndarray, shape (N,)
-        What they leave of the torque.
-    signed : ndarray of bool, shape (k,)
-        Coefficients that may be negative.
-    lengths : ndarray, shape (k,)
-        Of the whole columns; one of which next to nothing is left gets a zero.
-
+    `columns` (N, k) and `side` (N,) are what bodies and rotor leave of columns and torque; a
+    column of which next to nothing of its whole `lengths` (k,) is left gets a zero.
     """
     left = np.linalg.norm(columns, axis=0)
     seen = np.flatnonzero((left > LEAST_LEFT * lengths) & (left > 0.0))

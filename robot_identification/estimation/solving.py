@@ -30,25 +30,9 @@ FIRST_REWEIGHTINGS = 3
 
 def least_squares(R: FloatArray, z: FloatArray) -> FloatArray:
     """
-    Minimise ``|R @ x - z|`` by QR with columns of unit length.
+    Return the least-squares x (k,) of ``R @ x = z`` by QR with columns of unit length.
 
-    Parameters
-    ----------
-    R : ndarray, shape (m, k)
-        Matrix.
-    z : ndarray, shape (m,)
-        Right-hand side.
-
-    Returns
-    -------
-    ndarray, shape (k,)
-        The solution.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If the columns are dependent to rounding.
-
+    Columns that are dependent to rounding raise a `numpy.linalg.LinAlgError`.
     """
     scale = np.linalg.norm(R, axis=0)
     if not np.all(scale > 0.0):
@@ -62,25 +46,9 @@ def least_squares(R: FloatArray, z: FloatArray) -> FloatArray:
 
 def solve_unknowns(problem: IdentificationProblem, weights: FloatArray) -> FloatArray:
     """
-    Return all unknowns of a weighted problem, nuisance ones too.
+    Return all unknowns (size,) of a problem weighted by joint (n,), nuisance ones too.
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    weights : ndarray, shape (n,)
-        Factor on the rows of each joint.
-
-    Returns
-    -------
-    ndarray, shape (size,)
-        The least-squares solution.
-
-    Raises
-    ------
-    RankDeficientError
-        If the data do not determine every unknown.
-
+    A problem that is singular to rounding raises a `RankDeficientError`.
     """
     try:
         return least_squares(*problem.stacked(weights))
@@ -91,22 +59,7 @@ def solve_unknowns(problem: IdentificationProblem, weights: FloatArray) -> Float
 
 
 def propagate(R: FloatArray, spread: FloatArray) -> FloatArray:
-    """
-    Return the covariance of a least-squares solution.
-
-    Parameters
-    ----------
-    R : ndarray, shape (m, k)
-        Matrix, its columns independent.
-    spread : ndarray, shape (m,)
-        Standard deviation of each row of the right-hand side.
-
-    Returns
-    -------
-    ndarray, shape (k, k)
-        Covariance of the solution, whether or not the rows were weighted by their spread.
-
-    """
+    """Return the covariance (k, k) of a least-squares solution from deviations (m,) of rows."""
     scale = np.linalg.norm(R, axis=0)
     orthogonal, triangle = np.linalg.qr(R / scale)
     G = scipy.linalg.solve_triangular(triangle, orthogonal.T) / scale[:, None]
@@ -137,22 +90,9 @@ def renew_weights(
     problem: IdentificationProblem, times: int, solve: Callable[[FloatArray], FloatArray]
 ) -> FloatArray:
     """
-    Return the weights of the joints after some rounds of solving and weighing.
+    Return the weights (n,) of the joints after some rounds of solving and weighing.
 
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Factors of the data.
-    times : int
-        Rounds; without any, all weights are one.
-    solve : callable
-        The unknowns, shape (size,), by the weights, shape (n,).
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        One over the standard deviation of each joint's residual [1 / N m].
-
+    `solve` returns the unknowns (size,) for weights (n,).
     """
     weights = np.ones(problem.n)
     for _ in range(times):
@@ -161,15 +101,7 @@ def renew_weights(
 
 
 def need_observations(problem: IdentificationProblem, estimator: str) -> Observations:
-    """
-    Return the rows behind a problem.
-
-    Raises
-    ------
-    UsageError
-        If only their factors were kept.
-
-    """
+    """Return the rows behind a problem; `UsageError` if only their factors were kept."""
     if problem.observations is None:
         raise UsageError(
             f'estimator {estimator} passes over the recordings again, and only their factors are '

@@ -30,22 +30,7 @@ CONSISTENCY_MARGIN = 1.0e-6
 
 
 def prior_deviation(robot: RobotModel, size: int) -> FloatArray:
-    """
-    Return how far each standard parameter may be from the URDF's.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    size : int
-        Number of standard parameters p.
-
-    Returns
-    -------
-    ndarray, shape (p,)
-        Standard deviations, SI units.
-
-    """
+    """Return how far each of `size` standard parameters may be from the URDF's, as deviations."""
     deviation = np.full(size, NO_PRIOR)
     for link, values in enumerate(prior_inertial_parameters(robot).reshape(-1, 10)):
         mass = max(values[0], MASS_FLOOR)
@@ -65,22 +50,9 @@ def project_on_prior(
     robot: RobotModel, reduction: BaseReduction, theta_base: FloatArray
 ) -> FloatArray:
     """
-    Return the standard parameters nearest to the URDF's that have given base parameters.
+    Return the standard parameters (p,) nearest to the URDF's with given base parameters (b,).
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with the prior in its URDF.
-    reduction : BaseReduction
-        Meaning of the base parameters.
-    theta_base : ndarray, shape (b,)
-        Base parameters, SI units.
-
-    Returns
-    -------
-    ndarray, shape (p,)
-        ``K @ theta == theta_base``, the distance to the prior measured in `prior_deviation`.
-
+    The distance to the prior is measured in `prior_deviation`.
     """
     prior = _prior_of(robot, reduction)
     return _keep_base(reduction, theta_base, prior, prior_deviation(robot, prior.size))
@@ -115,20 +87,11 @@ def project_consistently(
     robot: RobotModel, reduction: BaseReduction, theta_base: FloatArray
 ) -> FloatArray | None:
     """
-    Return the consistent parameters nearest to the URDF's that have given base parameters.
+    Return the consistent parameters (p,) nearest to the URDF's with given base parameters (b,).
 
     A conic program [1]_: least distance to the prior, base parameters kept exactly, every
-    pseudo-inertia positive definite, no reflected inertia negative.
-
-    Parameters
-    ----------
-    robot, reduction, theta_base
-        As in `project_on_prior`.
-
-    Returns
-    -------
-    ndarray, shape (p,), or None
-        None where there are none, or clarabel, which solves the program, is not installed.
+    pseudo-inertia positive definite, no reflected inertia negative. None where there are none, or
+    clarabel, which solves the program, is not installed.
 
     References
     ----------
@@ -184,15 +147,9 @@ def consistent_standard_parameters(
     robot: RobotModel, reduction: BaseReduction, theta_base: FloatArray
 ) -> tuple[FloatArray | None, str]:
     """
-    Return physically consistent standard parameters with given base parameters, if it finds any.
+    Return physically consistent standard parameters (p,), if any, and how they were found.
 
-    Returns
-    -------
-    theta : ndarray, shape (p,), or None
-        All pseudo-inertias positive definite, all reflected inertias not negative.
-    note : str
-        How they were found, or which link or joint is impossible.
-
+    Without any, the note says which link or joint is impossible.
     """
     theta = project_on_prior(robot, reduction, theta_base)
     how = 'projection on the URDF'

@@ -55,20 +55,10 @@ _OTHER_LAW_KEYS = {'constants', 'standard_errors', 'units'}
 
 @dataclass(frozen=True)
 class KnownFriction:
-    """
-    Friction of a joint that was found before, from sweeps at constant speeds for instance.
+    """Friction of a joint that was found before, from sweeps at constant speeds for instance."""
 
-    Attributes
-    ----------
-    law : FrictionLaw
-        With its constants.
-    coefficients : tuple of float
-        In the order of the law's symbols.
-
-    """
-
-    law: FrictionLaw
-    coefficients: tuple[float, ...]
+    law: FrictionLaw  # with its constants
+    coefficients: tuple[float, ...]  # in the order of the law's symbols
 
     def __post_init__(self) -> None:
         symbols = self.law.symbols
@@ -88,23 +78,15 @@ class KnownFriction:
 
 @dataclass(frozen=True)
 class TwoEncoders:
-    """
-    Known properties of the drives where both sides of the gears are measured.
+    """Known properties of the drives where both sides of the gears are measured."""
 
-    Attributes
-    ----------
-    rotor_inertia : {'auto', 'known', 'estimated'}
-        'known' takes the rotor inertias of the robot's YAML. 'estimated' tells all of them from
-        the inertias of the links by the difference of both accelerations, where there are rotor
-        positions: that must be larger than its noise. 'auto' is 'known' if all recordings have
-        rotor positions and the YAML all inertias; else rotor inertias are estimated as with one
-        encoder, some of them as one with those of links.
-    friction : mapping of str to tuple of KnownFriction
-        By joint; a joint without has none.
-
-    """
-
+    # 'known' takes the rotor inertias of the robot's YAML. 'estimated' tells all of them from the
+    # inertias of the links by the difference of both accelerations, where there are rotor
+    # positions: that must be larger than its noise. 'auto' is 'known' if all recordings have rotor
+    # positions and the YAML all inertias; else rotor inertias are estimated as with one encoder,
+    # some of them as one with those of links.
     rotor_inertia: str = AUTOMATIC
+    # by joint; a joint without has none
     friction: Mapping[str, tuple[KnownFriction, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -118,18 +100,8 @@ class TwoEncoders:
         """
         Return the known friction as terms of an arm.
 
-        Parameters
-        ----------
-        robot : RobotModel
-            The arm.
-        others : sequence of str
-            Names of the laws that are estimated.
-
-        Raises
-        ------
-        UsageError
-            If friction of an unknown joint is given, or a law is both known and estimated.
-
+        Friction of an unknown joint, or of a law in `others`, which are estimated, raises a
+        `UsageError`.
         """
         strange = [name for name in self.friction if name not in robot.joint_names]
         if strange:
@@ -157,11 +129,7 @@ class TwoEncoders:
         """
         Return the standard parameters that are not estimated, by name.
 
-        Raises
-        ------
-        UsageError
-            If rotor inertias are to be known, and the robot's YAML lacks one.
-
+        Rotor inertias that are asked for and not stated raise a `UsageError`.
         """
         robot = observations.robot
         values = {
@@ -225,21 +193,7 @@ def two_encoders_from_content(content: Any, folder: Path) -> TwoEncoders:
     """
     Return what a recipe file says of the drives.
 
-    Parameters
-    ----------
-    content : mapping
-        'rotor_inertia' and 'friction', the latter by joint as in a model file, or the name of a
-        file with a key 'friction', such as a model file.
-    folder : Path
-        What the file's name is relative to.
-
-    Raises
-    ------
-    UsageError
-        If there is no such file.
-    DescriptionError
-        If a key is unknown or a value is wrong.
-
+    A missing model file raises a `UsageError`, anything else that is wrong a `DescriptionError`.
     """
     if not isinstance(content, dict):
         raise DescriptionError(f'two_encoders is {content!r:.60}, it must be a mapping')
@@ -288,21 +242,7 @@ def reduce_apart(
     robot: RobotModel, parameters: StandardParameters, known: Sequence[FrictionTerm], *,
     rotors: bool,
 ) -> BaseReduction:
-    """
-    Find the base parameters of an arm, some being base parameters of their own by definition.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    parameters : StandardParameters
-        All of them.
-    known : sequence of FrictionTerm
-        Friction among them that is known, and need not be told apart from other friction.
-    rotors : bool
-        Whether reflected inertias are known, or rotors turn otherwise than their links.
-
-    """
+    """Find the base parameters of an arm, some of which are base parameters by definition."""
     tested = StandardParameters(
         parameters.n,
         tuple(term for term in parameters.friction if term not in known),
@@ -322,19 +262,10 @@ def reduce_apart(
 
 @dataclass(frozen=True)
 class TwoEncoderFit(Estimator):
-    """
-    Estimate what is not known beforehand: known torques are taken off the measured ones.
+    """Estimate what is not known beforehand: known torques are taken off the measured ones."""
 
-    Attributes
-    ----------
-    two_encoders : TwoEncoders
-        What is known.
-    estimator : Estimator
-        How the rest is estimated: one that works on the factors alone.
-
-    """
-
-    two_encoders: TwoEncoders = field(default_factory=TwoEncoders)
+    two_encoders: TwoEncoders = field(default_factory=TwoEncoders)  # what is known
+    # how the rest is estimated: one that works on the factors alone
     estimator: Estimator = field(default_factory=lambda: WeightedLeastSquares(reweightings=1))
 
     def known(self, problem: IdentificationProblem) -> dict[str, float]:
@@ -349,24 +280,7 @@ class TwoEncoderFit(Estimator):
 def estimate_rest(
     problem: IdentificationProblem, known: Mapping[str, float], estimator: Estimator
 ) -> Estimate:
-    """
-    Estimate base parameters of which some are known.
-
-    Parameters
-    ----------
-    problem : IdentificationProblem
-        Of all of them.
-    known : mapping of str to float
-        Values by name; names that are no base parameters are passed over.
-    estimator : Estimator
-        For the others.
-
-    Returns
-    -------
-    Estimate
-        Of all, the known ones without error.
-
-    """
+    """Estimate base parameters of which some are known."""
     names = problem.reduction.names
     values = np.array([known.get(name, np.nan) for name in names])
     is_known = np.append(np.isfinite(values), np.zeros(problem.nuisance, dtype=bool))

@@ -33,72 +33,34 @@ class ErrorDetails:
     Components of the errors of a bag, in the unit of its effort unless another is named.
 
     All arrays have shape (n,); NaN where there are no samples, or the effort is constant.
-
-    Attributes
-    ----------
-    mae, largest : ndarray
-        Mean and largest size of the error.
-    relative, explained : ndarray
-        Norm of the error over that of the effort; share of the effort's variance that the
-        prediction accounts for.
-    of_limit : ndarray
-        Root mean square error over the joint's limit of effort; NaN where that is unknown.
-    forward, backward, slow, resting : ndarray
-        Root mean square error where the joint moves either way, moves below SLOW_SPEED, rests.
-    forward_samples, backward_samples, slow_samples, resting_samples : ndarray of int
-        Number of samples behind them.
-    low, high : ndarray
-        Root mean square of the error below and above `split`.
-    split : float
-        Frequency [Hz].
-    noise : ndarray
-        Standard deviation of the noise that neighbouring samples of the effort do not share.
-    floor : ndarray
-        The same over the standard deviation of the effort: the least possible NRMSE.
-    lag_one : ndarray
-        Correlation of neighbouring errors.
-    independent_samples : ndarray
-        Number of independent samples that would say as much of the mean error.
-    white_probability : ndarray
-        That white noise is as correlated as the error, by Ljung and Box.
-    zero, urdf : ndarray
-        NRMSE of a prediction of zero, and of the URDF's bodies without friction; the mean of the
-        effort has an NRMSE of 1.
-    normalized : ndarray
-        Error as Tika et al. print it, see `normalized_error`.
-    normalized_total : float
-        The same of all joints, by rows.
-    square_over_mean : float
-        See the function of that name.
-
     """
 
-    mae: FloatArray
-    largest: FloatArray
-    relative: FloatArray
-    explained: FloatArray
-    of_limit: FloatArray
-    forward: FloatArray
+    mae: FloatArray  # mean size of the error
+    largest: FloatArray  # largest size of the error
+    relative: FloatArray  # norm of the error over that of the effort
+    explained: FloatArray  # share of the effort's variance that the prediction accounts for
+    of_limit: FloatArray  # RMS error over the joint's effort limit; NaN where that is unknown
+    forward: FloatArray  # RMS error where the joint moves forward
     backward: FloatArray
-    slow: FloatArray
+    slow: FloatArray  # where it moves below SLOW_SPEED
     resting: FloatArray
-    forward_samples: FloatArray
+    forward_samples: FloatArray  # number of samples behind `forward`
     backward_samples: FloatArray
     slow_samples: FloatArray
     resting_samples: FloatArray
-    low: FloatArray
-    high: FloatArray
-    split: float
-    noise: FloatArray
-    floor: FloatArray
-    lag_one: FloatArray
-    independent_samples: FloatArray
-    white_probability: FloatArray
-    zero: FloatArray
-    urdf: FloatArray
-    normalized: FloatArray
-    normalized_total: float
-    square_over_mean: float
+    low: FloatArray  # RMS of the error below `split`
+    high: FloatArray  # and above it
+    split: float  # frequency [Hz]
+    noise: FloatArray  # deviation of what neighbouring samples of the effort do not share
+    floor: FloatArray  # the same over the deviation of the effort: the least possible NRMSE
+    lag_one: FloatArray  # correlation of neighbouring errors
+    independent_samples: FloatArray  # that would say as much of the mean error
+    white_probability: FloatArray  # that white noise is as correlated, by Ljung and Box
+    zero: FloatArray  # NRMSE of a prediction of zero; that of the effort's mean is 1
+    urdf: FloatArray  # NRMSE of the URDF's bodies without friction
+    normalized: FloatArray  # error as Tika et al. print it, see `normalized_error`
+    normalized_total: float  # the same of all joints, by rows
+    square_over_mean: float  # see the function of that name
 
 
 def measure_details(
@@ -110,21 +72,10 @@ def measure_details(
     limits: FloatArray | None = None,
 ) -> ErrorDetails:
     """
-    Take the errors of a prediction apart.
+    Return what the errors of a prediction (N, n) are made of, at the samples `rows` (N,).
 
-    Parameters
-    ----------
-    dataset : Dataset
-        With N samples of n joints.
-    predicted : ndarray, shape (N, n)
-        Effort in the bag's unit.
-    rows : ndarray of bool, shape (N,)
-        The samples; at least one.
-    urdf : ndarray, shape (N, n), optional
-        Effort of the URDF's bodies, in the bag's unit.
-    limits : ndarray, shape (n,), optional
-        Largest effort of the joints, in the bag's unit; not finite where unknown.
-
+    `urdf` (N, n) is the effort of the URDF's bodies and `limits` (n,) the largest effort of the
+    joints, not finite where unknown; all are in the bag's unit.
     """
     measured = dataset.effort[rows]
     residual = measured - predicted[rows]
@@ -200,29 +151,7 @@ def join_details(parts: Sequence[ErrorDetails]) -> ErrorDetails:
 def split_frequencies(
     dataset: Dataset, residual: FloatArray, rows: BoolArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """
-    Return the root mean square of an error below and above a frequency.
-
-    A zero-phase filter runs over every part without a gap; parts that are too short for it count
-    as low.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        With N samples of n joints.
-    residual : ndarray, shape (m, n)
-        Error at the chosen samples.
-    rows : ndarray of bool, shape (N,)
-        Which they are.
-
-    Returns
-    -------
-    low, high : ndarray, shape (n,)
-        Root mean squares, over all m samples.
-    split : float
-        Frequency [Hz], less than SPLIT_FREQUENCY in recordings that are too slow for it.
-
-    """
+    """Return the RMS (n,) of an error (m, n) below and above a frequency, and that [Hz]."""
     split = min(SPLIT_FREQUENCY, HIGHEST_CUTOFF * dataset.rate / 2.0)
     shortest = int(np.ceil(3.0 * dataset.rate / split)) + 1
     low = residual.copy()

@@ -38,23 +38,12 @@ NORMALIZATIONS = ('rows', 'points')
 
 @dataclass(frozen=True, eq=False)
 class NormalizedError:
-    """
-    The error that Tika et al. and Raviola et al. print.
+    """The error that Tika et al. and Raviola et al. print."""
 
-    Attributes
-    ----------
-    joints : ndarray, shape (n,)
-        ``sqrt(r' r) / N`` of each joint: not a root mean square, which is sqrt(N) times this.
-    total : float
-        The same of all joints.
-    samples : int
-        N.
-
-    """
-
+    # (n,) ``sqrt(r' r) / N`` of each joint: not a root mean square, which is sqrt(N) times this
     joints: FloatArray
-    total: float
-    samples: int
+    total: float  # the same of all joints
+    samples: int  # N
 
     @property
     def rms(self) -> FloatArray:
@@ -65,21 +54,10 @@ class NormalizedError:
 
 def normalized_error(residual: FloatArray, mode: str = 'rows') -> NormalizedError:
     """
-    Return the root of the sum of squares over the number of samples.
+    Return the root of the sum of squares of a residual (N, n) over the number of samples.
 
-    Parameters
-    ----------
-    residual : ndarray, shape (N, n)
-        Measured minus predicted.
-    mode : {'rows', 'points'}
-        What the total is divided by: the n N rows of the regression [1]_, of whose joints it is
-        then ``sqrt(sum of squares) / n``, or the N points of the trajectory, one reading of [2]_.
-
-    Raises
-    ------
-    UsageError
-        If the mode is unknown.
-
+    The total is over the n N `rows` of the regression [1]_, of whose joints it is then
+    ``sqrt(sum of squares) / n``, or over the N `points` of the trajectory, one reading of [2]_.
     """
     if mode not in NORMALIZATIONS:
         raise UsageError(

@@ -73,20 +73,10 @@ class DataWarning:
 
 @dataclass(frozen=True)
 class Bandwidth:
-    """
-    Up to which frequency the errors that a verdict is about could be seen.
+    """Up to which frequency the errors that a verdict is about could be seen."""
 
-    Attributes
-    ----------
-    rate : float
-        Of the joint states, the lowest of all recordings [Hz].
-    cutoff : float
-        Of the kinematics [Hz]; not finite where they are not filtered by frequency.
-
-    """
-
-    rate: float
-    cutoff: float
+    rate: float  # of the joint states, the lowest of all recordings [Hz]
+    cutoff: float  # of the kinematics [Hz]; not finite where they are not filtered by frequency
 
     def describe(self) -> str:
         """Return what the rate and the cut-off hide."""

@@ -50,20 +50,10 @@ TESTS: Mapping[str, Callable[[Evidence], list[Candidate]]] = {
 
 @dataclass(frozen=True)
 class Findings:
-    """
-    Findings of the tests of training data.
+    """Findings of the tests of training data."""
 
-    Attributes
-    ----------
-    warnings : tuple of DataWarning
-        What may be wrong, best supported first.
-    assumptions : tuple of str
-        What the data cannot tell.
-
-    """
-
-    warnings: tuple[DataWarning, ...]
-    assumptions: tuple[str, ...]
+    warnings: tuple[DataWarning, ...]  # what may be wrong, best supported first
+    assumptions: tuple[str, ...]  # what the data cannot tell
 
 
 def examine_data(

@@ -13,24 +13,13 @@ from robot_identification.validation.verdict import DataWarning
 
 @dataclass(frozen=True)
 class Candidate:
-    """
-    A warning and the weight of its evidence.
+    """A warning and the weight of its evidence."""
 
-    Attributes
-    ----------
-    warning : DataWarning
-        What is suspected.
-    gain : float
-        By how much its hypothesis raises the logarithm of the posterior; infinite where the
-        signals show it by themselves, whatever the model.
-    fall : float
-        Sum over the joints of the fall of the logarithm of the residual's variance.
-    matters : bool
-        Whether the effect is large enough for a warning; if not, it is stated all the same.
-
-    """
-
-    warning: DataWarning
+    warning: DataWarning  # what is suspected
+    # by how much its hypothesis raises the logarithm of the posterior; infinite where the signals
+    # show it by themselves, whatever the model
     gain: float
+    # sum over the joints of the fall of the logarithm of the residual's variance
     fall: float = np.inf
+    # whether the effect is large enough for a warning; if not, it is stated all the same
     matters: bool = True

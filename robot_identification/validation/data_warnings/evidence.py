@@ -55,60 +55,28 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """
-    A thinned identification problem with plain friction, as the tests need it.
+    """A thinned identification problem with plain friction, as the tests need it."""
 
-    Attributes
-    ----------
-    robot : RobotModel
-        The arm as it is described, of n joints.
-    datasets : tuple of Dataset
-        Training data.
-    windows : tuple of Window
-        The M samples that are looked at.
-    reduction : BaseReduction
-        Of bodies and rotors.
-    columns : ndarray of int, shape (b,)
-        Independent inertial columns.
-    motion : Motion
-        At the M samples.
-    torque : ndarray, shape (M, n)
-        Measured torque of the joints [N m].
-    unloaded : tuple of ndarray, shape (m, f)
-        For each joint what acts on it alone whatever its load: friction, rotor, and an offset of
-        each recording; orthonormal, in the band of the motion.
-    friction : tuple of ndarray, shape (m, f + 1)
-        The same with friction in proportion to the load that the URDF's bodies put on the joint.
-    spread : ndarray, shape (n,)
-        Standard deviation of the torque [N m]; 1 where it is constant.
-    prior : Prior
-        What the URDF says.
-    relative_scale : bool
-        Whether torques are per unknown drive gain.
-    blocks : Blocks
-        Rows of each joint, reduced; the first target is the measured torque.
-    independent : ndarray, shape (n,)
-        Number of independent samples that the residual of each joint is worth.
-    fit : JointFit
-        The fit.
-
-    """
-
-    robot: RobotModel
-    datasets: tuple[Dataset, ...]
-    windows: tuple[Window, ...]
-    reduction: BaseReduction
-    columns: IntArray
-    motion: Motion
-    torque: FloatArray
+    robot: RobotModel  # the arm as it is described, of n joints
+    datasets: tuple[Dataset, ...]  # training data
+    windows: tuple[Window, ...]  # the M samples that are looked at
+    reduction: BaseReduction  # of bodies and rotors
+    columns: IntArray  # (b,) independent inertial columns
+    motion: Motion  # at the M samples
+    torque: FloatArray  # (M, n) measured torque of the joints [N m]
+    # (m, f) for each joint what acts on it alone whatever its load: friction, rotor, and an offset
+    # of each recording; orthonormal, in the band of the motion
     unloaded: tuple[FloatArray, ...]
+    # (m, f + 1) the same with friction in proportion to the load that the URDF's bodies put on the
+    # joint
     friction: tuple[FloatArray, ...]
-    spread: FloatArray
-    prior: Prior
-    relative_scale: bool
-    blocks: Blocks
+    spread: FloatArray  # (n,) standard deviation of the torque [N m]; 1 where it is constant
+    prior: Prior  # what the URDF says
+    relative_scale: bool  # whether torques are per unknown drive gain
+    blocks: Blocks  # rows of each joint, reduced; the first target is the measured torque
+    # (n,) number of independent samples that the residual of each joint is worth
     independent: FloatArray
-    fit: JointFit
+    fit: JointFit  # the fit
 
     def in_band(self, values: FloatArray) -> FloatArray:
         """Return the signals, shape (M, ..), in the band of the motion, shape (m, ..)."""
@@ -198,24 +166,7 @@ class Evidence:
 def gather(
     robot: RobotModel, datasets: Sequence[Dataset], *, relative_scale: bool = False
 ) -> Evidence | None:
-    """
-    Make the thinned problem of the tests.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with its drive gains where effort is in ampere.
-    datasets : sequence of Dataset
-        Training data.
-    relative_scale : bool
-        Whether torques are per unknown drive gain.
-
-    Returns
-    -------
-    Evidence, optional
-        None where too few samples are left for a test.
-
-    """
+    """Make the thinned problem of the tests."""
     windows = choose_windows(datasets)
     reduction = reduce_to_base(robot, StandardParameters(robot.n, (), True))
     columns = reduction.independent[reduction.independent < 10 * robot.n]
@@ -254,17 +205,7 @@ def gather(
 
 
 def choose_windows(datasets: Sequence[Dataset], most: int = SAMPLES) -> tuple[Window, ...]:
-    """
-    Choose consecutive samples of the recordings, evenly thinned.
-
-    Parameters
-    ----------
-    datasets : sequence of Dataset
-        Recordings.
-    most : int
-        Number of samples to keep in all, about.
-
-    """
+    """Choose consecutive samples of the recordings, evenly thinned."""
     runs = [
         (number, rows)
         for number, dataset in enumerate(datasets) for segment in dataset.segments
@@ -304,22 +245,7 @@ def join_motions(parts: Sequence[Motion]) -> Motion:
 
 
 def band_limited(values: FloatArray, windows: Sequence[Window]) -> FloatArray:
-    """
-    Return signals in the band of the motion, where noise and vibration hide less.
-
-    Parameters
-    ----------
-    values : ndarray, shape (M, ..)
-        At the samples of all windows.
-    windows : sequence of Window
-        Whose samples they are.
-
-    Returns
-    -------
-    ndarray, shape (m, ..)
-        As many as the band leaves meaning.
-
-    """
+    """Return signals (M, ..) in the band of the motion (m, ..), where noise hides less."""
     parts, first = [], 0
     for window in windows:
         part = values[first: first + len(window.rows)]
@@ -374,19 +300,9 @@ def add_load(
     windows: Sequence[Window],
 ) -> tuple[FloatArray, ...]:
     """
-    Return columns of friction with one more in proportion to the load.
+    Return columns of friction (m, f) of each joint with one more in proportion to the load.
 
-    Parameters
-    ----------
-    unloaded : sequence of ndarray, shape (m, f)
-        Orthonormal columns of each joint.
-    robot : RobotModel
-        Whose bodies are the load.
-    motion : Motion
-        M samples.
-    windows : sequence of Window
-        Whose samples they are.
-
+    The load is that of the robot's bodies at the M samples of all windows.
     """
     load = np.abs(rigid_torque(robot, motion)) * np.tanh(motion.dq / SLIDING_WIDTHS[1])
     bases = []
@@ -410,19 +326,7 @@ def orthonormal(columns: FloatArray) -> FloatArray:
 
 
 def make_prior(robot: RobotModel, reduction: BaseReduction, *, stated: bool) -> Prior:
-    """
-    Return what the URDF says of the independent inertial columns.
-
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm.
-    reduction : BaseReduction
-        Of bodies and rotors.
-    stated : bool
-        Whether it may be asked: not where the scale of the torques is unknown.
-
-    """
+    """Return what the URDF says of the independent inertial columns."""
     rows = np.flatnonzero(reduction.independent < 10 * robot.n)
     inertial = prior_inertial_parameters(robot)
     if not stated or not np.any(inertial):

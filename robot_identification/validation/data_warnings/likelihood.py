@@ -45,43 +45,24 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """
-    Reduced rows of each joint.
+    """Reduced rows of each joint."""
 
-    Attributes
-    ----------
-    matrix : ndarray, shape (n, h, b)
-        Regressor of the bodies, over the joint's spread and the root of the number of samples.
-    targets : ndarray, shape (n, h, m)
-        Alternative torques, reduced alike.
-
-    """
-
+    # (n, h, b) regressor of the bodies, over the joint's spread and the root of the number of
+    # samples
     matrix: FloatArray
-    targets: FloatArray
+    targets: FloatArray  # (n, h, m) alternative torques, reduced alike
 
 
 @dataclass(frozen=True, eq=False)
 class JointFit:
-    """
-    The fit of a hypothesis.
+    """The fit of a hypothesis."""
 
-    Attributes
-    ----------
-    theta : ndarray, shape (b,)
-        Parameters of the bodies.
-    variance : ndarray, shape (n,)
-        Mean squared residual of each joint over the variance of its torque [1].
-    distance : float
-        Mean squared distance of the parameters from the URDF's, in standard deviations [1].
-    score : float
-        Minus the logarithm of the posterior, but for a constant: smaller is more likely.
-
-    """
-
-    theta: FloatArray
+    theta: FloatArray  # (b,) parameters of the bodies
+    # (n,) mean squared residual of each joint over the variance of its torque [1]
     variance: FloatArray
+    # mean squared distance of the parameters from the URDF's, in standard deviations [1]
     distance: float
+    # minus the logarithm of the posterior, but for a constant: smaller is more likely
     score: float
 
 
@@ -94,17 +75,8 @@ def reduce_rows(
     """
     Project friction off the rows of each joint and reduce them.
 
-    Parameters
-    ----------
-    regressor : ndarray, shape (M, n, b)
-        Of the bodies.
-    friction : sequence of ndarray, shape (M, f)
-        Orthonormal columns of each joint.
-    targets : ndarray, shape (M, n, m)
-        Torques to explain.
-    spread : ndarray, shape (n,)
-        Size of the torques.
-
+    `regressor` (M, n, b) is of the bodies, `targets` (M, n, m) are torques to explain; `friction`
+    has orthonormal columns (M, f) of each joint, `deviation` (n,) is the size of the torques.
     """
     M, n, b = regressor.shape
     height = min(M, b + targets.shape[2])
@@ -126,21 +98,10 @@ def fit_blocks(
     scale: FloatArray | float = 1.0,
 ) -> JointFit:
     """
-    Find the most likely bodies behind torques, of joints of unknown noise.
+    Return the most likely bodies behind torques `target` (n, h), of joints of unknown noise.
 
-    Parameters
-    ----------
-    blocks : Blocks
-        Rows.
-    target : ndarray, shape (n, h)
-        Torques.
-    prior : Prior
-        Of the bodies.
-    independent : ndarray, shape (n,)
-        Number of independent samples of each joint.
-    scale : ndarray, shape (n,), or float
-        What the measured torques are taken to be of the true ones.
-
+    `independent` (n,) counts the independent samples of each joint; `scale` is what the measured
+    torques are taken to be of the true ones.
     """
     n, height, b = blocks.matrix.shape
     factor = np.broadcast_to(scale, n)

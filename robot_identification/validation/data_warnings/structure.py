@@ -22,17 +22,9 @@ def find_structure(
     robot: RobotModel, datasets: Sequence[Dataset], sigma: FloatArray
 ) -> tuple[DataWarning, ...]:
     """
-    Return a warning where residuals are large beside the effort and beside its noise.
+    Return a warning where residuals are large compared with the effort and its noise.
 
-    Parameters
-    ----------
-    robot : RobotModel
-        The arm, with n joints.
-    datasets : sequence of Dataset
-        Training data.
-    sigma : ndarray, shape (n,)
-        Standard deviation of the residual of each joint [N m].
-
+    `sigma` (n,) is the standard deviation of the residual of each joint [N m].
     """
     fitted = [dataset.effort[dataset.fitted] for dataset in datasets]
     scale = np.abs(datasets[0].torque_per_effort(robot))
