@@ -13,6 +13,7 @@ import textwrap
 from typing import Any
 
 from robot_identification import load_model
+from robot_identification.cli.excite_text import WIDTH
 from robot_identification.cli.options import robot_from_options
 from robot_identification.cli.output import warn
 from robot_identification.errors import DescriptionError, UsageError
@@ -23,7 +24,6 @@ from robot_identification.model import gravity_of_mounting, RobotModel
 
 # Parameters in the table at least, and those that are weak at most.
 SHOWN_PARAMETERS, MOST_PARAMETERS = 5, 20
-LINE_LENGTH = 99
 # Longer motions are no plan.
 LONGEST_MINUTES = 24.0 * 60.0
 
@@ -33,7 +33,7 @@ def add_after_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         '--after', type=Path, metavar='MODEL',
         help='identified model: design the motion that shrinks most what is still uncertain in '
-        'it, and say what remains weak and how many minutes would mend it; with --evaluate, say '
+        'it, and list what remains weak and the recording time required; with --evaluate, list '
         'that of an existing motion; without --robot and --urdf the arm is the one in the model',
     )
 
@@ -75,7 +75,7 @@ def knowledge_from_option(
 
 
 def describe_weakness(weakness: Weakness) -> str:
-    """Return what is weak after a motion, and what would mend it, in words."""
+    """Return what is weak after a motion, and the recording time required, in words."""
     order, weak = weakness.order, int(weakness.weak.sum())
     shown = order[: min(max(weak, SHOWN_PARAMETERS), MOST_PARAMETERS)]
     lines = [
@@ -103,7 +103,7 @@ def describe_weakness(weakness: Weakness) -> str:
     ]
     for remark in remarks:
         lines += textwrap.wrap(
-            remark, LINE_LENGTH, initial_indent='  ', subsequent_indent='    ',
+            remark, WIDTH, initial_indent='  ', subsequent_indent='    ',
             break_long_words=False, break_on_hyphens=False,
         )
     return '\n'.join(lines)
@@ -136,12 +136,12 @@ def _verdict(weakness: Weakness) -> str:
     never = [i for i in weak if not weakness.minutes[i] <= LONGEST_MINUTES]
     text = f'{len(weak)} of {len(weakness.names)} parameters are weak after it: '
     text += ', '.join(weakness.names[i] for i in weak)
-    mended = [weakness.minutes[i] for i in weak if i not in never]
-    if mended:
+    minutes = [weakness.minutes[i] for i in weak if i not in never]
+    if minutes:
         kept = 'all' if not never else 'the others'
-        text += f'; {max(mended):.1f} minutes of it mend {kept}'
+        text += f'; {max(minutes):.1f} minutes of it suffice for {kept}'
     if never:
-        text += f'; it does not mend {", ".join(weakness.names[i] for i in never)}'
+        text += f'; no time of it suffices for {", ".join(weakness.names[i] for i in never)}'
     return text
 
 

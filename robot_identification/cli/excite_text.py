@@ -17,7 +17,7 @@ from robot_identification.excitation import (
 )
 from robot_identification.processing import Tracking
 
-WIDTH = 99
+WIDTH = 99  # of the lines [characters]
 Columns = Mapping[str, Mapping[str, float | None]]
 
 

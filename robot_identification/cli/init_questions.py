@@ -16,6 +16,7 @@ from robot_identification.excitation import Obstacle, slab, SOURCES, usual_windo
 from robot_identification.model import EFFORT_UNITS, RobotModel, Tool
 
 NONE, USUAL = 'none', 'usual'
+# Roll, pitch, yaw [rad].
 MOUNTINGS = {'upright': (0.0, 0.0, 0.0), 'ceiling': (np.pi, 0.0, 0.0)}
 # The arm stands on it.
 DEFAULT_TABLE = '-0.01'

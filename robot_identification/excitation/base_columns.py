@@ -97,5 +97,5 @@ class BaseColumns:
             theta[parameters.reflected_inertia_slice] = self.robot.drives.reflected_inertia
         taken = self.reduction.significant
         known = np.where(taken & np.isfinite(theta), self.reduction.K * np.nan_to_num(theta), 0.0)
-        lost = np.any(taken & ~np.isfinite(theta), axis=1)
-        return np.where(lost, np.nan, known.sum(axis=1))
+        unknown = np.any(taken & ~np.isfinite(theta), axis=1)
+        return np.where(unknown, np.nan, known.sum(axis=1))

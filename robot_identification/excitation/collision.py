@@ -21,13 +21,13 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import MissingDependencyError, UnsafeMotionError, UsageError
 from robot_identification.model import for_pinocchio, RobotModel, workspace
 
-# Pairs of links with two joints between them that come no nearer than this in any of the random
-# poses cannot touch: their distance depends on two angles, which so many poses cover.
+# Pairs of links with two joints between them that come no nearer than this [m] in any of so many
+# random poses cannot touch: their distance depends on two angles, which so many poses cover.
 NEVER_NEARER = 0.001
 STRUCTURE_POSES = 2000
-# Intervals are halved down to this length [s]; then a clearance counts as broken.
-SHORTEST_INTERVAL = 1.0e-4
-FIRST_INTERVAL = 0.2
+# Intervals of the proof are halved from the first length down to the shortest [s]; then a
+# clearance counts as broken.
+FIRST_INTERVAL, SHORTEST_INTERVAL = 0.2, 1.0e-4
 # Pairs whose distances a search sees at once.
 NEAREST_PAIRS = 2
 # Speeds are sampled, at 1 kHz; bounding balls and chain lengths are bounds by themselves.
@@ -344,7 +344,7 @@ class CollisionModel:
         shapes = self._geometry.geometryObjects
         n = self._robot.n
         ids = [self._model.getJointId(joint) for joint in self._robot.joint_names]
-        slides = self._strokes()
+        slides = self._slides()
         reach = np.zeros((len(shapes), n))
         for index, shape in enumerate(shapes):
             shape.geometry.computeLocalAABB()
@@ -368,7 +368,7 @@ class CollisionModel:
         )
         return np.where((first > 0.0) & (second > 0.0), 0.0, first + second)
 
-    def _strokes(self) -> dict[int, float]:
+    def _slides(self) -> dict[int, float]:
         """Return how far each prismatic joint lengthens the chain at most [m], by joint."""
         limits = self._robot.limits
         ends = dict(zip(
@@ -376,17 +376,17 @@ class CollisionModel:
             strict=True,
         ))
         ends |= {joint: abs(position) for joint, position in self._robot.locked.items()}
-        strokes = {
+        ways = {
             joint.name: float(ends[joint.name]) for joint in self._robot.urdf.joints
             if joint.kind == 'prismatic'
         }
-        endless = [joint for joint, stroke in strokes.items() if not np.isfinite(stroke)]
+        endless = [joint for joint, way in ways.items() if not np.isfinite(way)]
         if endless:
             raise UnsafeMotionError(
                 f'{", ".join(endless)} of {self._robot.name} slides without end: state its '
                 'position limits, without which its reach is not known'
             )
-        return {self._model.getJointId(joint): stroke for joint, stroke in strokes.items()}
+        return {self._model.getJointId(joint): way for joint, way in ways.items()}
 
     def prove(
         self,

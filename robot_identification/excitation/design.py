@@ -74,7 +74,7 @@ def design_excitation(
     budget : Budget, optional
         When to stop.
     report : callable
-        Is told how the search goes.
+        Called after every job.
     processes : int
         Processes that search.
     knowledge : Knowledge, optional
@@ -82,7 +82,7 @@ def design_excitation(
     state : SearchState, optional
         Of a search that goes on.
     save : callable, optional
-        Is given the state of the search after every round.
+        Called with the state of the search after every round.
 
     Raises
     ------

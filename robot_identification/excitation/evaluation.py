@@ -31,6 +31,7 @@ MAXIMUM_SAMPLES = 20_000
 NOISE_SHARE = 0.01
 # Of a drive whose limit is not known [N m].
 UNKNOWN_NOISE = 1.0
+# Parameters in the table of the weakest; chosen: what a reader takes in.
 WEAKEST = 5
 # Singular values of unit columns below this part of the largest are rounding: not seen at all.
 NOT_SEEN = 1.0e-10

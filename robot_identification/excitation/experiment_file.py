@@ -32,10 +32,10 @@ from robot_identification.model import (
     share_directory,
 )
 
-SCHEMA_VERSION = 1
-# What reliability of a first motion asks for; a cell may ask for more.
+SCHEMA_VERSION = 1  # of the file
+# Between links, and to obstacles [m]; chosen for a first motion, a cell may need more.
 DEFAULT_CLEARANCE = 0.02
-DEFAULT_SAMPLES = 60
+DEFAULT_SAMPLES = 60  # of a period; chosen: 12 for each harmonic of the default form
 
 
 @dataclass(frozen=True)

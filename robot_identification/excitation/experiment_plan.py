@@ -22,11 +22,11 @@ from robot_identification.excitation.collision import Obstacle
 from robot_identification.excitation.constraints import motion_limits, MotionLimits
 from robot_identification.excitation.experiment_file import Experiment, read_experiment
 from robot_identification.excitation.margins import (
-    MASS_DOUBT, POSITION_MARGIN, QUINTIC_PEAK, SHORTEST_APPROACH, SLOW_SPEED, TORQUE_SHARE,
-    VELOCITY_SHARE,
+    MASS_DOUBT, POSITION_MARGIN, SHORTEST_APPROACH, SLOW_SPEED, TORQUE_SHARE, VELOCITY_SHARE,
 )
 from robot_identification.excitation.problem import TrajectoryProblem
 from robot_identification.model import EFFORT_UNITS, RobotModel
+from robot_identification.simulation import QUINTIC_PEAK
 
 # Where data come from: the ROS driver, tables of an arm moved by its own program, the simulation.
 SOURCES = ('ros', 'csv', 'simulated')
@@ -43,7 +43,7 @@ USUAL_WINDOW = {
     'wrist_2_joint': (-3.1, 3.1),
     'wrist_3_joint': (-3.1, 3.1),
 }
-USUAL_HOME = {
+USUAL_HOME = {  # [rad]
     'shoulder_pan_joint': 0.0,
     'shoulder_lift_joint': -1.57,
     'elbow_joint': 1.3,
@@ -231,7 +231,7 @@ def home_pose(robot: RobotModel, laboratory: Laboratory) -> dict[str, float]:
     ]
     edge = np.minimum(0.1 * (upper - lower), 0.1)
     pose = np.clip(usual, lower + edge, upper - edge)
-    # Whether the arm can stand anywhere is said even where its usual pose is clear.
+    # An arm that can stand nowhere is refused even where its usual pose is clear.
     drawn = problem.coefficients(problem.draw(np.random.default_rng(0)))[:, 0]
     if problem.obstructed is not None:
         nearest = problem.obstructed.closest(pose[None], np.zeros(1))
@@ -356,7 +356,7 @@ def _friction_segments(
     Return segments of one joint, each at a constant velocity of its own, the others at rest.
 
     The form is `trapezoidal`: all segments take the same time and end at random points, so that
-    their lengths, and with them their speeds, are spread from nearly none to the fastest.
+    their lengths, and with them their speeds, range from nearly none to the fastest.
     """
     index = robot.joint_names.index(joint)
     whole = motion_limits(robot, read_experiment(

@@ -32,7 +32,7 @@ HALVINGS = 20
 NEGLIGIBLE = 1.0e-10
 # A millisecond's parabola is near the truth: it may be twice as high above the samples.
 PARABOLA_RESERVE = 2.0
-SEARCH_TOLERANCE = 1.0e-9
+SEARCH_TOLERANCE = 1.0e-9  # of the instant [s]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from robot_identification.excitation.experiment_file import Experiment
 from robot_identification.model import Motion, rigid_torque, RobotModel
 from scipy.optimize import minimize
 
+# Random poses of the range; chosen: shares are known to 1 %.
 POSES = 2000
 # From so many of the poses that need least a descent looks for one that can be held.
 DESCENTS = 5

@@ -92,8 +92,8 @@ class InformationGrowth:
         parts = self.X**2 / np.where(none, 1.0, information)
         errors = np.sqrt(parts[:, ~none].sum(axis=1))
         lengths = np.linalg.norm(self.X, axis=1)
-        lost = np.linalg.norm(self.X[:, none], axis=1) > TOUCHED * lengths
-        return np.where(lost | self.undetermined, np.inf, errors)
+        open_ = np.linalg.norm(self.X[:, none], axis=1) > TOUCHED * lengths
+        return np.where(open_ | self.undetermined, np.inf, errors)
 
     def runs_until(self, index: int, target: float) -> float:
         """Return how many runs bring a standard error down to a target; infinite if none do."""

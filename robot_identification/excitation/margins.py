@@ -5,15 +5,12 @@
 
 from __future__ import annotations
 
-# Distance kept from the position limits [rad or m], and shares of the hardware's limits.
-POSITION_MARGIN = 0.1
-VELOCITY_SHARE = 0.8
-TORQUE_SHARE = 0.8
-# The masses of the description may be wrong by this share.
-MASS_DOUBT = 0.3
-# Largest speed of the tool in the slow run [m/s], and the share of the planned speed.
+POSITION_MARGIN = 0.1  # distance kept from the position limits [rad or m]
+VELOCITY_SHARE = 0.8  # of the hardware's limit
+TORQUE_SHARE = 0.8  # of the hardware's limit, with the masses that may be wrong
+MASS_DOUBT = 0.3  # share by which masses of the description may be wrong
+# First run: largest speed of the tool [m/s], that of manual operation in ISO 10218-1, and share of
+# the planned speed.
 SLOW_TOOL_SPEED = 0.25
 SLOW_SPEED = 0.1
-# Peak speed of a quintic from rest to rest over its mean speed, and its shortest duration [s].
-QUINTIC_PEAK = 1.875
-SHORTEST_APPROACH = 1.0
+SHORTEST_APPROACH = 1.0  # duration of the way to the start [s]; chosen: calm even for short ways

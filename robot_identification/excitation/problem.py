@@ -40,11 +40,11 @@ SEARCH_SAMPLES = 6
 # Instants at which limits of the path hold in a search: products of sines have sharper peaks. What
 # they keep in reserve is for peaks in between.
 PATH_SAMPLES = 12
-PATH_RESERVE = 0.98
+PATH_RESERVE = 0.98  # share of the limit
 # Instants of the scaling, for each coefficient of the form; it misses peaks by less than the
 # reserve.
 REPAIR_SAMPLES = 20
-RESERVE = 0.995
+RESERVE = 0.995  # share of the limit
 # Path constraints are no linear functions of the amplitudes: motions are made smaller until they
 # hold.
 SHRINKING = (1.0, 0.99, 0.97, 0.94, 0.9)
@@ -66,7 +66,9 @@ INDEPENDENT = 0.02
 # least: the limits are kept with 2 % to spare.
 DIRECTIONS = [(np.cos(angle), np.sin(angle)) for angle in np.arange(16) * np.pi / 8.0]
 DIRECTIONS_COSINE = np.cos(np.pi / 16.0)
+# Random poses in which a free middle of a motion is looked for; chosen: one in a hundred is found.
 CENTRE_TRIES = 500
+# Factor of the amplitudes of a draw that touches something, and how often: down to a twentieth.
 CLEARING, CLEARING_STEPS = 0.6, 6
 # Draws of an ordered form, of which the first that suits it is taken.
 ORDERED_TRIES = 50

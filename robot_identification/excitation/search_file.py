@@ -32,7 +32,7 @@ from robot_identification.files import (
 )
 from robot_identification.model import RobotModel
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 1  # of the file
 # What a search belongs to, in words.
 WORDS = {
     'robot': 'robot', 'robot_sha256': 'limits or URDF of the robot', 'optimizer': 'optimizer',

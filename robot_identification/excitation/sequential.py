@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The next motion: what an identified model knows, what a motion leaves weak, what would mend it.
+The next motion: what a model knows, what a motion leaves weak, and for how long to repeat it.
 
 Information of independent recordings adds up, so the next motion is the one whose information,
 with that of the model, leaves the smallest errors.
@@ -52,7 +52,8 @@ SAME_GEOMETRY = 0.01
 # Parts of a base parameter that another mounting shows and this one does not; less is rounding,
 # or an axis a little off the parallel.
 HIDDEN, HIDDEN_CALIBRATED = 1.0e-6, 0.02
-# Samples and speeds of motions that the size of a torque is judged on, where there is no limit.
+# Random samples by which the size of a torque is judged; velocity [rad/s] and acceleration
+# [rad/s^2] of joints without a limit. Chosen: about the speed of a UR's joints.
 REFERENCE_SAMPLES = 300
 REFERENCE_VELOCITY, REFERENCE_ACCELERATION = 3.0, 5.0
 

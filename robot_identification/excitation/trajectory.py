@@ -24,8 +24,8 @@ from robot_identification.files import (
 )
 from robot_identification.model import Motion
 
-SCHEMA_VERSION = 1
-MAXIMUM_PERIODS = 1000
+SCHEMA_VERSION = 1  # of the file
+MAXIMUM_PERIODS = 1000  # chosen: 2.8 h of the usual 10 s
 # Of speeds at the ends [rad/s], and of what a repetition may start off the end of the last.
 END_TOLERANCE = 1.0e-6
 

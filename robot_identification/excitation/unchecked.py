@@ -51,7 +51,7 @@ def find_unchecked(
     robot : RobotModel
         The arm.
     extra : ExtraLimits, optional
-        What an experiment limits beside the hardware.
+        Limits of an experiment, in addition to the hardware.
     window : collection of str
         Joints whose range the experiment states.
 

@@ -20,11 +20,11 @@ from robot_identification.errors import DescriptionError, UnsafeMotionError, Usa
 from robot_identification.excitation import (
     broken_limits, certificate_times, CollisionModel, describe_certificate_gaps,
     describe_unchecked, extra_limits_from_content, ExtraLimits, find_unchecked, hardware_limits,
-    measure_limit_use, obstacles_from_content, path_limit_uses, QUINTIC_PEAK, refine_limit_uses,
+    measure_limit_use, obstacles_from_content, path_limit_uses, refine_limit_uses,
     SHORTEST_APPROACH, state_constraints, tool_path, Trajectory,
 )
 from robot_identification.model import Motion, RobotModel
-from robot_identification.simulation import quintic, TrajectoryPoints
+from robot_identification.simulation import quintic, QUINTIC_PEAK, TrajectoryPoints
 
 # Motions that end faster than this [rad/s] do not end at rest.
 REST_SPEED = 1.0e-6

@@ -18,8 +18,8 @@ from robot_identification.recording.bag_writer import new_bag
 from robot_identification.recording.joint_states import JOINT_STATE
 from robot_identification.recording.rosbags_backend import rosbags_library
 from robot_identification.simulation import (
-    DEFAULT_RATE, driver_period, GroundTruth, MujocoRobot, quintic, record_motion, Sensors,
-    SimulatedRun,
+    DEFAULT_RATE, driver_period, GroundTruth, MujocoRobot, quintic, QUINTIC_PEAK, record_motion,
+    Sensors, SimulatedRun,
 )
 
 __all__ = [
@@ -38,8 +38,6 @@ SIMULATED_EPOCH = 1.0
 RETURN_SPEED = 0.8
 SHORTEST_RETURN = 0.5
 SHORTEST_WAY = 1.0e-6
-# Of a quintic from rest to rest, largest over mean velocity.
-PEAK_SPEED = 1.875
 ARRAY = 'std_msgs/msg/Float64MultiArray'
 
 
@@ -119,7 +117,7 @@ def _way_back(trajectory: Trajectory, period: float) -> Motion:
     if way < SHORTEST_WAY:
         nothing = np.empty((0, len(start[0])))
         return Motion(nothing, nothing, nothing)
-    duration = max(PEAK_SPEED * way / RETURN_SPEED, SHORTEST_RETURN)
+    duration = max(QUINTIC_PEAK * way / RETURN_SPEED, SHORTEST_RETURN)
     count = max(round(duration / period), 1)
     rows = [quintic(end, start, count * period, k * period) for k in range(count)]
     return Motion(*(np.array(column) for column in zip(*rows, strict=True)))

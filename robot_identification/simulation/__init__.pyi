@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 from .contact import Contact as Contact
-from .controller import TrajectoryPoints as TrajectoryPoints, quintic as quintic
+from .controller import (
+    quintic as quintic, QUINTIC_PEAK as QUINTIC_PEAK, TrajectoryPoints as TrajectoryPoints,
+)
 from .effort_arm import effort_truth as effort_truth, EffortArm as EffortArm
 from .effort_joint import EffortJoint as EffortJoint, EffortJointConstants as EffortJointConstants
 from .faults import (

@@ -21,7 +21,7 @@ from robot_identification.model import Motion, RobotModel
 from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.mujoco_robot import MujocoRobot, PHYSICS_STEP, Sensors
 
-CONTROL_RATE = 500.0
+CONTROL_RATE = 500.0  # of a torque controller [Hz]; chosen: that of a UR's RTDE
 # Position [rad], velocity [rad/s] and acceleration [rad/s^2] to torque [N m], shape (n,) each.
 InverseDynamics = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
@@ -149,9 +149,9 @@ class PdControl:
 
     def __call__(self, state: ControlState, wanted: Reference) -> FloatArray:
         """Return the torque to command [N m], shape (n,)."""
-        pull = self.loop.stiffness * (wanted.q - state.q) \
+        acceleration = self.loop.stiffness * (wanted.q - state.q) \
             + self.loop.damping_rate * (wanted.dq - state.dq)
-        return self.inertia * pull + _added(self.addition, state, wanted)
+        return self.inertia * acceleration + _added(self.addition, state, wanted)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,9 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UnsafeMotionError
 
-# How fast a cancelled motion comes to rest.
+# Peak over mean speed of a quintic from rest to rest: 15/8, its slope in the middle.
+QUINTIC_PEAK = 1.875
+# Duration of the stop of a cancelled motion [s]; chosen.
 STOP_TIME = 0.5
 # Over less, differences of positions are nothing but rounding [s].
 SHORTEST_BRAKING = 1e-3

@@ -34,11 +34,10 @@ YOUBOT_BREAK_AWAY = {
 # joints 1 to 3, and less behind those of joints 4 and 5.
 ROTOR_INERTIA = (1.35e-5, 1.35e-5, 1.35e-5, 9.25e-6, 3.5e-6)
 # Kinetic over break-away friction, and viscous friction at 1 rad/s over it.
-COULOMB_SHARE = 0.8
-VISCOUS_SHARE = 0.1
+COULOMB_SHARE, VISCOUS_SHARE = 0.8, 0.1
 # Of the drives that hold their joints: rates [1/s] of a loop that the physics step can follow.
 HOLDING_RATE = 60.0
-CONTROL_STEPS = 4
+CONTROL_STEPS = 4  # physics steps of its period
 
 
 def youbot_truth(robot: RobotModel) -> GroundTruth:

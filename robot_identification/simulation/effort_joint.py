@@ -17,7 +17,7 @@ import math
 import numpy as np
 from robot_identification.errors import UsageError
 
-LARGEST_STEP = 5.0e-4
+LARGEST_STEP = 5.0e-4  # of the integration [s]
 
 
 @dataclass(frozen=True)

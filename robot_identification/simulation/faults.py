@@ -12,6 +12,7 @@ import numpy as np
 from robot_identification.arrays import FloatArray, IndexArray
 from robot_identification.errors import UsageError
 
+# Ranges of the faults [s]; chosen.
 LONGEST_DELAY = 2.0
 LARGEST_CLOCK_JUMP = 100.0
 # Position, velocity and effort of the joint states; what else goes with them stays.

@@ -21,8 +21,9 @@ from robot_identification.simulation.thermal import (
     AMBIENT, make_thermal_model, ThermalModel, VISCOUS_SLOPE,
 )
 
-MASS_ERROR = 0.2
-GAIN_ERROR = 0.05
+# Largest errors of the prior: of masses and drive gains as shares, of centres of mass [m]. Chosen:
+# a program that returns the prior fails.
+MASS_ERROR, GAIN_ERROR = 0.2, 0.05
 CENTRE_ERROR = 0.01
 # Friction and rotor inertia grow with the size of the joint; as shares of its torque limit these
 # ranges hold the values published for the UR5 (Porcelli 2020, table 2.5; Raviola et al. 2021).

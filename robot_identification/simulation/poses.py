@@ -17,15 +17,12 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.model import Motion, RobotModel
-from robot_identification.simulation.controller import quintic
+from robot_identification.simulation.controller import quintic, QUINTIC_PEAK
 from robot_identification.simulation.ground_truth import GroundTruth
 from robot_identification.simulation.mujoco_robot import (
     MujocoRobot, rigid_inverse_dynamics, Sensors,
 )
 from robot_identification.simulation.run import driver_period, record_motion, SimulatedRun
-
-# Of a quintic from rest to rest, largest over mean velocity.
-PEAK_SPEED = 1.875
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ def plan_poses(
             start = pose - direction * options.approach
             way = float(np.abs(start - here).max())
             if way > 0.0:
-                go(start, max(PEAK_SPEED * way / options.travel_speed, 0.5))
+                go(start, max(QUINTIC_PEAK * way / options.travel_speed, 0.5))
             here = start
             go(pose, options.approach_time)
             here = pose

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Joint states of a simulated arm at its driver's rate, with what a robot records beside them."""
+"""Joint states of a simulated arm at its driver's rate, with what else a robot records."""
 
 from __future__ import annotations
 

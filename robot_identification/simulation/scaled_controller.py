@@ -21,9 +21,9 @@ from robot_identification.simulation.controller import (
     STOP_TIME, TrajectoryController, TrajectoryPoints,
 )
 
-# Safety modes of a Universal Robot in which it moves: NORMAL and REDUCED.
-MOVING_SAFETY_MODES = (1, 2)
+# First and last safety mode of a Universal Robot, and those in which it moves: NORMAL, REDUCED.
 SAFETY_MODES = (1, 13)
+MOVING_SAFETY_MODES = (1, 2)
 # How much the pace may rise in one cycle.
 PACE_STEP = 0.01
 # Simulated time that a driver needs to come back [s].

@@ -17,10 +17,9 @@ import numpy as np
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 
-AMBIENT = 24.0
+AMBIENT = 24.0  # temperature of the air [deg C] (Raviola et al. 2021)
 # What half an hour of motion adds [K], [s] (Raviola et al. 2021).
-WARM_UP_RISE = 14.0
-WARM_UP_TIME = 1800.0
+WARM_UP_RISE, WARM_UP_TIME = 14.0, 1800.0
 # Of a joint's housing [s].
 TIME_CONSTANT = 1200.0
 # Of excitation trajectories of a UR3 and a UR5: root mean square of the velocity [rad/s].

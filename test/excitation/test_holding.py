@@ -89,7 +89,7 @@ def test_a_search_that_must_fail_is_not_begun(ur5, monkeypatch):
     effort[1] = 0.1
     weak = replace(ur5, limits=replace(ur5.limits, effort=effort))
     monkeypatch.setattr(
-        'robot_identification.excitation.design.search',
+        'robot_identification.excitation.design.Search',
         lambda *args, **kwargs: pytest.fail('the search was begun'),
     )
     narrow = replace(experiment, window={

@@ -307,7 +307,7 @@ def test_weak_parameters_are_named_with_the_time_that_mends_them(arm, wanted, fi
     assert all(name.endswith('2') for name in weakest)
     text = ' '.join(describe_weakness(weakness).split())
     assert all(name in text for name in weakest)
-    assert f'{weakness.minutes.max():.1f} minutes of it mend all' in text
+    assert f'{weakness.minutes.max():.1f} minutes of it suffice for all' in text
     # The same motion again, known to be there: twice the information.
     twice = replace(first, periods=2)
     np.testing.assert_allclose(
@@ -325,7 +325,7 @@ def test_what_a_motion_does_not_show_is_never_mended(arm, wanted, first):
     assert np.all(np.isinf(weakness.after[friction]))
     assert np.all(np.isinf(weakness.minutes[friction]))
     text = ' '.join(describe_weakness(weakness).split())
-    assert 'never' in text and 'it does not mend' in text
+    assert 'never' in text and 'no time of it suffices for' in text
     entry = next(
         one for one in weakness_content(weakness)['parameters'] if one['name'] == 'fc2'
     )

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A genetic algorithm, as the seeds use it, of pymoo's operators.
+A genetic algorithm, as the reference papers use it, of pymoo's operators.
 
 References
 ----------

@@ -22,23 +22,23 @@ from robot_identification.excitation.optimizers.optimizer import (
 )
 import scipy
 
-# A search that has gone astray is not worth more than a new start.
+# Numbers of the searches: chosen; those of docs/benchmarks.md were made with them.
+# Evaluations of a descent: one that has gone astray is not worth more than a new start.
 MOST_EVALUATIONS = 100
-# Steps of a search among obstacles, and what makes its radius smaller and larger.
-MOST_STEPS = 20
-STEP_ITERATIONS = 12
-BROKEN = 0.02
+# Steps of a search among obstacles, iterations of each, the largest breach of a limit [1] after
+# which a step counts, and the factors of its radius after others and after such.
+MOST_STEPS, STEP_ITERATIONS, BROKEN = 20, 12, 0.02
+SHRINK, GROW = 0.4, 2.0
+LEAST_RADIUS = 0.01  # in the coefficients' unit, radians in root mean square
+LEAST_GAIN = 0.01  # of the logarithm of a criterion by a step
 # So far beyond a limit SLSQP does not come back, and takes long to find out.
 ASTRAY = 0.5
 # Limits nearer than this, as shares or in the coefficients' unit, are seen by SLSQP.
 NEAR = 0.6
-SHRINK, GROW = 0.4, 2.0
-LEAST_RADIUS = 0.01
-LEAST_GAIN = 0.01
-TOLERANCE = 1.0e-4
+TOLERANCE = 1.0e-4  # of the logarithm of a criterion at which SLSQP ends
 # Logarithm of a criterion so bad that no search comes back from there.
 HOPELESS = 50.0
-MOST_POLISHING = 40
+MOST_POLISHING = 40  # iterations, and observation matrices, of a polish
 # Steps of a polish may leave the limits: some of the best are scaled into them.
 BEST_OF_POLISHING = 5
 

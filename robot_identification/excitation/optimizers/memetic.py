@@ -33,6 +33,7 @@ Candidates = tuple[Candidate, ...]
 
 # The paper's "decrease" and "increase" of its factors, which it gives no numbers for.
 DOWN, UP = 0.8, 1.25
+# Range of the steps over the distance that they are scaled by.
 LEAST_SPREAD, LARGEST_SPREAD = 0.05, 2.0
 # Steps of a walk, as multiples of |v - v'|: to another solution, or to where v began.
 TO_ANOTHER, TO_START = 1.0, 2.0
@@ -42,7 +43,7 @@ REMEMBERED = 10
 REFUSED = 1.0
 # Solutions nearer than this, as a share of their length, are one.
 ALIKE = 1.0e-2
-LARGEST_WEIGHT = 1.0e12
+LARGEST_WEIGHT = 1.0e12  # of the fitness, so that its sums stay finite numbers
 PIECES = ('joint', 'coefficient')
 
 

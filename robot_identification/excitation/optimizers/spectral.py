@@ -22,6 +22,7 @@ from robot_identification.excitation.parametrizations.parametrization import che
 STAGES = tuple((2.0**power, 40) for power in range(6))
 # Criteria that have no extremes are smooth by themselves.
 SMOOTH_STAGES = ((1.0, 120),)
+# Random motions before the first descent.
 FIRST_LOOKS = 8
 # Of random velocities: their number, and their size as a share of the limit.
 KNOTS, BAND = (12, 40), (0.2, 0.9)

@@ -22,7 +22,7 @@ from robot_identification.excitation.parametrizations.parametrization import (
 )
 import scipy
 
-DEGREE = 5
+DEGREE = 5  # of the splines: accelerations are smooth, and at rest at the ends ([1]_)
 
 
 @dataclass(frozen=True)

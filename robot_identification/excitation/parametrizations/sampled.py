@@ -42,7 +42,7 @@ class SampledParametrization(Parametrization):
 
     The coefficients of a joint are the position at the first knot, how far the position at each
     later one is off it, the velocities and the accelerations at all of them. Nothing makes such
-    a motion rest at its ends, or end where it starts; whoever certifies it has to look.
+    a motion rest at its ends, or end where it starts; its certification has to check that.
 
     Attributes
     ----------

@@ -18,9 +18,10 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import UsageError
 from robot_identification.excitation import (
     certify, Experiment, knot_coefficients, LONGEST_PERIOD, MAXIMUM_PERIODS, motion_limits,
-    MotionLimits, QUINTIC_PEAK, SampledParametrization, Trajectory, USUAL_HOME,
+    MotionLimits, SampledParametrization, Trajectory, USUAL_HOME,
 )
 from robot_identification.model import RobotModel
+from robot_identification.simulation import QUINTIC_PEAK
 
 # A quintic from rest to a constant velocity has an acceleration of this, over speed by time.
 RISE_PEAK = 1.5
