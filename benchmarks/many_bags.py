@@ -25,7 +25,7 @@ from robot_identification.model.kinematic_filter import KinematicFilter
 from robot_identification.model.registry import load_robot
 from robot_identification.model.robot_model import RobotModel
 from robot_identification.parallel import InThisProcess, LocalProcesses, Scheduler
-from robot_identification.recording.bag import write_joint_states
+from robot_identification.recording.bag_writer import write_joint_states
 
 from .figures import Figure
 from .whole import GAINS, RATE, simulate_minute

@@ -22,7 +22,7 @@ from robot_identification.cli.processes import (
     check_ros, isolated_environment, NodeProcess, own_domain, running,
 )
 from robot_identification.errors import DataError
-from robot_identification.recording.bag import RosbagsBackend
+from robot_identification.recording import JOINT_STATE, rosbags_library
 
 from .figures import Figure
 from .processes import busy_cores, cpu_share, resident_memory
@@ -85,10 +85,13 @@ def _run(seconds: float) -> dict[str, float]:
         if publisher.returncode != 0:
             raise DataError(f'the publisher failed: {publisher.stderr or recorder.last_words()}')
         result = json.loads(publisher.stdout.splitlines()[-1])
-        found = [
-            int(message.position[0])
-            for message in RosbagsBackend().joint_states(bag, '/joint_states')
-        ]
+        library = rosbags_library()
+        with library.Reader(bag) as reader:
+            found = [
+                int(library.types.deserialize_cdr(data, JOINT_STATE).position[0])
+                for connection, _, data in reader.messages()
+                if connection.topic == '/joint_states'
+            ]
         if len(set(found)) != len(found):
             raise DataError('the bag holds a message twice')
         result['lost'] = messages - len(found)

@@ -20,7 +20,8 @@ import time
 import numpy as np
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.model.registry import load_robot
-from robot_identification.recording.bag import BagWriter, JOINT_STATE, write_joint_states
+from robot_identification.recording.bag_writer import BagWriter, write_joint_states
+from robot_identification.recording.joint_states import JOINT_STATE
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import inverse_dynamics
 

@@ -139,6 +139,31 @@ def write_bag(
     return path
 
 
+def topics_of(path):
+    """Return type and number of messages by topic of a bag, by rosbags alone."""
+    from rosbags.rosbag2 import Reader
+
+    with Reader(path) as reader:
+        return {found.topic: (found.msgtype, found.msgcount) for found in reader.connections}
+
+
+def custom_data_of(path):
+    """Return the custom data of a bag, by rosbags alone."""
+    from rosbags.rosbag2 import Reader
+
+    with Reader(path) as reader:
+        return dict(reader.storage.metadata.custom or {})
+
+
+def decode_joint_state(log_time, raw):
+    """Return a serialized joint state, by rosbags alone."""
+    from rosbags.typesys import get_typestore, Stores
+
+    found = get_typestore(Stores.ROS2_JAZZY).deserialize_cdr(raw, JOINT_STATE)
+    stamp = found.header.stamp.sec * 1_000_000_000 + found.header.stamp.nanosec
+    return Message(log_time, stamp, found.name, found.position, found.velocity, found.effort)
+
+
 def write_run(path, robot, run, **changes):
     """Write a simulated run as a UR driver would; `changes` replace what is recorded."""
     order = np.argsort(robot.joint_names)

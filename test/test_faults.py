@@ -33,7 +33,7 @@ from robot_identification.files import read_yaml
 from robot_identification.model.model_file import load_model
 from robot_identification.model.registry import load_robot
 from robot_identification.processing import blocks
-from robot_identification.recording.bag import write_joint_states
+from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.simulation.ground_truth import draw_truth
 from shown_by import all_tests, assert_exists
 

@@ -17,7 +17,7 @@ import re
 import shlex
 from types import SimpleNamespace
 
-from builders import run_command
+from builders import custom_data_of, run_command, topics_of
 import numpy as np
 import pytest
 from robot_identification.cli.main import make_parser
@@ -41,7 +41,7 @@ from robot_identification.model.payload import last_link, Payload
 from robot_identification.model.registry import known_robots, load_robot, share_directory
 from robot_identification.pipeline import identify, validate
 from robot_identification.prediction.comparison import compare_effort
-from robot_identification.recording.bag import RosbagsBackend, write_joint_states
+from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import Sensors
@@ -435,14 +435,13 @@ def test_recipe_page_names_defaults_and_ranges():
 
 
 def test_bag_page_names_topics_and_metadata_of_what_is_written(run, tmp_path):
-    backend = RosbagsBackend()
     write_simulated_bag(tmp_path / 'bag', run.robot, run.recorded, run.trajectory)
-    assert set(backend.metadata(tmp_path / 'bag')) == set(documented('bag', 'Metadata'))
+    assert set(custom_data_of(tmp_path / 'bag')) == set(documented('bag', 'Metadata'))
     comparison, _ = compare_effort(run.model, run.bag, causal=False)
     write_comparison_mcap(tmp_path / 'out.mcap', run.model, comparison)
     rows = {row['topic'].strip('`'): row for row in table('bag', 'What we write')}
     for path, writer in (tmp_path / 'bag', '`simulate`'), (tmp_path / 'out.mcap', '`predict`'):
-        topics = backend.topics(path)
+        topics = topics_of(path)
         assert set(topics) == {t for t, row in rows.items() if writer in row['written by']}
         assert all(rows[topic]['type'] == f'`{kind}`' for topic, (kind, _) in topics.items())
 

@@ -12,7 +12,7 @@ from .joint_names import parse_joint_names as parse_joint_names
 from .joint_states import JOINT_STATE as JOINT_STATE
 from .raw_bag import Damage as Damage
 from .recording import Channel as Channel, Recording as Recording, ROTOR_CHANNEL as ROTOR_CHANNEL
-from .rosbags_backend import rosbags_library as rosbags_library
+from .rosbags_reader import rosbags_library as rosbags_library
 from .simulated_run import (
     simulate_repeats as simulate_repeats, SIMULATED_EPOCH as SIMULATED_EPOCH,
     write_simulated_bag as write_simulated_bag,

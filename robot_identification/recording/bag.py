@@ -10,7 +10,7 @@ recording says so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,51 +20,24 @@ from numpy.typing import NDArray
 from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, UsageError
 from robot_identification.model import JointEncoders, plain_encoders
-from robot_identification.recording.bag_files import FileBackend
-from robot_identification.recording.bag_writer import BagWriter, write_joint_states
+from robot_identification.recording.bag_files import BagFiles, open_bag
 from robot_identification.recording.cdr import group_by_layout
 from robot_identification.recording.channels import make_channel_tables
 from robot_identification.recording.joint_states import (
     DYNAMIC_JOINT_STATE, is_of_rotors, JOINT_STATE, JOINT_STATE_WALKS, JointColumns, JointTable,
     quantities_of,
 )
-from robot_identification.recording.raw_bag import BagBackend, Damage, OpenBag
+from robot_identification.recording.raw_bag import Damage, RawBlock
 from robot_identification.recording.recording import (
     Channel, Completeness, Recording, ROTOR_CHANNEL,
 )
-from robot_identification.recording.rosbags_backend import JointStateMessage, RosbagsBackend
+from robot_identification.recording.rosbags_reader import NotIntactError
 from robot_identification.recording.tables import is_table, read_table, table_joint_names
-
-__all__ = [
-    'JOINT_STATE',
-    'BagBackend',
-    'BagWriter',
-    'FileBackend',
-    'JointStateMessage',
-    'RosbagsBackend',
-    'find_joint_names',
-    'find_joint_state_topic',
-    'read_recording',
-    'write_joint_states',
-]
 
 # Messages of one publisher may overtake each other by this much [ns]; a clock jumps by more.
 LARGEST_DISORDER = 1_000_000_000
 
 IntegerTimes = NDArray[np.int64]
-
-
-def find_joint_state_topic(
-    path: Path, topic: str | None, backend: BagBackend | None = None
-) -> str:
-    """
-    Return the joint-state topic of a bag.
-
-    Raise UsageError if there is no such bag. Raise BagError if the bag is empty or has no such
-    topic of joint states.
-    """
-    with (backend or FileBackend()).open_bag(path) as bag:
-        return _choose_topic(bag, path, topic)
 
 
 def find_joint_names(path: Path, *, topic: str | None = None) -> tuple[str, ...]:
@@ -86,8 +59,8 @@ def find_joint_names(path: Path, *, topic: str | None = None) -> tuple[str, ...]
     """
     if is_table(path):
         return table_joint_names(path)
-    with FileBackend().open_bag(path) as bag:
-        chosen = _choose_topic(bag, path, topic)
+    with open_bag(path) as bag:
+        chosen = _choose_topic(bag, topic)
         walk, damage = JOINT_STATE_WALKS[bag.topics[chosen].kind], None
         with suppress(Damage):
             for block in bag.blocks([chosen]):
@@ -98,8 +71,9 @@ def find_joint_names(path: Path, *, topic: str | None = None) -> tuple[str, ...]
         raise BagError(f'{path}: no message on {chosen} can be read: {damage or _cause(bag)}')
 
 
-def _choose_topic(bag: OpenBag, path: Path, topic: str | None) -> str:
-    topics = bag.topics
+def _choose_topic(bag: BagFiles, topic: str | None) -> str:
+    """Return the topic asked for, /joint_states, or the only one of joint states."""
+    path, topics = bag.path, bag.topics
     if not any(found.count for found in topics.values()):
         raise BagError(f'{path} holds no message: the recording is empty{_cause(bag)}')
     candidates = [
@@ -121,7 +95,7 @@ def _choose_topic(bag: OpenBag, path: Path, topic: str | None) -> str:
     return chosen
 
 
-def _cause(bag: OpenBag) -> str:
+def _cause(bag: BagFiles) -> str:
     """Return in words what is wrong with a bag, to put at the end of an error."""
     try:
         for _ in bag.blocks(()):
@@ -138,7 +112,6 @@ def read_recording(
     topic: str | None = None,
     names: Mapping[str, str] | None = None,
     encoders: JointEncoders | None = None,
-    backend: BagBackend | None = None,
     csv_mapping: Path | None = None,
 ) -> Recording:
     """
@@ -159,8 +132,6 @@ def read_recording(
         common is found without.
     encoders : JointEncoders, optional
         How the driver's readings relate to the model; by default they are the model's.
-    backend : BagBackend, optional
-        By default our own.
     csv_mapping : Path, optional
         What the columns of a table are, see `robot_identification.recording.tables`; by default
         the file beside it, `<table>.yaml`.
@@ -180,47 +151,44 @@ def read_recording(
         return read_table(path, joint_names, names or {}, encoders, csv_mapping)
     if csv_mapping is not None:
         raise UsageError(f'{csv_mapping} is for tables, and {path} does not end in .csv')
-    with (backend or FileBackend()).open_bag(path) as bag:
-        return _Reading(bag, path, joint_names, topic, names or {}, encoders).run()
+    columns = JointColumns(str(path), joint_names, names or {})
+    with open_bag(path) as bag:
+        try:
+            return _Reading(bag, topic, columns, encoders).run(bag.intact_blocks)
+        except NotIntactError:
+            return _Reading(bag, topic, columns.anew(), encoders).run(bag.blocks)
 
 
 class _Reading:
     """One pass over a bag: blocks in, recording out."""
 
     def __init__(
-        self,
-        bag: OpenBag,
-        path: Path,
-        joint_names: Sequence[str],
-        topic: str | None,
-        names: Mapping[str, str],
-        encoders: JointEncoders,
+        self, bag: BagFiles, topic: str | None, columns: JointColumns, encoders: JointEncoders
     ) -> None:
         self._bag = bag
-        self._path = path
-        self._joint_names = tuple(joint_names)
-        self._topic = _choose_topic(bag, path, topic)
-        self._columns = JointColumns(str(path), joint_names, names)
+        self._topic = _choose_topic(bag, topic)
+        self._columns = columns
         kind = bag.topics[self._topic].kind
         self._joints = JointTable(kind, self._columns, encoders, quantities_of(kind))
         self._channels, self._notes = make_channel_tables(
-            bag.topics, self._topic, JointColumns(str(path), joint_names, names), encoders
+            bag.topics, self._topic, columns.anew(), encoders
         )
 
-    def run(self) -> Recording:
-        damage = self._read_blocks()
+    def run(self, read: Callable[[Collection[str]], Iterator[RawBlock]]) -> Recording:
+        """Return the recording of the messages that a reader of topics gives."""
+        damage = self._read_blocks(read)
         log_times, stamps, values = self._joints.finish()
         if not len(stamps):
             if damage is not None:
                 raise BagError(
-                    f'{self._path}: no message on {self._topic} can be read: {damage}'
+                    f'{self._bag.path}: no message on {self._topic} can be read: {damage}'
                 )
             self._columns.check_found()
         times, stamps_from = (log_times, 'log') if _are_broken(stamps) else (stamps, 'header')
         recording = Recording(
-            source=str(self._path),
+            source=str(self._bag.path),
             topic=self._topic,
-            joint_names=self._joint_names,
+            joint_names=self._columns.joint_names,
             stamps=(times - times[0]) * 1e-9,
             q=values['position'],
             dq=values['velocity'],
@@ -238,9 +206,11 @@ class _Reading:
             else Completeness('recovered', duration, expected, str(damage))
         ))
 
-    def _read_blocks(self) -> Damage | None:
+    def _read_blocks(
+        self, read: Callable[[Collection[str]], Iterator[RawBlock]]
+    ) -> Damage | None:
         try:
-            for block in self._bag.blocks({self._topic, *self._channels}):
+            for block in read({self._topic, *self._channels}):
                 if block.topic == self._topic:
                     self._joints.add(block)
                 else:

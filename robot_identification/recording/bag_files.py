@@ -22,7 +22,8 @@ from robot_identification.recording.bag_metadata import BagMetadata, METADATA_FI
 from robot_identification.recording.compression import unpack_file, ZSTD_MAGIC
 from robot_identification.recording.mcap_file import MAGIC as MCAP_MAGIC
 from robot_identification.recording.mcap_file import McapFile
-from robot_identification.recording.raw_bag import Damage, RawBlock, Topic
+from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
+from robot_identification.recording.rosbags_reader import NotIntactError, read_by_rosbags
 from robot_identification.recording.sqlite_file import MAGIC as SQLITE_MAGIC
 from robot_identification.recording.sqlite_file import SqliteFile
 
@@ -31,22 +32,19 @@ SUFFIXES = ('.mcap', '.db3', '.mcap.zstd', '.db3.zstd')
 BagFile = McapFile | SqliteFile
 
 
-class FileBackend:
-    """Bags read from their files by this package, whole ones and damaged ones alike."""
+@contextmanager
+def open_bag(path: Path) -> Iterator[BagFiles]:
+    """
+    Open a bag to be read.
 
-    @contextmanager
-    def open_bag(self, path: Path) -> Iterator[BagFiles]:
-        """
-        Open a bag to be read.
-
-        Raise UsageError if there is no such bag. Raise BagError if nothing in it can be read.
-        """
-        with ExitStack() as stack:
-            try:
-                files = BagFiles(path, stack)
-            except OSError as error:
-                raise BagError(f'{path} cannot be read: {error.strerror}') from error
-            yield files
+    Raise UsageError if there is no such bag, BagError if nothing in it can be read.
+    """
+    with ExitStack() as stack:
+        try:
+            files = BagFiles(path, stack)
+        except OSError as error:
+            raise BagError(f'{path} cannot be read: {error.strerror}') from error
+        yield files
 
 
 class BagFiles:
@@ -59,7 +57,7 @@ class BagFiles:
     def __init__(self, path: Path, stack: ExitStack) -> None:
         if not path.exists():
             raise UsageError(f'no such bag: {path}')
-        self._path = path
+        self.path = path
         self._problems: list[str] = []
         self._metadata = self._read_metadata()
         self._paths = self._find_files()
@@ -101,9 +99,31 @@ class BagFiles:
             return None
         return 1e-9 * (max(end for _, end in spans) - min(start for start, _ in spans))
 
+    def intact_blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
+        """
+        Yield the messages of some topics in the order of the files, read by rosbags.
+
+        Raise NotIntactError as soon as anything says that there is more, or less, to be read.
+        """
+        if self._problems or self._damage or not all(file.suits_rosbags for file in self._files):
+            raise NotIntactError
+        counts = dict.fromkeys(topics, 0)
+        for opened in self._files:
+            for block in read_by_rosbags(opened.path, topics):
+                if max(map(len, block.payloads)) > LARGEST_MESSAGE:
+                    raise NotIntactError
+                counts[block.topic] += len(block)
+                yield block
+        expected = {name: self.topics[name].count if name in self.topics else 0 for name in topics}
+        if counts != expected or (
+            self._metadata is not None
+            and counts != {name: self._metadata.counts.get(name, 0) for name in topics}
+        ):
+            raise NotIntactError
+
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
         """
-        Yield the messages of some topics in the order of the files.
+        Yield the messages of some topics in the order of the files, read with care.
 
         Raise Damage after the last block that is good, if anything is wrong with the bag.
         """
@@ -133,22 +153,22 @@ class BagFiles:
     def _describe(self, number: int, damage: Damage | None) -> str:
         """Return in words what is wrong with one of the files, and what that means for others."""
         file, left = self._paths[number], len(self._paths) - number - 1
-        name = f'{file.name}: ' if file != self._path else ''
+        name = f'{file.name}: ' if file != self.path else ''
         after = f'; not read after it: {left} more, name them by themselves' if left else ''
         return f'{name}{damage}{after}'
 
     def _read_metadata(self) -> BagMetadata | None:
-        if not (self._path.is_dir() and (self._path / METADATA_FILE).is_file()):
+        if not (self.path.is_dir() and (self.path / METADATA_FILE).is_file()):
             return None
         try:
-            return read_metadata(self._path / METADATA_FILE)
+            return read_metadata(self.path / METADATA_FILE)
         except Damage as damage:
             self._problems.append(str(damage))
             return None
 
     def _find_files(self) -> list[Path]:
         """Return the files that metadata.yaml names, else all that are there in natural order."""
-        path = self._path
+        path = self.path
         if not path.is_dir():
             if not path.is_file():
                 raise BagError(f'{path} is neither a folder nor a regular file: name a bag')

@@ -27,7 +27,7 @@ from robot_identification.arrays import FloatArray
 from robot_identification.errors import BagError, MissingDependencyError, UsageError
 from robot_identification.recording.bag_metadata import METADATA_FILE
 from robot_identification.recording.joint_states import JOINT_STATE
-from robot_identification.recording.rosbags_backend import rosbags_library
+from robot_identification.recording.rosbags_reader import rosbags_library
 import yaml
 
 # Of a bag that is not read before it is whole [bytes].

@@ -91,7 +91,7 @@ class JointColumns:
         self, source: str, joint_names: Sequence[str], names: Mapping[str, str]
     ) -> None:
         self._source = source
-        self._joint_names = tuple(joint_names)
+        self.joint_names = tuple(joint_names)
         self._names = names
         self._found: dict[tuple[str, ...], IndexArray | None] = {}
         # What all joints' names begin with in the bag, such as a driver's `tf_prefix`
@@ -111,7 +111,7 @@ class JointColumns:
         if fields.nameless:
             raise DataError(
                 f'{self._source}: a message has {fields.nameless} positions and no names, and '
-                f'which of them are {", ".join(self._joint_names)} cannot be known: let the '
+                f'which of them are {", ".join(self.joint_names)} cannot be known: let the '
                 'driver send names, and record again'
             )
         if fields.names not in self._found:
@@ -130,7 +130,7 @@ class JointColumns:
 
     def anew(self) -> JointColumns:
         """Return one for another topic, which has its own prefix."""
-        return JointColumns(self._source, self._joint_names, self._names)
+        return JointColumns(self._source, self.joint_names, self._names)
 
     def check_found(self) -> None:
         """
@@ -147,7 +147,7 @@ class JointColumns:
 
     def _find(self, names: tuple[str, ...]) -> IndexArray | None:
         renamed = [self._names.get(name, name) for name in names]
-        wanted = set(self._joint_names)
+        wanted = set(self.joint_names)
         prefixes = {''} if wanted & set(renamed) else self._prefixes(renamed)
         plain_so_far = self._any_found and not self.prefix
         if not prefixes or (plain_so_far and '' not in prefixes):
@@ -158,31 +158,31 @@ class JointColumns:
         if len(prefixes) > 1:
             listing = ', '.join(repr(prefix) for prefix in sorted(prefixes))
             raise DataError(
-                f'{self._source} has the joints {", ".join(self._joint_names)} with the prefixes '
+                f'{self._source} has the joints {", ".join(self.joint_names)} with the prefixes '
                 f'{listing}: say which arm is meant with --joint-names BAG=MODEL,..'
             )
         self.prefix, = prefixes
         bare = [name.removeprefix(self.prefix) for name in renamed]
         if not wanted <= set(bare):
             raise self._missing(names, set(bare))
-        return np.array([bare.index(name) for name in self._joint_names])
+        return np.array([bare.index(name) for name in self.joint_names])
 
     def _prefixes(self, names: Sequence[str]) -> set[str]:
         """Return what can be put before all joints of the model to get names of a message."""
-        if not self._joint_names:
+        if not self.joint_names:
             return set()
-        first, known = self._joint_names[0], set(names)
+        first, known = self.joint_names[0], set(names)
         return {
             prefix for name in names if name.endswith(first)
-            and all((prefix := name[:-len(first)]) + joint in known for joint in self._joint_names)
+            and all((prefix := name[:-len(first)]) + joint in known for joint in self.joint_names)
         }
 
     def _missing(self, names: Sequence[str], present: set[str]) -> DataError:
-        absent = [name for name in self._joint_names if name not in present]
+        absent = [name for name in self.joint_names if name not in present]
         return DataError(
             f'{self._source} lacks the joint{"s" if len(absent) > 1 else ""} {", ".join(absent)} '
             f'of the model; a message names {", ".join(names) or "no joint"}, the model has '
-            f'{", ".join(self._joint_names)}: choose joints with --joints, or say what is what '
+            f'{", ".join(self.joint_names)}: choose joints with --joints, or say what is what '
             'with --joint-names BAG=MODEL,..'
         )
 

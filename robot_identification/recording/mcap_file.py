@@ -2,45 +2,59 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-MCAP files, record by record from the front.
+MCAP files: what is in them by their index, and their messages from the front.
 
-A reader that trusts the index at the end loses what a damaged index does not name, and cannot read
-a file whose recorder was killed. So the index is used only to know beforehand what is in a file;
-messages are read from the front, of whole files and damaged ones alike, until the first damage.
+An index does not name what was written after a recorder was killed, and may be damaged. It only
+says beforehand what is in a file, and whether rosbags can read it. All other files are read by
+mcap's stream reader, record by record up to the first damage.
 
 Format: https://mcap.dev/spec. Nothing is read, nor unpacked, that is larger than it can be.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
+from io import BytesIO
 from pathlib import Path
 import struct
+from types import SimpleNamespace
+from typing import Any, BinaryIO
 import zlib
 
+import numpy as np
+from robot_identification.errors import MissingDependencyError
 from robot_identification.recording.bag_metadata import custom_data
 from robot_identification.recording.compression import unpack
 from robot_identification.recording.raw_bag import Damage, LARGEST_MESSAGE, RawBlock, Topic
 
 MAGIC = b'\x89MCAP0\r\n'
-# Larger ones are damage [bytes].
-LARGEST_CHUNK = 200_000_000
-LARGEST_SUMMARY = 100_000_000
-LARGEST_DEFINITION = 10_000_000
+# Larger ones are damage [bytes]; chosen: recorders write chunks of about 1 MB.
+LARGEST_RECORD = 200_000_000
 # Log times are unsigned in the file and signed in ROS [ns].
 _LATEST = 2**63 - 1
-# Read at a time where records are walked through in the file [bytes].
-_WINDOW = 1 << 18
-
-_HEADER, _FOOTER, _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK, _MESSAGE_INDEX = 1, 2, 3, 4, 5, 6, 7
-_ATTACHMENT, _STATISTICS, _METADATA, _DATA_END = 9, 11, 12, 15
 
 _RECORD = struct.Struct('<BQ')
-_MESSAGE_START = struct.Struct('<BQHIQQ')
-_CHUNK_START = struct.Struct('<QQQII')
+_INDEX_START = struct.Struct('<BQHI')  # of the messages of a chunk, before 16 bytes for each
 _FOOTER_AND_MAGIC = struct.Struct('<BQQQI8s')
-_BEGINNING = _MESSAGE_START.size
+
+
+@cache
+def _mcap() -> Any:
+    """Return what is used of the mcap library to read."""
+    try:
+        from mcap import data_stream, exceptions, opcode, records, stream_reader
+    except ImportError:
+        raise MissingDependencyError('mcap', 'reading bags', 'pip install mcap') from None
+    return SimpleNamespace(
+        StreamReader=stream_reader.StreamReader,
+        DataStream=data_stream.ReadDataStream,
+        records=records,
+        kinds={int(kind): kind.name for kind in opcode.Opcode},
+        errors=(exceptions.McapError, UnicodeDecodeError, struct.error),
+    )
 
 
 @dataclass(frozen=True)
@@ -50,129 +64,110 @@ class _Channel:
     encoding: str
 
 
-@dataclass(frozen=True)
-class _Statistics:
-    start: int
-    end: int
-    counts: Mapping[int, int]
+class _Records:
+    """
+    A file, or an unpacked chunk, from which mcap's stream reader reads.
 
+    No record is given more than its own bytes; `place` says where it is, for messages.
+    """
 
-@dataclass(frozen=True)
-class _Region:
-    """Records one after the other, in the file or in an unpacked chunk."""
+    def __init__(self, stream: BinaryIO, place: str = '') -> None:
+        self._stream = stream
+        # What is in memory cannot give more than it has, and is read at once.
+        self._source = stream if isinstance(stream, BytesIO) else self
+        self.size = stream.seek(0, 2)
+        self.place = place
+        self._end = self.size
 
-    read: Callable[[int, int], bytes]  # Returns the bytes from a position on, so many of them
-    start: int
-    stop: int
-    window: int = _WINDOW  # How many bytes to read at a time
-    place: str = ''  # Where it is, for messages
-
-    def load(self, position: int, size: int = 0) -> bytes:
-        """Return the bytes from a position on: a window, or more if `size` is larger."""
-        data = self.read(position, min(max(self.window, size), self.stop - position))
-        if len(data) < size:
-            raise Damage(f'it ends at byte {position + len(data)}{self.place}')
-        return data
-
-    def from_here(self, buffer: bytes, base: int, position: int) -> tuple[bytes, int]:
-        """Return a buffer that goes on, and where it begins: itself, where no more follows."""
-        if base + len(buffer) < self.stop:
-            return self.load(position), position
-        return buffer, base
-
-    def last_start(self, rest: bytes, position: int) -> tuple[int, int, int, int, int, int]:
-        """Return the start of a last record, which may be shorter than that of a message."""
-        if self.stop - position < _RECORD.size:
-            raise Damage(f'it ends at byte {self.stop}{self.place}, inside a record')
-        return _MESSAGE_START.unpack(rest[:_BEGINNING].ljust(_BEGINNING, b'\0'))
-
-
-class _File:
-    """An open file; what the disk cannot give is damage."""
-
-    def __init__(self, path: Path) -> None:
+    def read(self, size: int) -> bytes:
+        """Return so many bytes, or what is left of the record."""
         try:
-            self._stream = path.open('rb')
-            self.size = self._stream.seek(0, 2)
+            return self._stream.read(max(min(size, self._end - self._stream.tell()), 0))
         except OSError as error:
             raise Damage(f'it cannot be read: {error.strerror}') from error
 
-    def __enter__(self) -> _File:
-        return self
+    def read_at(self, position: int, size: int) -> bytes:
+        """Return bytes at a position."""
+        self._stream.seek(position)
+        self._end = self.size
+        return self.read(size)
 
-    def __exit__(self, *_: object) -> None:
-        self._stream.close()
+    def walk(self, position: int) -> Iterator[tuple[int, Any]]:
+        """
+        Yield the records from a position on, each with where it begins; a last chunk may be cut.
 
-    def read(self, position: int, size: int) -> bytes:
-        """Return the bytes from a position on, so many of them or up to the end."""
-        try:
+        Raise Damage behind the last good one. Records of types that are not MCAP's own are damage:
+        a message whose type is damaged is one.
+        """
+        library = _mcap()
+        self._stream.seek(position)
+        reader = iter(library.StreamReader(
+            self._source, skip_magic=True, emit_chunks=True, record_size_limit=None
+        ).records)
+        while position < self.size:
+            head = self.read_at(position, _RECORD.size)
+            if len(head) < _RECORD.size:
+                raise Damage(f'it ends at byte {self.size}{self.place}, inside a record')
+            kind, length = _RECORD.unpack(head)
+            end = position + _RECORD.size + length
+            if kind not in library.kinds:
+                raise Damage(f'no record that can be at byte {position}{self.place}')
+            if end > self.size and library.kinds[kind] == 'CHUNK':
+                yield position, self._cut_chunk(position)
+            if end > self.size or length > LARGEST_RECORD:
+                raise Damage(
+                    f'a record of {length} bytes at byte {position}{self.place} is too large, or '
+                    f'reaches beyond the end, byte {self.size}'
+                )
             self._stream.seek(position)
-            return self._stream.read(size)
-        except OSError as error:
-            raise Damage(f'it cannot be read at byte {position}: {error.strerror}') from error
+            self._end = end
+            try:
+                record = next(reader)
+            except library.errors as error:
+                raise Damage(
+                    f'the record at byte {position}{self.place} is damaged: {error}'
+                ) from error
+            if self._stream.tell() != end:
+                raise Damage(f'the record at byte {position}{self.place} contradicts itself')
+            yield position, record
+            position = end
 
-    def region(self) -> _Region:
-        """Return where its records are."""
-        return _Region(self.read, len(MAGIC), self.size)
-
-
-class _Content:
-    """Fields of a record, one after the other."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._position = 0
-
-    @property
-    def left(self) -> int:
-        """Bytes that were not taken yet."""
-        return len(self._data) - self._position
-
-    def take(self, size: int) -> bytes:
-        """Return so many bytes."""
-        if size > self.left:
-            raise Damage(f'a record of {len(self._data)} bytes with a field of {size}')
-        start = self._position
-        self._position += size
-        return self._data[start:self._position]
-
-    def number(self, size: int) -> int:
-        """Return an unsigned number of so many bytes."""
-        return int.from_bytes(self.take(size), 'little')
-
-    def text(self) -> str:
-        """Return a text."""
+    def _cut_chunk(self, position: int) -> Any:
+        """Return a chunk of which the end is missing."""
+        library = _mcap()
+        self._end = self.size
+        self._stream.seek(position + _RECORD.size)
         try:
-            return self.take(self.number(4)).decode()
-        except UnicodeDecodeError as error:
-            raise Damage(f'a text that is not UTF-8: {error}') from None
+            return library.records.Chunk.read(library.DataStream(self))
+        except library.errors:
+            raise Damage(
+                f'the beginning of the chunk at byte {position} is damaged or cut off'
+            ) from None
 
 
 class McapFile:
-    """
-    One file.
-
-    Raise Damage if it does not begin as an MCAP file does, or damage comes before its first topic.
-    """
+    """One file; damage that comes before its first topic is raised."""
 
     storage = 'mcap'
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._metadata_text = ''
+        self.path = path
         self._schemas: dict[int, str] = {}
         self._channels: dict[int, _Channel] = {}
-        with _File(path) as file:
-            if file.read(0, len(MAGIC)) != MAGIC:
+        self._metadata_text = ''
+        self._index_damage = ''
+        self._chunks: list[Any] | None = None  # None where the index does not name them all
+        with _open(path) as stream:
+            records = _Records(stream)
+            if records.read_at(0, len(MAGIC)) != MAGIC:
                 raise Damage('it does not begin as an MCAP file does')
-            statistics, self._index_damage = self._read_summary(file)
-            counts = self._count(file) if statistics is None else statistics.counts
-        # First and last log time by the file's own statistics [ns]
-        self.span = (
-            (statistics.start, statistics.end)
-            if statistics is not None and any(counts.values()) else None
-        )
-        self.topics: dict[str, Topic] = {}  # Those in CDR
+            statistics = self._read_summary(records)
+            counts = statistics.channel_message_counts if statistics else self._count(records)
+        # First and last log time by the file's own statistics [ns].
+        self.span: tuple[int, int] | None = None
+        if statistics and any(counts.values()):
+            self.span = (statistics.message_start_time, statistics.message_end_time)
+        self.topics: dict[str, Topic] = {}  # those in CDR
         for key, channel in self._channels.items():
             if channel.encoding == 'cdr':
                 known = self.topics.get(channel.topic, Topic(channel.kind, 0))
@@ -183,6 +178,31 @@ class McapFile:
         """Return what the recorder noted last; known when the file was read to its end."""
         return custom_data(self._metadata_text) if self._metadata_text else {}
 
+    @cached_property
+    def suits_rosbags(self) -> bool:
+        """
+        Return whether rosbags reads the messages in the order of the file, and within bounds.
+
+        It sorts by log time, which would mix what is before and after a clock was set back, and it
+        unpacks a chunk to whatever size it has.
+        """
+        if self._index_damage or self._chunks is None:
+            return False
+        starts = [chunk.message_start_time for chunk in self._chunks]
+        ends = [chunk.message_end_time for chunk in self._chunks]
+        if any(start < end for start, end in zip(starts[1:], ends, strict=False)):
+            return False
+        try:
+            with _open(self.path) as stream:
+                records = _Records(stream)
+                return all(
+                    chunk.message_index_offsets and _is_in_order(records, chunk)
+                    and _has_its_size(records, chunk)
+                    for chunk in self._chunks
+                )
+        except (Damage, StopIteration, struct.error, ValueError):
+            return False
+
     def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
         """
         Yield the messages of some topics in the order of the file.
@@ -190,268 +210,208 @@ class McapFile:
         Raise Damage after the last block that is good, if anything is wrong with the file.
         """
         wanted = {topic: RawBlock(topic) for topic in topics}
-        walk = _Walk(self, wanted)
+        found: Counter[str] = Counter()
         damage = Damage(self._index_damage) if self._index_damage else None
         try:
-            with _File(self._path) as file:
-                yield from walk.records(file.region())
+            with _open(self.path) as stream:
+                for key, log_time, payload, where in self._messages(_Records(stream)):
+                    topic = self._channels[key].topic
+                    found[topic] += 1
+                    block = wanted.get(topic)
+                    if block is not None:
+                        _check_message(log_time, payload, where)
+                        if block.add(log_time, payload):
+                            yield block.take()
         except Damage as caught:
             damage = caught
         yield from (block for block in wanted.values() if len(block))
         if damage is not None:
             raise damage
         for topic in topics:
-            found = sum(
-                count for key, count in walk.counts.items() if self._channels[key].topic == topic
-            )
-            if topic in self.topics and found != self.topics[topic].count:
+            if topic in self.topics and found[topic] != self.topics[topic].count:
                 raise Damage(
                     f'its statistics count {self.topics[topic].count} messages on {topic}, and '
-                    f'there are {found}'
+                    f'there are {found[topic]}'
                 )
 
-    def define(self, kind: int, data: bytes) -> int:
-        """Take note of a schema, a channel or metadata; return a channel's number."""
-        content, key = _Content(data), -1
-        if kind == _SCHEMA:
-            self._schemas.setdefault(content.number(2), _three_part(content.text()))
-        elif kind == _CHANNEL:
-            key, schema = content.number(2), content.number(2)
-            channel = _Channel(content.text(), self._schemas.get(schema, ''), content.text())
-            if self._channels.setdefault(key, channel) != channel:
-                raise Damage(f'channel {key} is defined in two ways')
-        elif kind == _METADATA and content.text() == 'rosbag2':
-            fields = _Content(content.take(content.number(4)))
-            if fields.left and fields.text() == 'serialized_metadata':
-                # A recorder writes it anew at the end; only the last one is parsed.
-                self._metadata_text = fields.text()
-        return key
+    def _messages(self, records: _Records) -> Iterator[tuple[int, int, bytes, str]]:
+        """Yield channel, log time, payload and place of all messages up to the first damage."""
+        kinds = _mcap().records
+        for position, record in records.walk(len(MAGIC)):
+            if isinstance(record, kinds.DataEnd | kinds.Footer):
+                return
+            if isinstance(record, kinds.Chunk):
+                yield from self._chunk_messages(records, position, record)
+            elif isinstance(record, kinds.Header) and position != len(MAGIC):
+                raise Damage(f'no record that can be at byte {position}')
+            else:
+                yield from self._take(record, f'{position}{records.place}')
+        raise Damage(
+            f'it ends at byte {records.size} without the record that ends a bag: its recorder was '
+            'killed, or the disk was full; how much is missing is not known'
+        )
 
-    def topic_of(self, key: int) -> str:
-        """Return the topic of a channel."""
-        return self._channels[key].topic
-
-    def _count(self, file: _File) -> Mapping[int, int]:
-        """Count messages by channel where the file does not say it, up to the first damage."""
-        walk = _Walk(self, {})
+    def _chunk_messages(
+        self, records: _Records, position: int, chunk: Any
+    ) -> Iterator[tuple[int, int, bytes, str]]:
+        """Yield the messages of a chunk, of which the end may be missing."""
+        kinds, where = _mcap().records, f' of the chunk at byte {position}'
+        _, length = _RECORD.unpack(records.read_at(position, _RECORD.size))
+        is_whole = position + _RECORD.size + length <= records.size
+        inner = _Records(BytesIO(_unpack_chunk(chunk, is_whole, where)), where)
         try:
-            for _ in walk.records(file.region()):
-                pass
+            for start, record in inner.walk(0):
+                if not isinstance(record, kinds.Message | kinds.Schema | kinds.Channel):
+                    raise Damage(f'no record that can be at byte {start}{where}')
+                yield from self._take(record, f'{start}{where}')
+        except Damage:
+            if is_whole:
+                raise
+        if not is_whole:
+            raise Damage(
+                f'it ends at byte {records.size}, inside the chunk at byte {position}: it was cut '
+                'off, its recorder was killed, or the disk was full'
+            )
+
+    def _take(self, record: Any, where: str) -> Iterator[tuple[int, int, bytes, str]]:
+        """Yield a message; take note of a schema, a channel or metadata."""
+        kinds = _mcap().records
+        if isinstance(record, kinds.Message):
+            if record.channel_id not in self._channels:
+                raise Damage(f'a message of no known channel at byte {where}')
+            yield record.channel_id, record.log_time, record.data, where
+        elif isinstance(record, kinds.Schema):
+            self._schemas.setdefault(record.id, _three_part(record.name))
+        elif isinstance(record, kinds.Channel):
+            channel = _Channel(
+                record.topic, self._schemas.get(record.schema_id, ''), record.message_encoding
+            )
+            if self._channels.setdefault(record.id, channel) != channel:
+                raise Damage(f'channel {record.id} is defined in two ways')
+        elif isinstance(record, kinds.Metadata) and record.name == 'rosbag2':
+            # A recorder writes it anew at the end; only the last one is parsed.
+            self._metadata_text = record.metadata.get('serialized_metadata', self._metadata_text)
+
+    def _count(self, records: _Records) -> Counter[int]:
+        """Count messages by channel up to the first damage, which may not be before a channel."""
+        counts: Counter[int] = Counter()
+        try:
+            for key, *_ in self._messages(records):
+                counts[key] += 1
         except Damage:
             if not self._channels:
                 raise
-        return walk.counts
+        return counts
 
-    def _read_summary(self, file: _File) -> tuple[_Statistics | None, str]:
-        """Return the statistics, if they can be trusted, and what is wrong with the index."""
-        start_of_footer = file.size - _FOOTER_AND_MAGIC.size
+    def _read_summary(self, records: _Records) -> Any:
+        """Return the statistics, None if they cannot be trusted; say what is wrong with them."""
+        start_of_footer = records.size - _FOOTER_AND_MAGIC.size
         if start_of_footer < len(MAGIC):
-            return None, f'it ends at byte {file.size}, before its first message'
-        footer = file.read(start_of_footer, _FOOTER_AND_MAGIC.size)
+            self._index_damage = f'it ends at byte {records.size}, before its first message'
+            return None
+        footer = records.read_at(start_of_footer, _FOOTER_AND_MAGIC.size)
         kind, length, start, _, checksum, magic = _FOOTER_AND_MAGIC.unpack(footer)
-        if (kind, length, magic) != (_FOOTER, 20, MAGIC):
-            return None, 'it does not end as an MCAP file does; no message is lost'
+        if (_mcap().kinds.get(kind), length, magic) != ('FOOTER', 20, MAGIC):
+            self._index_damage = 'it does not end as an MCAP file does; no message is lost'
+            return None
         if not start:
-            return None, ''
-        damaged = 'its index is damaged; no message is lost'
+            return None
         size = start_of_footer - start
-        if start < len(MAGIC) or not 0 <= size <= LARGEST_SUMMARY:
-            return None, damaged
-        summary = file.read(start, size)
-        if checksum and zlib.crc32(summary + footer[:-len(MAGIC) - 4]) != checksum:
-            return None, damaged
         try:
-            statistics = self._parse_summary(_Content(summary))
+            if not (start >= len(MAGIC) and 0 <= size <= LARGEST_RECORD):
+                raise Damage('its length cannot be')
+            summary = records.read_at(start, size)
+            if checksum and zlib.crc32(summary + footer[:-len(MAGIC) - 4]) != checksum:
+                raise Damage('its checksum is wrong')
+            return self._parse_summary(records, summary)
         except Damage:
             self._schemas, self._channels = {}, {}
-            return None, damaged
-        # An index need not repeat the channels.
-        if statistics is not None and statistics.counts.keys() <= self._channels.keys():
-            return statistics, ''
-        return None, ''
+            self._index_damage = 'its index is damaged; no message is lost'
+            return None
 
-    def _parse_summary(self, content: _Content) -> _Statistics | None:
-        statistics = None
-        while content.left:
-            kind, size = content.number(1), content.number(8)
-            data = content.take(size)
-            if kind == _STATISTICS:
-                statistics = _parse_statistics(_Content(data))
+    def _parse_summary(self, records: _Records, summary: bytes) -> Any:
+        kinds = _mcap().records
+        statistics, chunks, metadata = None, [], []
+        for _, record in _Records(BytesIO(summary)).walk(0):
+            if isinstance(record, kinds.Statistics):
+                statistics = record
+            elif isinstance(record, kinds.ChunkIndex):
+                chunks.append(record)
+            elif isinstance(record, kinds.MetadataIndex):
+                metadata.append(record)
             else:
-                self.define(kind, data)
+                list(self._take(record, ''))
+        # An index need not repeat the channels.
+        if statistics is None or not statistics.channel_message_counts.keys() <= set(
+            self._channels
+        ):
+            return None
+        if (len(chunks), len(metadata)) == (statistics.chunk_count, statistics.metadata_count):
+            self._chunks = sorted(chunks, key=lambda chunk: int(chunk.chunk_start_offset))
+            if metadata:
+                last = max(index.offset for index in metadata)
+                list(self._take(next(records.walk(last))[1], ''))
         return statistics
 
 
-def _parse_statistics(content: _Content) -> _Statistics:
-    content.take(8 + 2 + 4 + 4 + 4 + 4)
-    start, end = content.number(8), content.number(8)
-    counts = _Content(content.take(content.number(4)))
-    found = {}
-    while counts.left:
-        key = counts.number(2)
-        found[key] = counts.number(8)
-    return _Statistics(start, end, found)
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open('rb')
+    except OSError as error:
+        raise Damage(f'it cannot be read: {error.strerror}') from error
+
+
+def _is_in_order(records: _Records, chunk: Any) -> bool:
+    """Return whether the log times of each channel of a chunk never go back, by its indexes."""
+    for start in chunk.message_index_offsets.values():
+        _, _, _, size = _INDEX_START.unpack(records.read_at(start, _INDEX_START.size))
+        entries = np.frombuffer(records.read_at(start + _INDEX_START.size, size), dtype='<u8')
+        times, places = entries.reshape(-1, 2).T
+        times = times[np.argsort(places)]
+        if len(times) != size // 16 or np.any(times[1:] < times[:-1]):
+            return False
+    return True
+
+
+def _has_its_size(records: _Records, chunk: Any) -> bool:
+    """Return whether a chunk unpacks to the size that its index claims."""
+    size: int = chunk.uncompressed_size
+    if size > LARGEST_RECORD:
+        return False
+    if not chunk.compression:
+        return True
+    packed = next(records.walk(chunk.chunk_start_offset))[1].data
+    return len(unpack(chunk.compression, packed, size + 1)) == size
+
+
+def _unpack_chunk(chunk: Any, is_whole: bool, where: str) -> bytes:
+    """Return the content of a chunk, checked where all of it is there."""
+    data: bytes = chunk.data
+    size = chunk.uncompressed_size
+    if size > LARGEST_RECORD:
+        raise Damage(f'{size} bytes{where}')
+    if chunk.compression:
+        try:
+            data = unpack(chunk.compression, data, size)
+        except Damage as damage:
+            raise Damage(f'the content{where}: {damage}') from damage
+    if is_whole and len(data) != size:
+        raise Damage(f'{len(data)} bytes instead of {size}{where}')
+    if is_whole and chunk.uncompressed_crc and zlib.crc32(data) != chunk.uncompressed_crc:
+        raise Damage(f'the checksum{where} is wrong')
+    return data
+
+
+def _check_message(log_time: int, payload: bytes, where: str) -> None:
+    if len(payload) > LARGEST_MESSAGE:
+        raise Damage(f'a message of {len(payload)} bytes at byte {where}')
+    if log_time > _LATEST:
+        raise Damage(
+            f'the log time {log_time} ns, more than {_LATEST}, of the message at byte {where}'
+        )
 
 
 def _three_part(kind: str) -> str:
     """Return a type's name as ROS 2 writes it; some recorders leave out the middle part."""
     package, _, name = kind.rpartition('/')
     return kind if not package or package.endswith('/msg') else f'{package}/msg/{name}'
-
-
-def _implausible(length: int, log_time: int, place: str) -> Damage:
-    """Return what is wrong with a message, by its length in bytes or its log time [ns]."""
-    if length > LARGEST_MESSAGE:
-        return Damage(f'a message of {length} bytes at byte {place}')
-    return Damage(
-        f'the log time {log_time} ns, more than {_LATEST}, of the message at byte {place}'
-    )
-
-
-def _chunk_head(
-    region: _Region, position: int, length: int, where: str
-) -> tuple[int, int, int, int, str]:
-    """Return where a chunk's records start, their packed and unpacked size, CRC, compression."""
-    head = region.load(position, min(256, region.stop - position))
-    try:
-        _, _, size, checksum, name_size = _CHUNK_START.unpack_from(head, _RECORD.size)
-        content = _Content(head[_RECORD.size + _CHUNK_START.size:])
-        compression = content.take(name_size).decode('latin-1')
-        packed_size = content.number(8)
-    except (struct.error, Damage):
-        raise Damage(f'the beginning{where} is damaged or cut off') from None
-    start = position + len(head) - content.left
-    if start + packed_size != position + _RECORD.size + length:
-        raise Damage(f'the lengths{where} contradict each other')
-    return start, packed_size, size, checksum, compression
-
-
-class _Walk:
-    """One walk through the records of a file."""
-
-    def __init__(self, file: McapFile, wanted: Mapping[str, RawBlock]) -> None:
-        self._file = file
-        self._wanted = wanted
-        self._collectors: dict[int, RawBlock | None] = {}
-        # Where indexes of messages may stand.
-        self._behind_chunk = False
-        self.counts: dict[int, int] = {}  # Messages met, by channel
-
-    def records(self, region: _Region, in_chunk: bool = False) -> Iterator[RawBlock]:
-        """
-        Yield blocks of wanted messages that are full; what is left stays in them.
-
-        Raise Damage at the first one.
-        """
-        position, stop = region.start, region.stop
-        buffer, base = region.load(position), position
-        collectors, counts = self._collectors, self.counts
-        while position < stop:
-            at = position - base
-            if at + _BEGINNING > len(buffer):
-                buffer, base = region.from_here(buffer, base, position)
-                at = position - base
-                kind, length, channel, _, log_time, _ = region.last_start(buffer[at:], position)
-            else:
-                kind, length, channel, _, log_time, _ = _MESSAGE_START.unpack_from(buffer, at)
-            end = position + _RECORD.size + length
-            if kind == _MESSAGE and channel in collectors and end <= stop:
-                counts[channel] += 1
-                collector = collectors[channel]
-                if collector is not None:
-                    if length > LARGEST_MESSAGE or log_time > _LATEST:
-                        raise _implausible(length, log_time, f'{position}{region.place}')
-                    if end - base > len(buffer):
-                        buffer, base, at = region.load(position, end - position), position, 0
-                    if collector.add(log_time, buffer[at + _BEGINNING:end - base]):
-                        yield collector.take()
-            elif kind in (_DATA_END, _FOOTER) and not in_chunk:
-                return
-            elif kind == _CHUNK and not in_chunk:
-                yield from self._chunk(region, position, length)
-                self._behind_chunk = True
-            else:
-                self._other(region, position, kind, length, in_chunk)
-                self._behind_chunk &= kind == _MESSAGE_INDEX
-            position = end
-        self._check_end(stop, in_chunk)
-
-    @staticmethod
-    def _check_end(position: int, in_chunk: bool) -> None:
-        if not in_chunk:
-            raise Damage(
-                f'it ends at byte {position} without the record that ends a bag: its recorder was '
-                'killed, or the disk was full; how much is missing is not known'
-            )
-
-    def _other(
-        self, region: _Region, position: int, kind: int, length: int, in_chunk: bool
-    ) -> None:
-        """
-        Take note of a definition; step over what may be stepped over.
-
-        Records of types that are not MCAP's own may not: a message whose type is damaged is one.
-        """
-        where = f'at byte {position}{region.place}'
-        if position + _RECORD.size + length > region.stop:
-            raise Damage(
-                f'a record of {length} bytes {where} reaches beyond the end, byte {region.stop}'
-            )
-        if kind in (_SCHEMA, _CHANNEL) or (kind == _METADATA and not in_chunk):
-            if length > LARGEST_DEFINITION:
-                raise Damage(f'a definition of {length} bytes {where}')
-            key = self._file.define(kind, region.read(position + _RECORD.size, length))
-            if kind == _CHANNEL and key not in self._collectors:
-                self._collectors[key] = self._wanted.get(self._file.topic_of(key))
-                self.counts[key] = 0
-        elif kind == _MESSAGE:
-            raise Damage(f'a message of no known channel {where}')
-        elif in_chunk or not (
-            kind == _ATTACHMENT
-            or (kind == _HEADER and position == region.start)
-            or (kind == _MESSAGE_INDEX and self._behind_chunk)
-        ):
-            raise Damage(f'no record that can be {where}')
-
-    def _chunk(self, region: _Region, position: int, length: int) -> Iterator[RawBlock]:
-        """Yield full blocks from a chunk, of which the end may be missing."""
-        where = f' of the chunk at byte {position}'
-        start, packed_size, size, checksum, compression = _chunk_head(
-            region, position, length, where
-        )
-        whole = start + packed_size <= region.stop
-        present = min(packed_size, region.stop - start)
-        checked = whole and checksum and size <= LARGEST_CHUNK
-        if not (compression or checked):
-            # Large messages of other topics are stepped over without being read.
-            chunk = _Region(region.read, start, start + present, place=' of the file')
-        else:
-            if max(packed_size, size) > LARGEST_CHUNK:
-                raise Damage(f'a chunk of {max(packed_size, size)} bytes at byte {position}')
-            data = region.read(start, present)
-            if compression:
-                data = self._unpack(compression, data, size, where)
-            if whole and len(data) != size:
-                raise Damage(f'{len(data)} bytes instead of {size}{where}')
-            if checked and zlib.crc32(data) != checksum:
-                raise Damage(f'the checksum{where} is wrong')
-            chunk = _Region(
-                lambda first, count: data[first:first + count], 0, len(data), len(data), where
-            )
-        try:
-            yield from self.records(chunk, in_chunk=True)
-        except Damage:
-            if whole:
-                raise
-        if not whole:
-            raise Damage(
-                f'it ends at byte {region.stop}, inside the chunk at byte {position}: it was cut '
-                'off, its recorder was killed, or the disk was full'
-            )
-
-    @staticmethod
-    def _unpack(compression: str, data: bytes, size: int, where: str) -> bytes:
-        try:
-            return unpack(compression, data, size)
-        except Damage as damage:
-            raise Damage(f'the content{where}: {damage}') from damage

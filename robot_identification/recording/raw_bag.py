@@ -1,15 +1,11 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Interface of every reader of bags: topics, and their messages in blocks of serialised bytes."""
+"""Contents of a bag: topics, and their messages in blocks of serialized bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
 
 from robot_identification.errors import BagError
 
@@ -56,38 +52,3 @@ class RawBlock:
         taken = RawBlock(self.topic, self.log_times, self.payloads)
         self.log_times, self.payloads, self._room = [], [], BLOCK_BYTES
         return taken
-
-
-class OpenBag(Protocol):
-    """A bag that is being read."""
-
-    @property
-    def topics(self) -> Mapping[str, Topic]:
-        """Return what is in it."""
-        ...
-
-    @property
-    def metadata(self) -> Mapping[str, str]:
-        """Return what the recorder noted in it."""
-        ...
-
-    @property
-    def expected(self) -> float | None:
-        """Return how long it should be [s], where something says so."""
-        ...
-
-    def blocks(self, topics: Collection[str]) -> Iterator[RawBlock]:
-        """
-        Yield the messages of some topics, of each in the order recorded.
-
-        Raise Damage after the last block that is good, if anything is wrong with the bag.
-        """
-        ...
-
-
-class BagBackend(Protocol):
-    """Interface of bag readers: this package, rosbags, or rosbag2_py where ROS is installed."""
-
-    def open_bag(self, path: Path) -> AbstractContextManager[OpenBag]:
-        """Open a bag to be read."""
-        ...

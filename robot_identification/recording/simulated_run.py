@@ -16,7 +16,7 @@ from robot_identification.excitation import Trajectory
 from robot_identification.model import Motion, RobotModel
 from robot_identification.recording.bag_writer import new_bag
 from robot_identification.recording.joint_states import JOINT_STATE
-from robot_identification.recording.rosbags_backend import rosbags_library
+from robot_identification.recording.rosbags_reader import rosbags_library
 from robot_identification.simulation import (
     DEFAULT_RATE, driver_period, GroundTruth, MujocoRobot, quintic, QUINTIC_PEAK, record_motion,
     Sensors, SimulatedRun,

@@ -46,7 +46,7 @@ class SqliteFile:
     span: tuple[int, int] | None = None  # A table has no statistics of its own
 
     def __init__(self, path: Path, stack: ExitStack) -> None:
-        self._path = path
+        self.path = path
         self._copy: Path | None = None
         page_size, expected = _sizes(path)
         size = path.stat().st_size
@@ -64,6 +64,8 @@ class SqliteFile:
                     self._damage, _compare_with_index(connection, counts.total())
                 )))
                 self.custom_data = _custom_data(connection)  # What the recorder noted
+                # rosbags sorts by log time, and does not look at what stands beside the file.
+                self.suits_rosbags = not self._damage and _is_in_order(connection)
         except _FAILURES as error:
             cause = str(error) or 'it asks for more memory than there is'
             raise Damage(f'its list of topics cannot be read: {cause}') from error
@@ -114,20 +116,20 @@ class SqliteFile:
         """Copy the file with what its writer left beside it: sqlite3 finishes the job there."""
         leftovers = [
             file for ending in LEFTOVERS
-            if (file := self._path.with_name(self._path.name + ending)).is_file()
+            if (file := self.path.with_name(self.path.name + ending)).is_file()
             and file.stat().st_size
         ]
         if leftovers:
             self._damage = (
                 f'its writer was killed and left {" and ".join(file.name for file in leftovers)}'
             )
-            self._copy_files([self._path, *leftovers], stack)
+            self._copy_files([self.path, *leftovers], stack)
 
     def _leave_out_broken_page(self, page_size: int, stack: ExitStack) -> None:
         """Copy the file without the page that it ends in: sqlite3 would make it up with zeros."""
-        size = self._path.stat().st_size
+        size = self.path.stat().st_size
         if page_size and size % page_size:
-            self._copy_files([self._path], stack)
+            self._copy_files([self.path], stack)
             assert self._copy is not None
             os.truncate(self._copy, size - size % page_size)
 
@@ -141,11 +143,11 @@ class SqliteFile:
                 f'it needs a copy to be read, and {folder} has no room for it '
                 f'({error.strerror}): set TMPDIR to a folder on a larger disk'
             ) from error
-        self._copy = folder / self._path.name
+        self._copy = folder / self.path.name
 
     def _connect(self) -> sqlite3.Connection:
         if self._copy is None:
-            uri = f'{self._path.resolve().as_uri()}?mode=ro&immutable=1'
+            uri = f'{self.path.resolve().as_uri()}?mode=ro&immutable=1'
             connection = sqlite3.connect(uri, uri=True)
         else:
             connection = sqlite3.connect(self._copy)
@@ -153,7 +155,7 @@ class SqliteFile:
         connection.execute('PRAGMA writable_schema = ON')
         connection.execute('PRAGMA cell_size_check = ON')
         connection.execute('PRAGMA trusted_schema = OFF')
-        _limit_steps(connection, self._path.stat().st_size)
+        _limit_steps(connection, self.path.stat().st_size)
         return connection
 
 
@@ -207,6 +209,18 @@ def _compare_with_index(connection: sqlite3.Connection, count: int) -> str:
     if indexed == count:
         return ''
     return f'its index counts {indexed:.0f} messages, and there are {count}'
+
+
+def _is_in_order(connection: sqlite3.Connection) -> bool:
+    """Return whether log times never go back."""
+    try:
+        back, = connection.execute(
+            'SELECT total(back) FROM (SELECT timestamp < lag(timestamp) OVER '
+            '(PARTITION BY topic_id ORDER BY id) AS back FROM messages)'
+        ).fetchone()
+    except _FAILURES:
+        return False
+    return not back
 
 
 def _custom_data(connection: sqlite3.Connection) -> dict[str, str]:

@@ -5,12 +5,12 @@
 
 import json
 
+from builders import topics_of
 import numpy as np
 import pytest
 from robot_identification.excitation.parametrizations.fourier import FourierParametrization
 from robot_identification.excitation.trajectory import dump_trajectory, Trajectory
 from robot_identification.recording.bag import read_recording
-from robot_identification.recording.rosbags_backend import RosbagsBackend
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
@@ -56,7 +56,7 @@ def test_all_options_in_one_bag_each(ur5, simulate, tmp_path):
     np.testing.assert_allclose(second[-1], content['temperatures'], atol=1e-9)
     assert recordings[1].start - recordings[0].start == 2_000_000_000
     for bag in content['bags']:
-        assert set(RosbagsBackend().topics(tmp_path / bag)) == {
+        assert set(topics_of(tmp_path / bag)) == {
             '/joint_states', '/rotor_states', '/joint_temperatures',
         }
 
@@ -79,7 +79,7 @@ def test_a_plain_arm_is_what_it_was(simulate, tmp_path):
     assert content['bag'] == str(tmp_path / 'bag')
     assert (content['samples'], content['duration']) == (250, 2.0)
     assert 'temperatures' not in content
-    assert list(RosbagsBackend().topics(tmp_path / 'bag')) == ['/joint_states']
+    assert list(topics_of(tmp_path / 'bag')) == ['/joint_states']
 
 
 @pytest.mark.parametrize(('options', 'message'), [

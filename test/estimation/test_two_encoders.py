@@ -47,7 +47,7 @@ from robot_identification.model.robot_model import Drives
 from robot_identification.pipeline import identify
 from robot_identification.prediction.torque_predictor import TorquePredictor
 from robot_identification.processing.loading import load_for_model
-from robot_identification.recording.bag import write_joint_states
+from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.simulation.ground_truth import (
     draw_truth, GroundTruth, with_elastic_joints,
 )

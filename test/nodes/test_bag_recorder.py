@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 
+from builders import custom_data_of, topics_of
 from diagnostic_msgs.msg import DiagnosticArray
 from interfaces import overlay
 from mcap.reader import make_reader
@@ -24,7 +25,7 @@ from robot_identification import __version__
 from robot_identification.errors import BagError
 from robot_identification.nodes.bag_recorder import OPTIONAL_TOPICS
 from robot_identification.nodes.recorder_bond import HEARTBEAT_TIMEOUT
-from robot_identification.recording.bag import read_recording, RosbagsBackend
+from robot_identification.recording.bag import read_recording
 from ros_helpers import (
     acknowledged, BEST_EFFORT, deserialized, LATCHED, own_graph, RELIABLE, wait_until,
 )
@@ -278,7 +279,7 @@ def test_notes_what_was_recorded(recorder):
     recorder.publish(10)
     recorder.stop()
     recorder.configure(**dict.fromkeys(notes, ''))
-    noted = RosbagsBackend().metadata(recorder.bag)
+    noted = custom_data_of(recorder.bag)
     assert noted == {
         **notes, 'recorder': f'robot_identification {__version__}',
         'lost_messages': '{"/joint_states": 0}', 'duplicate_messages': '{"/joint_states": 0}',
@@ -332,7 +333,7 @@ def test_records_topics_of_any_type_and_qos(recorder):
     assert answer.success, answer.message
     graph.node.destroy_publisher(description)
     graph.node.destroy_publisher(number)
-    topics = RosbagsBackend().topics(recorder.bag)
+    topics = topics_of(recorder.bag)
     assert {topic: kind for topic, (kind, _) in topics.items()} == {
         '/joint_states': 'sensor_msgs/msg/JointState',
         '/robot_description': 'std_msgs/msg/String',
@@ -354,7 +355,7 @@ def test_optional_topics_are_recorded_when_they_come(recorder):
     recorder.publish(5)
     recorder.stop()
     node.destroy_publisher(late)
-    topics = RosbagsBackend().topics(recorder.bag)
+    topics = topics_of(recorder.bag)
     assert topics == {
         '/joint_states': ('sensor_msgs/msg/JointState', 5),
         '/late': ('std_msgs/msg/String', 1),
@@ -429,7 +430,7 @@ def test_what_is_lost_is_counted(recorder):
     assert status.message == f'{lost} messages lost'
     assert values['/joint_states lost'] == str(lost)
     assert {'/joint_states rate [Hz]', 'bytes', 'free [MB]', 'lag [s]'} <= set(values)
-    noted = RosbagsBackend().metadata(recorder.bag)
+    noted = custom_data_of(recorder.bag)
     assert json.loads(noted['lost_messages']) == {'/joint_states': lost}
     assert json.loads(noted['duplicate_messages']) == {'/joint_states': 1}
 
@@ -456,7 +457,7 @@ def test_bursts_restarts_and_a_second_publisher_lose_nothing(recorder):
     recorder._publisher = again
     recorder.publish(50, first=100)
     assert '700 messages' in recorder.stop()
-    assert json.loads(RosbagsBackend().metadata(recorder.bag)['lost_messages']) == {
+    assert json.loads(custom_data_of(recorder.bag)['lost_messages']) == {
         '/joint_states': 0
     }
 
@@ -770,7 +771,7 @@ def test_types_of_a_robot_machine_are_recorded_where_they_are_installed(recorder
         recorder.start()
         recorder.publish(3)
         recorder.stop()
-        assert set(RosbagsBackend().topics(recorder.bag)) == {'/joint_states'}
+        assert set(topics_of(recorder.bag)) == {'/joint_states'}
         wait_until(lambda: states, 'the recorder that knows the type')
         answer = graph.call('/installed/bag_recorder/start')
         assert answer.success, answer.message
@@ -890,7 +891,7 @@ def test_records_one_bag_after_the_other(recorder):
         recorder.publish(count)
         recorder.wait_for(messages=count + 1)
         assert f'{count + 1} messages' in recorder.stop()
-        topics = RosbagsBackend().topics(recorder.bag)
+        topics = topics_of(recorder.bag)
         assert {topic: found for topic, (_, found) in topics.items()} == {
             '/joint_states': count, '/robot_description': 1,
         }

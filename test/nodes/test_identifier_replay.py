@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from rclpy.qos import ReliabilityPolicy
 from robot_identification.model.model_file import load_model
-from robot_identification.recording.bag import read_recording, write_joint_states
+from robot_identification.recording.bag import read_recording
+from robot_identification.recording.bag_writer import write_joint_states
 from ros_helpers import LATCHED, own_graph, wait_until
 from std_msgs.msg import String
 

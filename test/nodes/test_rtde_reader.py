@@ -9,6 +9,7 @@ import re
 import signal
 from xml.etree import ElementTree
 
+from builders import topics_of
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from fake_rtde_server import Behaviour, FakeRtdeServer, FIELDS, text, value
@@ -17,7 +18,7 @@ import pytest
 from rclpy.serialization import serialize_message
 from robot_identification.nodes.recording_types import definitions_of
 from robot_identification.nodes.rtde_reader import judge, KEYS, MESSAGES, robot_time
-from robot_identification.recording.bag import BagWriter, read_recording, RosbagsBackend
+from robot_identification.recording import BagWriter, read_recording
 from robot_identification.rtde.client import TYPES
 from robot_identification.rtde.stream import Arrivals, CONNECTING, RECEIVING, REFUSED, StreamStatus
 from ros_helpers import own_graph, seconds, wait_until
@@ -239,7 +240,7 @@ def test_a_recording_holds_what_identification_reads(reader, tmp_path):
         numbers = np.round((rows[:, 0] - value(key, 0)[0]) / 1e-4).astype(int)
         np.testing.assert_array_equal(rows, [value(key, k) for k in numbers])
         assert np.all(np.diff(numbers) > 0)
-    topics = RosbagsBackend().topics(output)
+    topics = topics_of(output)
     assert topics['/rtde/timestamp'][0] == 'builtin_interfaces/msg/Time'
     # The recorder looks for optional topics twice a second: half of them are there at least.
     assert min(topics[f'/rtde/{key}'][1] for key in (*KEYS, 'timestamp')) >= 30

@@ -10,14 +10,13 @@ from pathlib import Path
 import shutil
 import subprocess
 
-from builders import JOINT_STATE, joint_states, Message, write_bag, write_text_bag
+from builders import JOINT_STATE, joint_states, Message, topics_of, write_bag, write_text_bag
 import numpy as np
 import pytest
 from robot_identification.errors import BagError, DataError, UsageError
 from robot_identification.recording import raw_bag
-from robot_identification.recording.bag import (
-    BagWriter, find_joint_state_topic, read_recording, RosbagsBackend, write_joint_states,
-)
+from robot_identification.recording.bag import read_recording
+from robot_identification.recording.bag_writer import BagWriter, write_joint_states
 
 NAMES = ('alpha', 'beta', 'gamma')
 
@@ -314,15 +313,15 @@ def test_the_topic_is_found_or_asked_for(samples, tmp_path):
     stamps, q, dq, effort = samples
     messages = joint_states(NAMES, stamps, q, dq, effort)
     only = write_bag(tmp_path / 'only', messages, topic='/arm/joint_states')
-    assert find_joint_state_topic(only, None) == '/arm/joint_states'
+    assert read_recording(only, NAMES).topic == '/arm/joint_states'
     with pytest.raises(BagError, match=r'no topic /joint_states of joint states.*/arm/joint'):
-        find_joint_state_topic(only, '/joint_states')
+        read_recording(only, NAMES, topic='/joint_states')
     both = tmp_path / 'both'
     arrays = (q, dq, effort)
     write_joint_states(both, NAMES, stamps, {'/a': arrays, '/b': arrays}, {})
     with pytest.raises(BagError, match='--topic'):
-        find_joint_state_topic(both, None)
-    assert RosbagsBackend().topics(both) == {'/a': (JOINT_STATE, 40), '/b': (JOINT_STATE, 40)}
+        read_recording(both, NAMES)
+    assert topics_of(both) == {'/a': (JOINT_STATE, 40), '/b': (JOINT_STATE, 40)}
 
 
 def test_a_gripper_on_the_same_topic_is_passed_over(samples, tmp_path):

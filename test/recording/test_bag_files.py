@@ -3,6 +3,7 @@
 
 """Whole bags of every form: what is read is what rosbags reads, and it is called complete."""
 
+from dataclasses import replace
 import os
 from pathlib import Path
 import shutil
@@ -14,9 +15,9 @@ import numpy as np
 import pytest
 from robot_identification.errors import BagError, UsageError
 from robot_identification.recording import raw_bag
-from robot_identification.recording.bag import (
-    find_joint_names, find_joint_state_topic, read_recording, RosbagsBackend,
-)
+from robot_identification.recording.bag import find_joint_names, read_recording
+from robot_identification.recording.bag_files import BagFiles, open_bag
+from robot_identification.recording.rosbags_reader import NotIntactError
 
 NAMES = ('alpha', 'beta', 'gamma')
 COMPRESSIONS = ('NONE', 'ZSTD', 'LZ4')
@@ -41,8 +42,8 @@ def assert_all_of(recording, good):
 
 @pytest.mark.parametrize('plugin', ['mcap', 'sqlite3'])
 @pytest.mark.parametrize('form', ['folder', 'file'])
-def test_bags_of_rosbags_are_read_as_rosbags_reads_them(good, tmp_path, plugin, form):
-    """Two readers that share no code, on a folder and on the file in it."""
+def test_both_readers_give_the_same(good, tmp_path, plugin, form, monkeypatch):
+    """Rosbags and the careful reader share no code; on a folder and on the file in it."""
     path = write_bag(tmp_path / 'bag', good, {'robot': 'arm', 'note': 'no'}, plugin=plugin)
     if form == 'file':
         path, = (file for file in path.iterdir() if file.name != 'metadata.yaml')
@@ -50,9 +51,25 @@ def test_bags_of_rosbags_are_read_as_rosbags_reads_them(good, tmp_path, plugin, 
     assert_all_of(recording, good)
     # The copy of metadata.yaml inside the file serves where the folder is not there.
     assert recording.metadata == {'robot': 'arm', 'note': 'no'}
-    other = read_recording(path, NAMES, backend=RosbagsBackend())
-    for name in ('stamps', 'q', 'dq', 'effort'):
-        np.testing.assert_array_equal(getattr(recording, name), getattr(other, name))
+    with open_bag(path) as bag:
+        assert sum(map(len, bag.intact_blocks(['/joint_states']))) == len(good)
+    monkeypatch.setattr(BagFiles, 'intact_blocks', refuse)
+    careful = read_recording(path, NAMES)
+    assert_all_of(careful, good)
+    assert careful.metadata == recording.metadata
+
+
+def refuse(self, topics):
+    raise NotIntactError
+
+
+@pytest.mark.parametrize('plugin', ['mcap', 'sqlite3'])
+def test_a_clock_that_was_set_back_leaves_the_order_of_the_file(good, tmp_path, plugin):
+    """Rosbags would sort by log time, and mix what is before with what is after."""
+    late = [replace(message, log_time=message.log_time - 10**9) for message in good[200:]]
+    assert_all_of(read_recording(
+        write_bag(tmp_path / 'bag', [*good[:200], *late], plugin=plugin), NAMES
+    ), good)
 
 
 @pytest.mark.parametrize('compression', COMPRESSIONS)
@@ -242,7 +259,7 @@ def test_blocks_end_where_they_are_full(good, to_cdr, write_mcap, tmp_path, monk
 def test_names_and_topic_are_found(good, tmp_path):
     path = write_bag(tmp_path / 'bag', good, topic='/arm/joint_states')
     assert find_joint_names(path) == NAMES
-    assert find_joint_state_topic(path, None) == '/arm/joint_states'
+    assert read_recording(path, NAMES).topic == '/arm/joint_states'
 
 
 @pytest.mark.skipif(not hasattr(os, 'mkfifo'), reason='named pipes are of POSIX')

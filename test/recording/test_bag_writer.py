@@ -7,15 +7,18 @@ from contextlib import contextmanager
 import json
 import resource
 
-from hypothesis import given, settings, strategies as st
+from builders import custom_data_of, topics_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 import numpy as np
 import pytest
 from robot_identification.errors import BagError
-from robot_identification.recording.bag import JOINT_STATE, read_recording, RosbagsBackend
-from robot_identification.recording.bag_files import FileBackend
+from robot_identification.recording.bag import read_recording
+from robot_identification.recording.bag_files import open_bag
 from robot_identification.recording.bag_writer import BagWriter, OfferedQos
+from robot_identification.recording.joint_states import JOINT_STATE
 from rosbags.highlevel import AnyReader
 from rosbags.interfaces import QosDurability, QosReliability
 from rosbags.typesys import get_typestore, Stores
@@ -91,7 +94,7 @@ def test_four_readers_agree_on_a_whole_bag(tmp_path):
         ]
         assert reader.message_count == 300
     assert found == list(range(300))
-    assert RosbagsBackend().metadata(tmp_path / 'bag') == recording.metadata
+    assert custom_data_of(tmp_path / 'bag') == recording.metadata
     with (tmp_path / 'bag' / 'bag.mcap').open('rb') as stream:
         reader = make_reader(stream, decoder_factories=[DecoderFactory()])
         summary = reader.get_summary()
@@ -164,9 +167,9 @@ def test_a_note_is_a_text_to_every_reader(tmp_path_factory, text):
     writer.add_topic('/joint_states', JOINT_STATE)
     write(writer, 0, 1)
     writer.close()
-    assert RosbagsBackend().metadata(folder / 'bag') == {'serial': text}
+    assert custom_data_of(folder / 'bag') == {'serial': text}
     for path in folder / 'bag', folder / 'bag' / 'bag.mcap':
-        with FileBackend().open_bag(path) as bag:
+        with open_bag(path) as bag:
             list(bag.blocks(['/joint_states']))
             assert bag.metadata == {'serial': text}
 
@@ -195,12 +198,12 @@ def test_a_topic_may_come_late(tmp_path):
     writer.add_topic('/other', JOINT_STATE)
     writer.write('/other', 2 * 10**9, MESSAGES[7])
     writer.flush()
-    with FileBackend().open_bag(tmp_path / 'bag') as bag:
+    with open_bag(tmp_path / 'bag') as bag:
         assert {name: topic.count for name, topic in bag.topics.items()} == {
             '/joint_states': 60, '/other': 1,
         }
     writer.close()
-    assert RosbagsBackend().topics(tmp_path / 'bag')['/other'] == (JOINT_STATE, 1)
+    assert topics_of(tmp_path / 'bag')['/other'] == (JOINT_STATE, 1)
 
 
 def test_types_that_are_not_standard_are_decoded_from_the_bag(tmp_path):

@@ -3,8 +3,9 @@
 
 """Joint states decoded many at once are those decoded one by one, to the last bit."""
 
-from builders import JOINT_STATE, Message
-from hypothesis import given, strategies as st
+from builders import decode_joint_state, JOINT_STATE, Message
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification import arrays
@@ -17,7 +18,6 @@ from robot_identification.recording.joint_states import (
     DYNAMIC_JOINT_STATE, JointColumns, JointTable, quantities_of, walk_joint_state,
 )
 from robot_identification.recording.raw_bag import Damage, RawBlock
-from robot_identification.recording.rosbags_backend import decode_joint_state
 
 NAMES = ('alpha', 'beta', 'gamma')
 

@@ -12,7 +12,7 @@ from robot_identification.errors import BagError, DataError
 from robot_identification.files import dump_yaml
 from robot_identification.model.registry import share_directory
 from robot_identification.model.robot_model import JointEncoders
-from robot_identification.recording.bag import find_joint_state_topic, read_recording
+from robot_identification.recording.bag import read_recording
 from robot_identification.recording.joint_states import DYNAMIC_JOINT_STATE
 
 NAMES = ('alpha', 'beta', 'gamma')
@@ -128,7 +128,7 @@ def test_rotors_are_no_joint_states(write_mcap, rotor_messages, to_cdr, tmp_path
     })
     with pytest.raises(BagError, match='has no topic of joint states'):
         read_recording(path, NAMES)
-    assert find_joint_state_topic(path, TOPIC) == TOPIC
+    assert read_recording(path, NAMES, topic=TOPIC).topic == TOPIC
 
 
 def test_joints_have_their_prefix_in_each_topic(read, good, rotor_messages, to_cdr):

@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 
+from builders import topics_of
 import numpy as np
 import pytest
 from robot_identification.errors import UsageError
@@ -13,7 +14,6 @@ from robot_identification.excitation.parametrizations.sampled import SampledPara
 from robot_identification.excitation.trajectory import Trajectory
 from robot_identification.model.registry import load_robot
 from robot_identification.recording.bag import read_recording
-from robot_identification.recording.rosbags_backend import RosbagsBackend
 from robot_identification.recording.simulated_run import (
     simulate, simulate_repeats, write_simulated_bag,
 )
@@ -64,7 +64,7 @@ def test_a_bag_holds_all_of_a_run(request, name, tmp_path):
     ):
         np.testing.assert_array_equal(found.channels[channel].values, values)
         np.testing.assert_allclose(found.channels[channel].stamps, found.stamps, atol=1e-9)
-    assert RosbagsBackend().topics(tmp_path / 'bag')['/rotor_states'][0] == (
+    assert topics_of(tmp_path / 'bag')['/rotor_states'][0] == (
         'sensor_msgs/msg/JointState'
     )
     rotors = read_recording(
@@ -79,7 +79,7 @@ def test_a_plain_run_has_joint_states_alone(ur5, tmp_path):
     run = simulate(ur5, make_trajectory(ur5), draw_truth(ur5, 3), Sensors())
     assert run.rotors is run.temperature is run.target_torque is run.target_current is None
     write_simulated_bag(tmp_path / 'bag', ur5, run)
-    assert list(RosbagsBackend().topics(tmp_path / 'bag')) == ['/joint_states']
+    assert list(topics_of(tmp_path / 'bag')) == ['/joint_states']
 
 
 def test_effort_is_in_the_drivers_unit(ur5, youbot):
