@@ -4,6 +4,7 @@
 """Made-up arms, recordings and findings that the tests of reports draw."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from builders import joint, link, robot_urdf
 import numpy as np
@@ -29,6 +30,7 @@ from robot_identification.studies.drive_gains.estimate import DriveGain, DriveGa
 from robot_identification.studies.drive_gains.options import DriveGainsOptions
 from robot_identification.studies.drive_gains.report import DriveGainsResult
 from robot_identification.studies.payload.estimate import LoadedRun, PayloadErrors, PayloadEstimate
+from robot_identification.studies.payload.report import PayloadResult
 from robot_identification.studies.temperature.line import fit_temperature_line
 from robot_identification.studies.temperature.trend import JointTemperature, TemperatureStudy
 from robot_identification.validation.validation import errors_on, judge, predict_effort
@@ -202,7 +204,7 @@ def drive_gains(robot):
 
 
 def payload(model, *, p_value=1e-8):
-    """Return what a loaded run says of a body of two kilograms, and the run."""
+    """Return the result of a loaded run with a body of two kilograms."""
     body = Payload(2.0, np.array([0.01, 0.0, 0.08]), np.diag([0.012, 0.01, 0.006]), 'tool0')
     motion = record(model.robot, 'loaded', 5, 300).motion
     n = model.robot.n
@@ -218,4 +220,5 @@ def payload(model, *, p_value=1e-8):
         notes=('a note on <the> tool',),
     )
     tau = model.torque(motion) + 1.0
-    return found, LoadedRun(motion, tau, np.ones(len(motion), dtype=bool), 3.0)
+    run = LoadedRun(motion, tau, np.ones(len(motion), dtype=bool), 3.0)
+    return PayloadResult(model, Path('model'), (Path('loaded'),), found, run)

@@ -140,8 +140,6 @@ def pages():
     model = report_cases.identify_chain(2, 1, samples=300).model
     unseen = report_cases.record(model.robot, '/recordings/unseen', 77, samples=300)
     predicted = predict_effort(model, unseen)
-    loaded, run = report_cases.payload(model)
-    bag = [Path('loaded')]
     return {
         'identification': render_identification_report(large, command_line='identify ..'),
         'validation': render_validation_report(
@@ -155,7 +153,7 @@ def pages():
         'drive_gains': render_drive_gains_report(
             report_cases.drive_gains(model.robot), 'drive-gains ..'
         ),
-        'payload': render_payload_report(model, loaded, run, Path('model'), bag, 'payload ..'),
+        'payload': render_payload_report(report_cases.payload(model), 'payload ..'),
         'break_away': render_break_away_report('arm', _break_away()),
         'friction_map': _friction_map_page(),
         'energy': _energy_page(model, unseen),

@@ -24,7 +24,7 @@ def model():
 
 def test_a_payload_is_found_or_not(model):
     """A body that cannot be told from none is no payload, whatever its numbers are."""
-    found, _ = report_cases.payload(model)
+    found = report_cases.payload(model).found
     meaning = payload_meaning(found)
     assert (meaning.label, meaning.level) == ('Payload found', 'good')
     assert meaning.sentences[0].startswith('mass 2.000 +- 0.030 kg')

@@ -269,7 +269,7 @@ def test_rests_of_a_recording_are_averaged_over_both_sides(case):
         'made up', '/joint_states', robot.joint_names, stamps, q, np.zeros_like(q),
         gravity + 5.0 * side[:, None],
     )
-    run, notes = resting_run(model, [recording], StaticPoseOptions())
+    run, notes = resting_run(model, [recording], PayloadOptions())
     assert len(run.tau) == len(poses)
     assert notes == ()
     # The mean of equal numbers of +5 and -5.
@@ -278,10 +278,10 @@ def test_rests_of_a_recording_are_averaged_over_both_sides(case):
         atol=1e-9,
     )
     half = replace(recording, stamps=stamps[:400], q=q[:400], effort=recording.effort[:400])
-    run, notes = resting_run(model, [half], StaticPoseOptions())
+    run, notes = resting_run(model, [half], PayloadOptions())
     assert 'reached from one side only' in notes[0]
     with pytest.raises(NotIdentifiableError, match='never rests for 9 s'):
-        resting_run(model, [recording], StaticPoseOptions(shortest=9.0))
+        resting_run(model, [recording], PayloadOptions(shortest_rest=9.0))
 
 
 def test_options_are_checked():

@@ -11,12 +11,12 @@ joints, and friction where that is asked for, may differ from those of the model
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 import math
 
 import numpy as np
 from robot_identification.arrays import BoolArray, FloatArray, IntArray, triangle_of
-from robot_identification.errors import DataError, NotIdentifiableError, UsageError
+from robot_identification.errors import DataError, NotIdentifiableError
 from robot_identification.estimation import (
     combine_factors, ConsistentBody, Covariance, covariance_of, Estimate, fit_consistent_body,
     IdentificationProblem, joint_test, JointTest, problem_of, SHORTEST_BLOCK, TIME_BLOCKS,
@@ -30,71 +30,31 @@ from robot_identification.model import (
 from robot_identification.processing import Dataset
 from robot_identification.recording import Recording
 from robot_identification.studies.drive_gains import (
-    group_poses, mean_of_approaches, static_poses_of, StaticPoseOptions,
+    group_poses, mean_of_approaches, static_poses_of,
 )
+from robot_identification.studies.payload.options import CHANGES, PayloadOptions
 import scipy
 
-# What may differ from the model's runs, and the unknowns of one joint in one run that this takes.
-CHANGES = {'none': 0, 'offset': 1, 'friction': 3}
-# Part of a unit vector of unknowns in a direction that the data do not show.
+# Part of a unit vector of unknowns in a direction that the data do not show, from which an unknown
+# is called unidentifiable; chosen: above rounding, below any part that matters.
 PARTICIPATION = 1.0e-3
-# Relative size below which a singular value of the column-scaled problem is as good as zero: a
-# motion's own errors are larger.
+# Relative size below which a singular value of the column-scaled problem is as good as zero;
+# chosen: the errors of a measured motion are larger.
 UNSEEN = 1.0e-6
-# A joint that is fast in less than this part of a run stands, and all of its rows count.
+# A joint that is fast in less than this part of a run stands, and all of its rows count; chosen.
 MOVING_SHARE = 0.3
-# Load-dependent friction is computed from the load found, over and over.
-MOST_PASSES = 10
-PASS_TOLERANCE = 1.0e-4
-# A payload is different from none below this probability.
+# Iterations of load-dependent friction, and the relative change of the payload that ends them;
+# chosen: well below the standard errors, of 0.1 % and more.
+MOST_ITERATIONS, TOLERANCE = 10, 1.0e-4
+# A payload is different from none below this probability; chosen: one false alarm in a hundred.
 SIGNIFICANCE = 0.01
-# Beyond these a number is hardly known: share of the mass or inertia, centre of mass [m].
+# Standard errors from which a number is called weak; chosen (docs/payload.md): this share of the
+# mass or of the largest moment of inertia, and this distance of the centre of mass [m].
 WEAK_SHARE, WEAK_CENTER = 0.5, 0.02
 # Errors smaller than this part of the number are rounding.
 LEAST_ERROR = 1.0e-9
-# Size of a payload, for the scale of the unknowns [m].
+# Size of a payload, for the scale of the unknowns [m]; chosen: that of a gripper.
 BODY_LENGTH = 0.1
-
-
-@dataclass(frozen=True)
-class PayloadOptions:
-    """
-    Options of the payload estimate.
-
-    Attributes
-    ----------
-    changes : {'none', 'offset', 'friction'}
-        What of every joint may differ from the model: nothing, the offset, or offset, Coulomb and
-        viscous friction.
-    static : bool
-        Use rests alone: mass and centre of mass.
-    frame : str, optional
-        Link of the URDF to state the payload in, fixed to the last one; by default the tool's.
-    slowest : float
-        Rows of a joint that moves, but is slower than this, are left out: what its friction is
-        there, models know least [rad/s].
-    dwells : StaticPoseOptions
-        What counts as a rest.
-
-    """
-
-    changes: str = 'offset'
-    static: bool = False
-    frame: str | None = None
-    slowest: float = 0.05
-    dwells: StaticPoseOptions = field(default_factory=StaticPoseOptions)
-
-    def __post_init__(self) -> None:
-        if self.changes not in CHANGES:
-            raise UsageError(
-                f'what may change is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
-            )
-        if not self.slowest >= 0.0:
-            raise UsageError(
-                f'the slowest speed is {self.slowest:g} rad/s, it must not be negative'
-            )
-        if self.static and self.changes == 'friction':
-            raise UsageError('friction cannot be found at rest: choose --changes offset or none')
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,67 +69,31 @@ class PayloadErrors:
 @dataclass(frozen=True, eq=False)
 class PayloadEstimate:
     """
-    Payload from a loaded run.
+    Payload from loaded runs.
 
-    Attributes
-    ----------
-    payload : Payload, optional
-        A body that can be, in the tool's frame; None if the mass found is not positive. In a model
-        of relative scale its mass and inertia are in kg and kg m^2 times an unknown number.
-    unconstrained : Payload, optional
-        The same without the condition that it can be.
-    errors : PayloadErrors
-        Standard errors of `unconstrained`, noise and errors of the bare arm's model together.
-    in_link : Payload, optional
-        `payload` in the frame of the last link.
-    parameters : ndarray, shape (10,)
-        What was estimated without condition, in the frame of the last joint, Pinocchio's order;
-        NaN where it is not seen.
-    covariance : Covariance
-        Of `parameters`; zero where they are not seen.
-    from_model : float
-        Part of the variance of the mass that comes from the bare arm's model.
-    test : JointTest
-        Whether it is different from no payload.
-    tested : tuple of str
-        The parameters that were tested.
-    unseen, weak : tuple of str
-        Parameters that the data do not show at all, and those that they hardly show.
-    cost : float
-        Squared distance of `payload` from `unconstrained` in standard errors.
-    relative_scale : bool
-        Whether the scale is unknown.
-    static : bool
-        Whether rests alone were used.
-    samples : int
-        Samples, or rests.
-    before, after : ndarray, shape (n,)
-        RMS of what the bare arm's model, and that with the payload, leave of the torque [N m].
-    changes : ndarray, shape (bags, n, k)
-        What differs from the model, by run and joint: offset, Coulomb, viscous.
-    notes : tuple of str
-        What a reader should know.
-
+    In a model of relative scale, masses and inertias are in kg and kg m^2 times an unknown number.
     """
 
-    payload: Payload | None
-    unconstrained: Payload | None
-    errors: PayloadErrors
-    in_link: Payload | None
+    payload: Payload | None  # physically consistent, in the tool's frame; None if mass <= 0
+    unconstrained: Payload | None  # the same without the condition of consistency
+    errors: PayloadErrors  # of `unconstrained`: noise and errors of the bare arm's model
+    in_link: Payload | None  # `payload` in the frame of the last link
+    # (10,) estimate without condition, frame of the last joint, Pinocchio's order; NaN where it
+    # is not identifiable.
     parameters: FloatArray
-    covariance: Covariance
-    from_model: float
-    test: JointTest
-    tested: tuple[str, ...]
-    unseen: tuple[str, ...]
-    weak: tuple[str, ...]
-    cost: float
+    covariance: Covariance  # of `parameters`; zero where they are not identifiable
+    from_model: float  # part of the variance of the mass that comes from the bare arm's model
+    test: JointTest  # against no payload
+    tested: tuple[str, ...]  # the parameters that were tested
+    unseen: tuple[str, ...]  # parameters that are not identifiable from the data
+    weak: tuple[str, ...]  # quantities with large standard errors
+    cost: float  # squared distance of `payload` from `unconstrained` in standard errors
     relative_scale: bool
-    static: bool
-    samples: int
-    before: FloatArray
-    after: FloatArray
-    changes: FloatArray
+    static: bool  # whether rests alone were used
+    samples: int  # samples, or rests
+    before: FloatArray  # (n,) RMS of the torque beyond the bare arm's model [N m]
+    after: FloatArray  # (n,) RMS of the torque beyond that with the payload [N m]
+    changes: FloatArray  # (bags, n, k) what differs from the model: offset, Coulomb, viscous
     notes: tuple[str, ...] = ()
 
     @property
@@ -180,26 +104,12 @@ class PayloadEstimate:
 
 @dataclass(frozen=True, eq=False)
 class LoadedRun:
-    """
-    Rows of a run with a payload.
+    """Rows of a run with a payload."""
 
-    Attributes
-    ----------
-    motion : Motion
-        N consecutive samples, or poses at rest.
-    tau : ndarray, shape (N, n)
-        Measured joint torque [N m].
-    rows : ndarray of bool, shape (N,)
-        Samples that count.
-    duration : float
-        Time that the samples that count take [s].
-
-    """
-
-    motion: Motion
-    tau: FloatArray
-    rows: np.ndarray
-    duration: float = math.inf
+    motion: Motion  # N consecutive samples, or poses at rest
+    tau: FloatArray  # (N, n) measured joint torque [N m]
+    rows: BoolArray  # (N,) samples that count
+    duration: float = math.inf  # of the samples that count [s]
 
 
 def loaded_run(model: IdentifiedModel, dataset: Dataset) -> LoadedRun:
@@ -212,42 +122,17 @@ def loaded_run(model: IdentifiedModel, dataset: Dataset) -> LoadedRun:
 
 
 def resting_run(
-    model: IdentifiedModel,
-    recordings: Sequence[Recording],
-    options: StaticPoseOptions,
-    *,
-    start: float | None = None,
+    model: IdentifiedModel, recordings: Sequence[Recording], options: PayloadOptions
 ) -> tuple[LoadedRun, tuple[str, ...]]:
     """
-    Return the rests of some recordings, those at one pose from both sides as their mean.
+    Return the rests of some recordings as one run, and a note on poses reached from one side.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of the bare arm.
-    recordings : sequence of Recording
-        With the payload.
-    options : StaticPoseOptions
-        What counts as a rest.
-    start : float, optional
-        Rests before are left out, seconds after the first joint state.
-
-    Returns
-    -------
-    run : LoadedRun
-        One row a pose.
-    notes : tuple of str
-        Poses that were reached from one side only.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If the arm never rests.
-
+    Each pose is one row, the mean of both sides; rests before the start of the options are left
+    out. Raise NotIdentifiableError if the arm never rests.
     """
-    found = static_poses_of(recordings, options, start)
+    found = static_poses_of(recordings, options.static_poses, options.start)
     efforts = np.array([
-        dwell.mean(recording.stamps, recording.effort) for recording, dwell in found
+        pose.mean(recording.stamps, recording.effort) for recording, pose in found
     ])
     kept = np.flatnonzero(np.all(np.isfinite(efforts), axis=1))
     if not kept.size:
@@ -255,11 +140,11 @@ def resting_run(
             f'{recordings[0].source}: no effort was recorded at rest: record a driver that '
             'fills it'
         )
-    dwells = [found[number][1] for number in kept]
+    poses = [found[number][1] for number in kept]
     efforts = efforts[kept]
-    approach = np.array([dwell.approach for dwell in dwells])
-    groups = group_poses([dwell.q for dwell in dwells])
-    q = np.array([np.mean([dwells[number].q for number in group], axis=0) for group in groups])
+    approach = np.array([pose.approach for pose in poses])
+    groups = group_poses([pose.q for pose in poses])
+    q = np.array([np.mean([poses[number].q for number in group], axis=0) for group in groups])
     means, holding = np.moveaxis(np.array([
         [
             mean_of_approaches(efforts[group, joint], approach[group, joint])
@@ -269,55 +154,39 @@ def resting_run(
     ]), -1, 0)
     one_sided = int(np.count_nonzero(np.isnan(holding)))
     motion = Motion(q, np.zeros_like(q), np.zeros_like(q), starts=tuple(range(len(q))))
-    total = q.size
     notes = () if not one_sided else (
-        f'{one_sided} of {total} joint positions were reached from one side only: static friction '
-        "is in them, up to the joint's break-away torque",
+        f'{one_sided} of {q.size} joint positions were reached from one side only: static '
+        "friction is in them, up to the joint's break-away torque",
     )
-    run = LoadedRun(
-        motion, means / model.effort_per_torque, np.ones(len(q), dtype=bool)
-    )
-    return run, notes
+    return LoadedRun(motion, means / model.effort_per_torque, np.ones(len(q), dtype=bool)), notes
 
 
 def estimate_payload(
     model: IdentifiedModel, runs: Sequence[LoadedRun], options: PayloadOptions | None = None
 ) -> PayloadEstimate:
     """
-    Estimate the payload of some runs: all of the same one.
+    Estimate the payload of some runs, all of the same one; `model` is that of the bare arm.
 
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of the bare arm.
-    runs : sequence of LoadedRun
-        With the payload.
-    options : PayloadOptions, optional
-        How.
-
-    Raises
-    ------
-    NotIdentifiableError
-        If the runs do not show mass and centre of mass.
-
+    Raise NotIdentifiableError if the runs do not show mass and centre of mass.
     """
     options = PayloadOptions() if options is None else options
     rows = _Rows(model, runs, options)
     theta = np.zeros(10)
     loaded = any(term.law.needs_rigid_torque for term in model.parameters.friction)
-    for _ in range(MOST_PASSES if loaded else 1):
+    for _ in range(MOST_ITERATIONS if loaded else 1):
         problem = rows.factor(theta)
         kept, unseen = _find_seen(problem, rows)
         estimate = WeightedLeastSquares().estimate(_select(problem, kept, rows.count))
         before, theta = theta, np.zeros(10)
         theta[kept[kept < rows.count]] = estimate.theta
-        if np.linalg.norm(theta - before) <= PASS_TOLERANCE * np.linalg.norm(theta):
+        if np.linalg.norm(theta - before) <= TOLERANCE * np.linalg.norm(theta):
             break
-    covariance, from_model = _covariance(model, rows, estimate, kept)
+    fit = _Fit(rows, estimate, kept, unseen)
+    covariance, from_model = fit.covariance()
     body = None
     if not options.static and not unseen and theta[0] > 0.0:
         body = fit_consistent_body(*_whitened(theta, covariance), BODY_LENGTH)
-    return _describe(model, options, rows, estimate, kept, unseen, covariance, from_model, body)
+    return fit.describe(covariance, from_model, body)
 
 
 class _Rows:
@@ -328,6 +197,7 @@ class _Rows:
     ) -> None:
         self.model = model
         self.runs = runs
+        self.options = options
         self.count = 4 if options.static else 10
         self.each = CHANGES[options.changes]
         self.taken = [_taken(run, options.slowest) for run in runs]
@@ -336,7 +206,7 @@ class _Rows:
         n = model.robot.n
         self.nuisance = self.each * n * len(runs)
         # Payload, what differs, then the base parameters of the bare arm, by joint.
-        self.beside: list[FloatArray] = []
+        self.with_base: list[FloatArray] = []
 
     def own_columns(self, joint: int) -> IntArray:
         """Return the unknowns of a joint: the payload's, then what differs in every run."""
@@ -351,7 +221,7 @@ class _Rows:
         """Return the problem, friction being that under the load of a payload `theta` (10,)."""
         n, b = self.model.robot.n, self.model.reduction.rank
         width = self.count + self.each * len(self.runs)
-        self.beside = [np.zeros((0, width + b)) for _ in range(n)]
+        self.with_base = [np.zeros((0, width + b)) for _ in range(n)]
         blocks: list[tuple[TriangularFactor, ...]] = []
         samples = np.sum([taken.sum(axis=0) for taken in self.taken], axis=0)
         for bag, run in enumerate(self.runs):
@@ -361,13 +231,13 @@ class _Rows:
                 int(min(run.duration, 1.0e9) / SHORTEST_BLOCK),
             ))
             label = (np.cumsum(run.rows) - 1) * parts // max(count, 1)
-            piles: dict[int, list[FloatArray]] = {}
+            triangles: dict[int, list[FloatArray]] = {}
             for rows, tables in self._tables(bag, run, theta):
                 for part in np.unique(label[rows]):
                     chosen = label[rows] == part
                     fresh = [tables[joint][chosen] for joint in range(n)]
-                    previous = piles.get(int(part))
-                    piles[int(part)] = [
+                    previous = triangles.get(int(part))
+                    triangles[int(part)] = [
                         triangle_of(np.asfortranarray(
                             table if previous is None else np.vstack([previous[joint], table])
                         ))
@@ -376,9 +246,9 @@ class _Rows:
             blocks += [
                 tuple(
                     TriangularFactor(self.own_columns(joint), triangle)
-                    for joint, triangle in enumerate(piles[part])
+                    for joint, triangle in enumerate(triangles[part])
                 )
-                for part in sorted(piles)
+                for part in sorted(triangles)
             ]
         if not blocks:
             raise DataError('no sample of the loaded runs can be used: record a motion')
@@ -429,8 +299,8 @@ class _Rows:
                 slow = ~self.taken[bag][block][chosen, joint]
                 table[slow] = 0.0
                 base[slow, joint] = 0.0
-                self.beside[joint] = triangle_of(np.asfortranarray(np.vstack([
-                    self.beside[joint], np.hstack([table[:, :-1], base[:, joint]]),
+                self.with_base[joint] = triangle_of(np.asfortranarray(np.vstack([
+                    self.with_base[joint], np.hstack([table[:, :-1], base[:, joint]]),
                 ])))
             yield block.start + chosen, tables
 
@@ -515,37 +385,128 @@ def _select(
     )
 
 
-def _covariance(
-    model: IdentifiedModel, rows: _Rows, estimate: Estimate, kept: IntArray
-) -> tuple[Covariance, float]:
-    """Return the covariance by noise and model, and the model's part of the mass's variance."""
-    noise = covariance_of(estimate, 'residual' if rows.blocks == 0 else None)
-    problem = problem_of(estimate)
-    place = {int(column): new for new, column in enumerate(kept)}
-    own, base = [], []
-    for joint, (triangle, weight) in enumerate(
-        zip(rows.beside, estimate.weights, strict=True)
-    ):
-        columns = rows.own_columns(joint)
-        table = np.zeros((len(triangle), problem.size))
-        for at, column in enumerate(columns):
-            if int(column) in place:
-                table[:, place[int(column)]] = weight * triangle[:, at]
-        own.append(table)
-        base.append(weight * triangle[:, len(columns):])
-    matrix, of_base = np.vstack(own), np.vstack(base)
-    scale = np.linalg.norm(matrix, axis=0)
-    orthogonal, upper = np.linalg.qr(matrix / scale)
-    reach = np.linalg.solve(upper, orthogonal.T @ of_base) / scale[:, None]
-    b = len(estimate.theta)
-    known = reach[:b] @ model.covariance @ reach[:b].T
-    variance, added = np.diag(noise.matrix), np.diag(known)
-    share = (variance + added) / np.maximum(variance, np.finfo(float).tiny)
-    total = replace(
-        noise, matrix=noise.matrix + known,
-        freedom=np.clip(noise.freedom * share**2, 1.0, 1.0e6),
-    )
-    return total, float(added[0] / max(variance[0] + added[0], np.finfo(float).tiny))
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """The estimate of the unknowns that the data determine, on its way to a `PayloadEstimate`."""
+
+    rows: _Rows
+    estimate: Estimate
+    kept: IntArray  # the unknowns that were estimated, the payload's first
+    unseen: tuple[str, ...]  # payload parameters that are not identifiable
+
+    def covariance(self) -> tuple[Covariance, float]:
+        """Return the covariance by noise and model, and the model's part of that of the mass."""
+        noise = covariance_of(self.estimate, 'residual' if self.rows.blocks == 0 else None)
+        place = {int(column): new for new, column in enumerate(self.kept)}
+        size = problem_of(self.estimate).size
+        own, base = [], []
+        for joint, (triangle, weight) in enumerate(
+            zip(self.rows.with_base, self.estimate.weights, strict=True)
+        ):
+            columns = self.rows.own_columns(joint)
+            table = np.zeros((len(triangle), size))
+            for at, column in enumerate(columns):
+                if int(column) in place:
+                    table[:, place[int(column)]] = weight * triangle[:, at]
+            own.append(table)
+            base.append(weight * triangle[:, len(columns):])
+        matrix, of_base = np.vstack(own), np.vstack(base)
+        scale = np.linalg.norm(matrix, axis=0)
+        orthogonal, upper = np.linalg.qr(matrix / scale)
+        reach = np.linalg.solve(upper, orthogonal.T @ of_base) / scale[:, None]
+        b = len(self.estimate.theta)
+        known = reach[:b] @ self.rows.model.covariance @ reach[:b].T
+        variance, added = np.diag(noise.matrix), np.diag(known)
+        share = (variance + added) / np.maximum(variance, np.finfo(float).tiny)
+        total = replace(
+            noise, matrix=noise.matrix + known,
+            freedom=np.clip(noise.freedom * share**2, 1.0, 1.0e6),
+        )
+        return total, float(added[0] / max(variance[0] + added[0], np.finfo(float).tiny))
+
+    def describe(
+        self, covariance: Covariance, from_model: float, body: ConsistentBody | None
+    ) -> PayloadEstimate:
+        """Return the payload in its frames, with what is known of it."""
+        model, estimate, options = self.rows.model, self.estimate, self.rows.options
+        robot, count = model.robot, self.rows.count
+        frame = tool_frame(robot, options.frame)
+        parameters, whole = self._all_parameters(covariance)
+        known = bool(np.all(np.isfinite(parameters)))
+        T = to_frame(robot, frame)
+        filled = np.where(np.isfinite(parameters), parameters, 0.0)
+        free = _payload(T @ filled, frame, known)
+        best = filled if body is None else body.parameters
+        errors = _errors(T @ filled, T @ whole.matrix @ T.T, known)
+        test, tested = _test(estimate.theta, covariance)
+        problem = problem_of(estimate)
+        nothing = np.zeros(problem.size)
+        nothing[len(estimate.theta):] = estimate.nuisance
+        changes = np.zeros(self.rows.nuisance)
+        changes[self.kept[self.kept >= count] - count] = estimate.nuisance
+        counts = np.maximum(problem.samples, 1)
+        return PayloadEstimate(
+            payload=_payload(T @ best, frame, known),
+            unconstrained=free,
+            errors=errors,
+            in_link=_payload(best, last_link(robot), known),
+            parameters=parameters,
+            covariance=whole,
+            from_model=from_model,
+            test=test,
+            tested=tested,
+            unseen=self.unseen,
+            weak=() if free is None else _find_weak(free, errors),
+            cost=0.0 if body is None else body.cost,
+            relative_scale=model.relative_scale,
+            static=options.static,
+            samples=int(counts.max()),
+            before=np.sqrt(problem.squared_residuals(nothing) / counts),
+            after=np.sqrt(problem.squared_residuals(estimate.unknowns) / counts),
+            changes=changes.reshape(len(self.rows.runs), robot.n, self.rows.each),
+            notes=(*self._notes(free, body), *whole.notes),
+        )
+
+    def _all_parameters(self, covariance: Covariance) -> tuple[FloatArray, Covariance]:
+        """Return all ten parameters, NaN where not identifiable, and their covariance."""
+        chosen = self.kept[self.kept < self.rows.count]
+        parameters = np.full(10, np.nan)
+        parameters[chosen] = self.estimate.theta
+        matrix = np.zeros((10, 10))
+        matrix[np.ix_(chosen, chosen)] = covariance.matrix
+        freedom = np.ones(10)
+        freedom[chosen] = covariance.freedom
+        parameters[[name in self.unseen for name in INERTIAL_SYMBOLS]] = np.nan
+        return parameters, replace(
+            covariance, matrix=matrix, freedom=freedom, held=np.isnan(parameters)
+        )
+
+    def _notes(self, free: Payload | None, body: ConsistentBody | None) -> list[str]:
+        """Return notes on the scale, and on what is missing or was changed."""
+        model, notes = self.rows.model, []
+        if model.relative_scale:
+            notes.append(
+                'the scale is not observable: drive gains are unknown and were taken as equal, so '
+                'that mass and inertia are not known; find the gains with `drive-gains`'
+            )
+        elif model.effort_unit == 'A':
+            notes.append(
+                'mass and inertia are in proportion to the drive gains of the model, and the '
+                'centre depends on their ratios: errors of the gains are not in the standard '
+                'errors'
+            )
+        if free is None:
+            notes.append('the mass found is not positive: there is no payload, or the model is '
+                         'not that of the bare arm')
+        if self.rows.options.static:
+            notes.append('inertia cannot be seen at rest: record a motion for it')
+        if self.unseen:
+            notes.append(f'the motion does not show {", ".join(self.unseen)} of the payload: '
+                         'inertia is left out')
+        if body is not None and body.cost > 0.0:
+            notes.append('the ten numbers that fit best belong to no body; the nearest one that '
+                         'can be is stated')
+        return notes
 
 
 def _whitened(theta: FloatArray, covariance: Covariance) -> tuple[FloatArray, FloatArray]:
@@ -558,66 +519,6 @@ def _whitened(theta: FloatArray, covariance: Covariance) -> tuple[FloatArray, Fl
     lower = np.linalg.cholesky(scaled)
     R = scipy.linalg.solve_triangular(lower, np.eye(len(theta)), lower=True) / errors
     return R, R @ theta
-
-
-def _describe(
-    model: IdentifiedModel,
-    options: PayloadOptions,
-    rows: _Rows,
-    estimate: Estimate,
-    kept: IntArray,
-    unseen: tuple[str, ...],
-    covariance: Covariance,
-    from_model: float,
-    body: ConsistentBody | None,
-) -> PayloadEstimate:
-    robot = model.robot
-    frame = tool_frame(robot, options.frame)
-    chosen = kept[kept < rows.count]
-    parameters = np.full(10, np.nan)
-    parameters[chosen] = estimate.theta
-    matrix = np.zeros((10, 10))
-    matrix[np.ix_(chosen, chosen)] = covariance.matrix
-    freedom = np.ones(10)
-    freedom[chosen] = covariance.freedom
-    lost = np.array([name in unseen for name in INERTIAL_SYMBOLS])
-    parameters[lost] = np.nan
-    whole = replace(covariance, matrix=matrix, freedom=freedom, held=np.isnan(parameters))
-    known = bool(np.all(np.isfinite(parameters)))
-    T = to_frame(robot, frame)
-    filled = np.where(np.isfinite(parameters), parameters, 0.0)
-    free = _payload(T @ filled, frame, known)
-    best = filled if body is None else body.parameters
-    payload = _payload(T @ best, frame, known)
-    errors = _errors(T @ filled, T @ matrix @ T.T, known)
-    test, tested = _test(estimate.theta, covariance)
-    problem = problem_of(estimate)
-    nothing = np.zeros(problem.size)
-    nothing[len(estimate.theta):] = estimate.nuisance
-    changes = np.zeros(rows.nuisance)
-    changes[kept[kept >= rows.count] - rows.count] = estimate.nuisance
-    counts = np.maximum(problem.samples, 1)
-    return PayloadEstimate(
-        payload=payload,
-        unconstrained=free,
-        errors=errors,
-        in_link=_payload(best, last_link(robot), known),
-        parameters=parameters,
-        covariance=whole,
-        from_model=from_model,
-        test=test,
-        tested=tested,
-        unseen=unseen,
-        weak=() if free is None else _find_weak(free, errors),
-        cost=0.0 if body is None else body.cost,
-        relative_scale=model.relative_scale,
-        static=options.static,
-        samples=int(counts.max()),
-        before=np.sqrt(problem.squared_residuals(nothing) / counts),
-        after=np.sqrt(problem.squared_residuals(estimate.unknowns) / counts),
-        changes=changes.reshape(len(rows.runs), robot.n, rows.each),
-        notes=_notes(model, options, free, unseen, body, whole),
-    )
 
 
 def _payload(parameters: FloatArray, frame: str, with_inertia: bool) -> Payload | None:
@@ -687,36 +588,3 @@ def _find_weak(payload: Payload, errors: PayloadErrors) -> tuple[str, ...]:
         for i in range(3) for j in range(i, 3) if errors.inertia[i, j] > WEAK_SHARE * size
     ]
     return tuple(weak)
-
-
-def _notes(
-    model: IdentifiedModel,
-    options: PayloadOptions,
-    free: Payload | None,
-    unseen: tuple[str, ...],
-    body: ConsistentBody | None,
-    covariance: Covariance,
-) -> tuple[str, ...]:
-    notes = []
-    if model.relative_scale:
-        notes.append(
-            'the scale is not observable: drive gains are unknown and were taken as equal, so '
-            'that mass and inertia are not known; find the gains with `drive-gains`'
-        )
-    elif model.effort_unit == 'A':
-        notes.append(
-            'mass and inertia are in proportion to the drive gains of the model, and the centre '
-            'depends on their ratios: errors of the gains are not in the standard errors'
-        )
-    if free is None:
-        notes.append('the mass found is not positive: there is no payload, or the model is not '
-                     'that of the bare arm')
-    if options.static:
-        notes.append('inertia cannot be seen at rest: record a motion for it')
-    if unseen:
-        notes.append(f'the motion does not show {", ".join(unseen)} of the payload: inertia is '
-                     'left out')
-    if body is not None and body.cost > 0.0:
-        notes.append('the ten numbers that fit best belong to no body; the nearest one that can '
-                     'be is stated')
-    return (*notes, *covariance.notes)

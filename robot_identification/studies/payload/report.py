@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
-from robot_identification.files import write_results
+from robot_identification.files import ResultFolder
 from robot_identification.model import (
     dump_model, IdentifiedModel, inertial_regressor, Payload, standard_torque, TOOL_FRAMES,
     with_payload,
@@ -25,23 +25,53 @@ from robot_identification.studies.payload.estimate import LoadedRun, PayloadEsti
 
 PAYLOAD_SCHEMA = 1
 PAYLOAD_FILES = ('payload.json', 'results.txt', 'report.html')
-# Beside them, where all ten parameters are known in SI units: the arm with its payload.
+# Written as well where all ten parameters are known in SI units: the arm with its payload.
 MODEL_FILE = 'identified_model.yaml'
-# Samples that are drawn, from the start.
+# Samples that are drawn, from the start; chosen: more are not seen in a picture.
 MOST_DRAWN = 5000
+HEADER = ('', 'value', 'std. error', 'unit')
 
 
-def payload_content(
-    model: IdentifiedModel, found: PayloadEstimate, model_file: Path, bags: Sequence[Path]
-) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class PayloadResult:
+    """
+    Result of the payload study.
+
+    Attributes
+    ----------
+    model : IdentifiedModel
+        Model of the bare arm.
+    model_file : Path
+        File of the model.
+    bags : tuple of Path
+        The loaded runs.
+    found : PayloadEstimate
+        The payload.
+    run : LoadedRun
+        The first run, which the report draws.
+    notes : tuple of str
+        Notes on the bags.
+
+    """
+
+    model: IdentifiedModel
+    model_file: Path
+    bags: tuple[Path, ...]
+    found: PayloadEstimate
+    run: LoadedRun
+    notes: tuple[str, ...] = ()
+
+
+def payload_content(result: PayloadResult) -> dict[str, Any]:
     """Return the content of payload.json: SI units; NaN and None are null in the file."""
+    model, found = result.model, result.found
     payload, absolute = found.payload, not found.relative_scale
     scaled = 1.0 if absolute else math.nan
     return {
         'schema_version': PAYLOAD_SCHEMA,
         'robot': model.robot.name,
-        'model': str(model_file),
-        'bags': [str(bag) for bag in bags],
+        'model': str(result.model_file),
+        'bags': [str(bag) for bag in result.bags],
         'scale': 'absolute' if absolute else 'not observable',
         'static': found.static,
         'frame': None if payload is None else payload.frame,
@@ -96,15 +126,10 @@ def _has_inertia(found: PayloadEstimate) -> bool:
 
 def set_payload_values(found: PayloadEstimate) -> dict[str, Any] | None:
     """
-    Return the arguments of a Universal Robot's `set_target_payload`.
+    Return the arguments of a Universal Robot's `set_target_payload`, None where not known well.
 
-    Returns
-    -------
-    dict or None
-        `m` [kg], `cog` [m] in the flange's frame and, where it is well seen, `inertia` as Ixx,
-        Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass [kg m^2]; None where the scale or the
-        flange is unknown, there is no payload, or mass or centre are hardly seen.
-
+    `m` [kg], `cog` [m] in the flange's frame and, where it is well known, `inertia` as Ixx, Iyy,
+    Izz, Ixy, Ixz, Iyz about the centre of mass [kg m^2].
     """
     payload = found.payload
     if payload is None or found.relative_scale or payload.frame not in TOOL_FRAMES:
@@ -153,9 +178,6 @@ def _rows(found: PayloadEstimate) -> list[list[str]]:
             for i in range(3) for j in range(i, 3)
         ]
     return rows
-
-
-HEADER = ('', 'value', 'std. error', 'unit')
 
 
 def summary(found: PayloadEstimate) -> list[str]:
@@ -240,8 +262,9 @@ def controller_lines(found: PayloadEstimate) -> list[str]:
     ]
 
 
-def payload_text(model: IdentifiedModel, found: PayloadEstimate) -> str:
+def payload_text(result: PayloadResult) -> str:
     """Return a payload as plain text."""
+    model, found = result.model, result.found
     lines = [*wrap(f'Payload of {model.robot.name}'), '']
     for sentence in summary(found):
         lines += wrap(sentence)
@@ -258,24 +281,19 @@ def payload_text(model: IdentifiedModel, found: PayloadEstimate) -> str:
     lines.append('')
     for note in found.notes:
         lines += wrap(note, first='  - ')
-    told = controller_lines(found)
-    if told:
-        lines += ['', 'For a Universal Robot:', *(f'  {line}' for line in told)]
+    pasted = controller_lines(found)
+    if pasted:
+        lines += ['', 'For a Universal Robot:', *(f'  {line}' for line in pasted)]
     return '\n'.join(lines).rstrip() + '\n'
 
 
-def explain_torque(
-    model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun
-) -> tuple[FloatArray, FloatArray]:
+def explain_torque(result: PayloadResult) -> tuple[FloatArray, FloatArray]:
     """
-    Return what a run needs beyond the bare arm, and what payload and changed friction explain.
+    Return torques beyond the bare arm, and those that payload and changed friction explain.
 
-    Returns
-    -------
-    left, explained : ndarray, shape (M, n)
-        Of the first samples that count [N m].
-
+    Both are of the first M samples that count, (M, n) [N m].
     """
+    model, found, run = result.model, result.found, result.run
     chosen = np.flatnonzero(run.rows)[:MOST_DRAWN]
     last = int(chosen[-1]) + 1
     motion = run.motion.part(slice(0, last))
@@ -290,30 +308,10 @@ def explain_torque(
     return left, explained
 
 
-def render_payload_report(
-    model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun, model_file: Path,
-    bags: Sequence[Path], command_line: str = '',
-) -> str:
-    """
-    Return the report of a payload, one HTML file that needs no network.
-
-    Parameters
-    ----------
-    model : IdentifiedModel
-        Of the bare arm.
-    found : PayloadEstimate
-        The payload.
-    run : LoadedRun
-        The first run, which is drawn.
-    model_file : Path
-        Where the model was read from.
-    bags : sequence of Path
-        The loaded runs.
-    command_line : str
-        What was typed.
-
-    """
-    left, explained = explain_torque(model, found, run)
+def render_payload_report(result: PayloadResult, command_line: str = '') -> str:
+    """Return the report of a payload, one HTML file that needs no network."""
+    model, found = result.model, result.found
+    left, explained = explain_torque(result)
     return render_page(
         'payload.html.j2',
         model=model,
@@ -323,8 +321,8 @@ def render_payload_report(
         rows=_rows(found),
         joints=list(zip(model.robot.joint_names, found.before, found.after, strict=True)),
         call='\n'.join(controller_lines(found)),
-        model_file=str(model_file),
-        bags=[str(bag) for bag in bags],
+        model_file=str(result.model_file),
+        bags=[str(bag) for bag in result.bags],
         command_line=command_line,
         pictures=[
             _picture(name, left[:, joint], explained[:, joint], joined=not found.static)
@@ -342,27 +340,15 @@ def _picture(name: str, left: FloatArray, explained: FloatArray, *, joined: bool
     )
 
 
-def save_payload(
-    directory: Path, model: IdentifiedModel, found: PayloadEstimate, run: LoadedRun,
-    model_file: Path, bags: Sequence[Path], command_line: str, *, force: bool,
-) -> None:
-    """
-    Write the files of a payload into a folder.
-
-    Raises
-    ------
-    UsageError
-        If one of them exists already and `force` is not set.
-
-    """
+def save_payload(folder: ResultFolder, result: PayloadResult) -> None:
+    """Write the files of a payload into a folder."""
+    found = result.found
     loaded: dict[str, str | bytes] = {}
     if found.payload is not None and not (found.static or found.relative_scale):
-        loaded = {MODEL_FILE: dump_model(with_payload(model, found.payload))}
-    write_results(directory, {
+        loaded = {MODEL_FILE: dump_model(with_payload(result.model, found.payload))}
+    folder.write({
         **loaded,
-        'payload.json': json_text(payload_content(model, found, model_file, bags)),
-        'results.txt': payload_text(model, found),
-        'report.html': render_payload_report(
-            model, found, run, model_file, bags, command_line
-        ),
-    }, force)
+        'payload.json': json_text(payload_content(result)),
+        'results.txt': payload_text(result),
+        'report.html': render_payload_report(result, folder.command_line),
+    })

@@ -1,0 +1,69 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Options of the payload study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robot_identification.errors import UsageError
+from robot_identification.options import option
+from robot_identification.studies.drive_gains import StaticPoseOptions
+
+# What of every joint may differ from the model's runs, and the unknowns of a joint and run.
+CHANGES = {'none': 0, 'offset': 1, 'friction': 3}
+
+
+@dataclass(frozen=True)
+class PayloadOptions:
+    """
+    Options of the payload study.
+
+    The fields say in their declaration what each is; the last, `slowest` [rad/s], is the speed
+    below which rows of a joint that moves are left out: friction there is what models know least.
+
+    Raises
+    ------
+    UsageError
+        If an option is out of its range, or two do not fit together.
+
+    """
+
+    static: bool = option(bool, 'use rests alone: mass and centre of mass', default=False)
+    changes: str = option(
+        str, 'what of every joint may differ from the model: nothing, the offset, or offset, '
+        'Coulomb and viscous friction', choices=tuple(CHANGES), default='offset',
+    )
+    frame: str | None = option(
+        str, 'link to state the payload in, fixed to the last one',
+        otherwise="the tool's (tool0, flange, ..), else the last link", metavar='LINK',
+    )
+    shortest_rest: float = option(
+        float, 'minimum rest to count as a static pose [s]; its last half is averaged',
+        default=2.0, metavar='S', key='shortest_dwell',
+    )
+    start: float | None = option(
+        float, 'start of the window after the first joint state [s]', metavar='S',
+    )
+    stop: float | None = option(
+        float, 'end of the window after the first joint state [s]', metavar='S',
+    )
+    slowest: float = 0.05
+
+    def __post_init__(self) -> None:
+        if self.changes not in CHANGES:
+            raise UsageError(
+                f'what may change is {self.changes!r}, it must be one of {", ".join(CHANGES)}'
+            )
+        if not self.slowest >= 0.0:
+            raise UsageError(
+                f'the slowest speed is {self.slowest:g} rad/s, it must not be negative'
+            )
+        if self.static and self.changes == 'friction':
+            raise UsageError('friction cannot be found at rest: choose --changes offset or none')
+
+    @property
+    def static_poses(self) -> StaticPoseOptions:
+        """Criteria of a static pose."""
+        return StaticPoseOptions(shortest=self.shortest_rest)

@@ -1,0 +1,100 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A payload from bags and the bare arm's model: the study as one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_identification.errors import DataError
+from robot_identification.files import ResultFolder
+from robot_identification.model import IdentifiedModel, load_model
+from robot_identification.processing import check_robot_name, load_for_model
+from robot_identification.recording import read_recording, Recording
+from robot_identification.studies.payload.estimate import (
+    estimate_payload, loaded_run, LoadedRun, resting_run,
+)
+from robot_identification.studies.payload.options import PayloadOptions
+from robot_identification.studies.payload.report import (
+    MODEL_FILE, PAYLOAD_FILES, PayloadResult, save_payload,
+)
+
+
+def run_payload(
+    model_file: Path, bags: Sequence[Path], options: PayloadOptions | None = None,
+    folder: ResultFolder | None = None,
+) -> PayloadResult:
+    """
+    Find the payload of an arm.
+
+    Parameters
+    ----------
+    model_file : Path
+        Identified model of the bare arm.
+    bags : sequence of Path
+        Runs of the arm, all with the same payload.
+    options : PayloadOptions, optional
+        Options of the study.
+    folder : ResultFolder, optional
+        Folder of the results; by default nothing is written.
+
+    Raises
+    ------
+    NotIdentifiableError
+        If the runs do not show mass and centre of mass.
+    DataError, UsageError
+        If the model, a bag, an option or the folder cannot be used.
+
+    """
+    options = PayloadOptions() if options is None else options
+    if folder is not None:
+        folder.check((*PAYLOAD_FILES, MODEL_FILE))
+    model = load_model(model_file)
+    runs, notes = (_rests if options.static else _motions)(model, bags, options)
+    result = PayloadResult(
+        model, model_file, tuple(bags), estimate_payload(model, runs, options), runs[0],
+        tuple(notes),
+    )
+    if folder is not None:
+        save_payload(folder, result)
+    return result
+
+
+def _motions(
+    model: IdentifiedModel, bags: Sequence[Path], options: PayloadOptions
+) -> tuple[list[LoadedRun], list[str]]:
+    """Return the runs of bags, and notes on them."""
+    runs: list[LoadedRun] = []
+    notes: list[str] = []
+    for bag in bags:
+        dataset, messages = load_for_model(model, bag, start=options.start, stop=options.stop)
+        runs.append(loaded_run(model, dataset))
+        notes += messages
+    return runs, notes
+
+
+def _rests(
+    model: IdentifiedModel, bags: Sequence[Path], options: PayloadOptions
+) -> tuple[list[LoadedRun], list[str]]:
+    """Return the rests of all bags as one run, and notes on them."""
+    source = model.source
+    recordings: list[Recording] = []
+    notes: list[str] = []
+    for bag in bags:
+        recording = read_recording(
+            bag, model.robot.joint_names, topic=source.topic or None, names=source.joint_names,
+            encoders=model.robot.encoders,
+        )
+        note = check_robot_name(recording, model.robot.name)
+        notes += [note] if note else []
+        unit = recording.metadata.get('effort_unit', model.effort_unit)
+        if unit != model.effort_unit:
+            raise DataError(
+                f'{bag} has effort in {unit}, the model was identified on effort in '
+                f'{model.effort_unit}: record with the same driver setting'
+            )
+        recordings.append(recording.until(options.stop))
+    run, messages = resting_run(model, recordings, options)
+    return [run], [*notes, *messages]
