@@ -5,7 +5,7 @@
 Start everything an experiment needs.
 
 With use_sim:=true (the default) a simulated robot is started too, the experiment runs by itself
-and the launch ends with it. With use_sim:=false the nodes come up beside a running driver; nothing
+and the launch ends with it. With use_sim:=false the nodes join a running driver; nothing
 moves before an operator has armed the runner, and the coordinator never does.
 """
 
@@ -120,7 +120,7 @@ def generate_launch_description():
         simulating,
         coordinator(AndSubstitution(coordinate, NotSubstitution(use_sim)), ''),
         LogInfo(
-            msg='Beside a driver: an operator arms the runner (docs/launch.md); it is a dry '
+            msg='With a driver: an operator arms the runner (docs/launch.md); it is a dry '
             'run unless dry_run:=false.',
             condition=UnlessCondition(use_sim),
         ),

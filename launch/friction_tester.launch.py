@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Start the friction tester beside a driver with an effort interface."""
+"""Start the friction tester next to a driver with an effort interface."""
 
 from launch import LaunchDescription
 from robot_identification.nodes.launch_files import Argument, arguments, ARM, declare, ROOTS, start

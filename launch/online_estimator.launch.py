@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Start the online estimator beside a driver, or beside a bag being played."""
+"""Start the online estimator next to a driver, or to a bag being played."""
 
 from launch import LaunchDescription
 from robot_identification.nodes.launch_files import Argument, arguments, declare, start

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Start the RTDE reader beside a driver: it asks the robot for outputs and sets nothing."""
+"""Start the RTDE reader next to a driver: it asks the robot for outputs and sets nothing."""
 
 from launch import LaunchDescription
 from robot_identification.nodes.launch_files import Argument, arguments, declare, start

@@ -5,7 +5,7 @@
 Execute one certified trajectory again and again, one bag a run, until the joints are warm.
 
 With use_sim:=true (the default) on a simulated robot whose joints warm up; with use_sim:=false
-beside a running driver, where an operator arms the runner.
+next to a running driver, where an operator arms the runner.
 """
 
 from launch import LaunchDescription

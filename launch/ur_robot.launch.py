@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Start our nodes for a Universal Robots arm, beside its driver or together with it.
+Start our nodes for a Universal Robots arm, next to its driver or together with it.
 
 Nothing here arms the runner: an operator does, for each execution, after looking at the
 trajectory.
@@ -27,7 +27,7 @@ ARGUMENTS = arguments(
     Argument('launch_driver', 'false', 'Start ur_robot_driver, too; false: it runs already.',
              bool),
     Argument('launch_rtde_reader', 'true', 'Read joint temperatures, target currents and torques '
-             'from robot_ip, beside the driver; without robot_ip nothing is read.', bool),
+             'from robot_ip, next to the driver; without robot_ip nothing is read.', bool),
     Argument('headless_mode', 'false', 'Of the driver: it sends the program itself; false: start '
              'External Control on the pendant.', bool),
     Argument('use_mock_hardware', 'false', 'Of the driver: no robot, states mirror the commands; '

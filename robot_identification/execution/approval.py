@@ -181,7 +181,7 @@ def approve(
 
 
 def _carrying(robot: RobotModel, options: ExecutionOptions) -> RobotModel:
-    """Return the arm with what it is said to carry; of a real arm that must be said."""
+    """Return the arm with its stated payload, which must be stated of a real arm."""
     payload = options.payload
     if options.simulated and payload == (NOT_STATED,):
         return robot

@@ -225,7 +225,7 @@ def trajectory_knots(
     knot_rate : float
         Points per second of the motion at full speed [Hz]; a slower one has the same points.
     periods : int
-        How often it is repeated; 0: as often as the file says.
+        How often it is repeated; 0: as often as the file states.
     speed : float
         Share of the planned speed, above 0: the same path takes 1 / `speed` as long, velocities
         are multiplied by it and accelerations by its square.

@@ -4,8 +4,8 @@
 """
 Stages of a first execution: a dry run, a slow run, and only then full speed.
 
-Each stage is noted in a file beside the trajectory, for this file, this arm and this serial number
-only. It is a record, not a signature: who can write the folder can write the record.
+Each stage is noted in a file next to the trajectory, for this file, arm and serial number
+only. It is a record, not a signature: a user who may write the folder may write the record.
 """
 
 from __future__ import annotations

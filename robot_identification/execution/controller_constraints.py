@@ -3,7 +3,7 @@
 
 
 """
-Constraints of a joint-trajectory controller, beside those of our watch.
+Constraints of a joint-trajectory controller, and those of our watch.
 
 The controller compares the measured position with its reference of the same instant, so that a
 servo that lags uses up its tolerance at speed. Our watch allows for a lag of the servo first. The

@@ -57,7 +57,7 @@ class JointStateReceived:
 
 @dataclass(frozen=True)
 class JointStateUnusable:
-    """A joint state that lacks a joint or a velocity, or is not finite; `reason` says which."""
+    """A joint state that lacks a joint or a velocity, or is not finite; `reason` states which."""
 
     reason: str
 
@@ -154,7 +154,7 @@ class GoalFailed:
 
 @dataclass(frozen=True)
 class GoalsReleased:
-    """The controller has said that it follows nothing of ours any more."""
+    """The controller has confirmed that it follows nothing of ours any more."""
 
 
 @dataclass(frozen=True)

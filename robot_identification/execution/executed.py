@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Evaluation of an executed motion, beside that of its plan."""
+"""Evaluation of an executed motion and of its plan."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 Which joint states show that a robot is alive, and how old each of them is.
 
 A message counts by its stamp, not by its arrival: what waited in a queue is old when it is read,
-and what repeats a stamp, or the place of an arm that moves, says nothing new.
+and what repeats a stamp, or the place of an arm that moves, shows nothing new.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SLOWEST_PACE, FASTEST_PACE = 0.05, 20.0
 # most this length [s].
 FORGETTING_TIME, LONGEST_FORGETTING_TIME = 0.5, 2.0
 LONGEST_CYCLE = 0.02
-# States this late still tell the pace [s].
+# States this late still show the pace [s].
 LATEST_STEADY = 0.1
 # A step of the stamps that is longer than that of our clock by this is a clock that was set [s]; a
 # simulation's may be faster than it was by so many times, and its pace is unknown at first.
@@ -41,7 +41,7 @@ class Measurement:
     """A joint state as the model has it."""
 
     stamp: float  # of its header [s]
-    # When it was measured by our own clock [s], as far as its arrival and its stamp tell.
+    # When it was measured by our own clock [s], as far as its arrival and its stamp show.
     taken_at: float
     # The same at the earliest [s]: a simulation's clock may have paused, or its message waited.
     taken_after: float

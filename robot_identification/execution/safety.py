@@ -5,7 +5,7 @@
 Limits of a motion on a real arm besides its own, and the torque its drives may need.
 
 A file is certified with the margins of its experiment. In front of people the margins are these,
-whatever the experiment said.
+whatever the experiment stated.
 """
 
 from __future__ import annotations

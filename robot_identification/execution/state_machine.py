@@ -6,7 +6,7 @@
 The states of an execution: armed by a person, approached, executed, watched, stopped.
 
 No ROS and no clock: events come with the time, commands go back. The state holds all that is to be
-remembered of an execution; beside it the machine keeps only what it has observed of the robot.
+remembered of an execution; in addition the machine keeps only what it has observed of the robot.
 """
 
 from __future__ import annotations
@@ -246,9 +246,9 @@ class ExecutionStateMachine:
         return self._refuse_arming(event.reason)
 
     def _refuse_arming(self, reason: str) -> Commands:
-        said = f'not armed: {reason}'
+        text = f'not armed: {reason}'
         state = self._state
-        self._state = replace(state, reason=said) if isinstance(state, Fault) else Idle(said)
+        self._state = replace(state, reason=text) if isinstance(state, Fault) else Idle(text)
         return [ev.Reply(False, reason)]
 
     # Executing
@@ -528,7 +528,7 @@ class ExecutionStateMachine:
             return Whereabouts(0.0, latest_time, True, 1.0, latest.q, latest.dq)
         if not self._monitor.jump and latest.stamp > motion.watch.latest.stamp:
             with suppress(UnsafeMotionError):
-                # What came since the last look says better where the controller is.
+                # What came since the last look shows better where the controller is.
                 motion.watch.update(latest, self._robot.scaling)
         return motion.watch.whereabouts(now, pace, latest)
 

@@ -112,9 +112,9 @@ class Moving:
     accepted : bool
         Whether the controller follows it.
     failure : str
-        Why the controller gave its goal up, as it says.
+        Reason that the controller states for giving its goal up.
     failed_at : float
-        When it said so [s]; its cause may be published a moment later, and is named first.
+        When it stated it [s]; its cause may be published a moment later, and is named first.
     watch : MotionWatch, optional
         Follows the motion, from the first joint state after it was accepted.
     worst_error : float
@@ -168,7 +168,7 @@ class StopSent:
 
 @dataclass(frozen=True)
 class Cancelling:
-    """Goals are cancelled, next at a time [s]; `released` once the controller has said so."""
+    """Goals are cancelled, next at a time [s]; `released` once the controller has confirmed it."""
 
     next_at: float
     released: bool = False

@@ -41,8 +41,8 @@ SHARE_OF_PEAKS = 1.05
 LEAST_SHARE = 0.1
 # How far the blend onto the path may be from the path [rad].
 LARGEST_DEVIATION = 0.05
-# With a larger doubt about the time on the path no stop is looked for [s].
-LARGEST_DOUBT = 0.4
+# With a larger uncertainty of the time on the path no stop is looked for [s].
+LARGEST_UNCERTAINTY = 0.4
 # Between the places on the path that the controller may be at and from which a stop is tried [s].
 PLACE_SPACING = 0.02
 # Samples of each segment of a stop that is proved.
@@ -88,7 +88,7 @@ def stop_on_path(
     `durations` of the `DURATIONS` are tried. None where no stop keeps to the peaks from every
     state that the controller may be in.
     """
-    if where.latest - where.earliest > LARGEST_DOUBT:
+    if where.latest - where.earliest > LARGEST_UNCERTAINTY:
         return None
     starts = _possible_states(path, where)
     middle, rate = 0.5 * (where.earliest + where.latest), where.scaling
@@ -182,6 +182,6 @@ def _is_near(path: SentPath, where: Whereabouts, places: FloatArray, end: float)
     around = path.sample(np.linspace(where.earliest, end, PATH_SAMPLES))[0]
     flat = places.reshape(-1, 1, places.shape[-1])
     distance = np.abs(flat - around).max(axis=2).min(axis=1)
-    # The arm may be measured beside the path already, by as much as its servo errs.
+    # The arm may be measured off the path already, by as much as its servo errs.
     allowed = LARGEST_DEVIATION + np.abs(where.q - around).max(axis=1).min()
     return bool(distance.max() <= allowed)

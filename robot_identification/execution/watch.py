@@ -23,16 +23,16 @@ from robot_identification.execution.stop import Whereabouts
 SERVO_DELAY = 0.2
 LEAD = 0.02
 DELAYS_TRIED = 12
-# What one change of the speed scaling by 100 % adds to the doubt about the time [s].
-SCALING_DOUBT = 0.1
-LARGEST_DOUBT = 1.0
+# What one change of the speed scaling by 100 % adds to the uncertainty about the time [s].
+SCALING_UNCERTAINTY = 0.1
+LARGEST_UNCERTAINTY = 1.0
 # A stop takes up to this long to its controller, which goes on meanwhile [s].
 COMMAND_TIME = 0.02
-# A measurement younger than this says where the controller is; with an older one it may have
+# A measurement younger than this shows where the controller is; with an older one it may have
 # halted since [s].
 FRESH = 0.05
 # Above this speed [rad/s] the measured place tells the time on the path, to this error [rad].
-TELLING_SPEED = 0.2
+SIGNIFICANT_SPEED = 0.2
 PLACE_ERROR = 1e-3
 # Near a reversal the same place comes twice: the velocity has to agree as well, to this share.
 AGREEMENT = 0.3
@@ -73,7 +73,7 @@ class MotionWatch:
     ) -> None:
         self._joints, self._path, self._limits = joint_names, path, limits
         self._latest, self._scaling = start, 1.0
-        self._begun, self._doubt = min(max(begun, 0.0), LARGEST_DOUBT), 0.0
+        self._begun, self._uncertainty = min(max(begun, 0.0), LARGEST_UNCERTAINTY), 0.0
         self._delay = delay
         self._hindered_since: float | None = None
         self._effort_since = np.full(len(joint_names), np.nan)
@@ -101,14 +101,14 @@ class MotionWatch:
         Raises UnsafeMotionError, with the reason, if the motion is to be stopped.
         """
         step = measurement.stamp - self._latest.stamp
-        changed = SCALING_DOUBT * abs(scaling - self._scaling)
-        self._doubt = min(self._doubt + changed, LARGEST_DOUBT)
+        changed = SCALING_UNCERTAINTY * abs(scaling - self._scaling)
+        self._uncertainty = min(self._uncertainty + changed, LARGEST_UNCERTAINTY)
         self.progress += step * 0.5 * (scaling + self._scaling)
         self._latest, self._scaling = measurement, scaling
         self._check_tracking(measurement.q)
         self._check_effort(measurement.stamp, measurement.effort)
         self._check_scaling(measurement.stamp, scaling)
-        if self.progress > self._path.duration + END_TIMEOUT + self._widest_doubt:
+        if self.progress > self._path.duration + END_TIMEOUT + self._time_uncertainty:
             raise UnsafeMotionError(
                 f'the end of the motion was not reached {END_TIMEOUT:g} s after its time'
             )
@@ -126,12 +126,12 @@ class MotionWatch:
                 (self._latest.taken_at, 0.0), (self._latest.taken_after, COMMAND_TIME)
             )
         )
-        first = self.progress - self._doubt - self._delay
+        first = self.progress - self._uncertainty - self._delay
         speed = float(np.max(np.abs(seen.dq)))
-        if speed > TELLING_SPEED and self._is_there(seen, speed):
+        if speed > SIGNIFICANT_SPEED and self._is_there(seen, speed):
             # No arm is ahead of its reference.
             first = max(first, self._measured_progress - PLACE_ERROR / speed)
-        last = max(self.progress + self._doubt + self._begun, first) + longest
+        last = max(self.progress + self._uncertainty + self._begun, first) + longest
         slowest = self._slowest(first - SERVO_DELAY, last)
         if now - seen.taken_at > FRESH or speed < max(REST_SPEED, STANDING_SHARE * slowest):
             earliest = min(first, self._measured_progress)
@@ -149,9 +149,9 @@ class MotionWatch:
         return self._scaling * float(speeds.min())
 
     @property
-    def _widest_doubt(self) -> float:
+    def _time_uncertainty(self) -> float:
         """By how much the time on the path may be another [s]."""
-        return min(self._doubt + self._begun, LARGEST_DOUBT)
+        return min(self._uncertainty + self._begun, LARGEST_UNCERTAINTY)
 
     def has_arrived(self, q: FloatArray, dq: FloatArray) -> bool:
         """Return whether the arm rests at the end; `q` [rad] and `dq` [rad/s] of shape (n,)."""
@@ -162,9 +162,9 @@ class MotionWatch:
         )
 
     def _check_tracking(self, q: FloatArray) -> None:
-        doubt = self._widest_doubt
-        lag = SERVO_DELAY + self._delay + doubt
-        times = self.progress + np.linspace(-lag, LEAD + doubt, DELAYS_TRIED)
+        uncertainty = self._time_uncertainty
+        lag = SERVO_DELAY + self._delay + uncertainty
+        times = self.progress + np.linspace(-lag, LEAD + uncertainty, DELAYS_TRIED)
         # As good as the nearest of all instants between those tried: segments, not points.
         error, self._measured_progress = _nearest(q, self._path.positions(times), times)
         worst = int(np.argmax(error))

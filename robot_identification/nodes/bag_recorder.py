@@ -87,8 +87,8 @@ class BagRecorder(Node):
                 minimum=0.0, maximum=1e9)
         self._state, self._reason = IDLE, 'nothing was recorded yet'
         self._session: RecordingSession | None = None
-        # What ~/state says of the last recording.
-        self._told: dict[str, object] = {
+        # Entries of ~/state about the last recording.
+        self._summary: dict[str, object] = {
             'path': '', 'messages': 0, 'bytes': 0, 'lost': {}, 'trajectory_sha256': '',
         }
         self._runner: RunnerWatch | None = None
@@ -103,7 +103,7 @@ class BagRecorder(Node):
         self.create_timer(HEARTBEAT, self._on_heartbeat, clock=Clock(
             clock_type=ClockType.STEADY_TIME
         ))
-        self._tell()
+        self._publish_state()
 
     def _declare_notes(self) -> None:
         """Declare what is noted in the bag; empty values are not."""
@@ -207,7 +207,7 @@ class BagRecorder(Node):
             if end is not None:
                 self._finish(*end)
         if self._session is not None:
-            self._tell()
+            self._publish_state()
         if self._beats % _REPORT == 0:
             self._report()
 
@@ -271,10 +271,10 @@ class BagRecorder(Node):
             self.get_logger().error(reason)
         elif reason:
             self.get_logger().info(reason)
-        self._tell()
+        self._publish_state()
 
     def _note(self, session: RecordingSession) -> None:
-        self._told = {
+        self._summary = {
             'path': str(session.order.output),
             'messages': session.writer.message_count,
             'bytes': session.writer.byte_count,
@@ -282,12 +282,12 @@ class BagRecorder(Node):
             'trajectory_sha256': session.order.metadata.get('trajectory_sha256', ''),
         }
 
-    def _tell(self) -> None:
+    def _publish_state(self) -> None:
         """Publish the state, which is the heartbeat while a bag is being recorded."""
         if self._session is not None:
             self._note(self._session)
         self._publisher.publish(String(data=json.dumps(
-            {'state': self._state, 'reason': self._reason, **self._told}
+            {'state': self._state, 'reason': self._reason, **self._summary}
         )))
 
     def _report(self) -> None:

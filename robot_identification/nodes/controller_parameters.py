@@ -27,7 +27,7 @@ READ_EVERY = 5.0
 
 class ControllerParameters:
     """
-    Keeps what a controller's parameters say about aborting, for joints as the driver names them.
+    Keeps what a controller's parameters state about aborting, for joints as the driver names them.
 
     `constraints` are those read last, None where they could not be read; `problem` says why an
     answer could not be used.

@@ -41,7 +41,7 @@ from std_srvs.srv import Trigger
 ARM_TIMEOUT = 10.0
 # Without a publisher of its state for so long, the runner is no more [s].
 RUNNER_TIMEOUT = 3.0
-# What the approach and the closing of a bag take beside the motion, for the free space [s].
+# For the free space: what approach and closing of a bag take in addition to the motion [s].
 BESIDES = 60.0
 # How long the runner may take to answer [s].
 ABORT_TIMEOUT = 2.0
@@ -101,7 +101,7 @@ class ExperimentCoordinator(Node):
         declare(self, 'serial', '', 'serial number of the robot, noted in the bags', longest=200)
         declare(self, 'topics', ['joint_states'], 'topics to record', longest=100)
         declare(self, 'optional_topics', [''],
-                'recorded where published, beside those the recorder knows', longest=100)
+                'recorded where published, like those that the recorder knows', longest=100)
         declare(self, 'patience', 3600.0, 'how long to wait for a person [s]',
                 minimum=1.0, maximum=1e6)
 
@@ -115,7 +115,7 @@ class ExperimentCoordinator(Node):
         try:
             self.output.mkdir(parents=True, exist_ok=True)
             PROGRAMS[self.value('program')](self)
-            self.say('the program has ended', step='done')
+            self.announce('the program has ended', step='done')
             self.finished = 0
         except IdentificationError as error:
             self._fail(str(error), error.exit_code)
@@ -130,7 +130,7 @@ class ExperimentCoordinator(Node):
 
     def _fail(self, reason: str, exit_code: int) -> None:
         self.get_logger().error(reason)
-        self._tell(reason, step='failed')
+        self._publish_state(reason, step='failed')
         self.finished = INTERRUPTED if self._service_clients.stopping else exit_code
 
     # What programs use
@@ -159,10 +159,10 @@ class ExperimentCoordinator(Node):
         """Return the unit of the effort, empty where neither user nor robot's YAML says it."""
         return str(self.value('effort_unit')) or load_robot(readable_robot(self)).effort_unit or ''
 
-    def say(self, text: str, *, step: str | None = None) -> None:
+    def announce(self, text: str, *, step: str | None = None) -> None:
         """Report in the log and on ~/state how things go; `step` is what is done from now on."""
         self.get_logger().info(text)
-        self._tell(text, step=step)
+        self._publish_state(text, step=step)
 
     def trajectory(self) -> Path:
         """Return the certified trajectory that the parameters name, or one designed now."""
@@ -172,7 +172,7 @@ class ExperimentCoordinator(Node):
 
     def design(self, path: Path, seed: int) -> Path:
         """Make the generator design a motion and write it to `path`."""
-        self.say(f'designing {path.name}', step='designing')
+        self.announce(f'designing {path.name}', step='designing')
         self._service_clients.set_parameters('trajectory_generator', {
             'generate.experiment': self.value('experiment'),
             'generate.output': str(path),
@@ -184,7 +184,7 @@ class ExperimentCoordinator(Node):
 
     def identify(self, bag: Path, output: Path) -> Path:
         """Make the identifier identify a model from a bag; return its file."""
-        self.say(f'identifying from {bag.name}', step='identifying')
+        self.announce(f'identifying from {bag.name}', step='identifying')
         self._service_clients.set_parameters('identifier', {
             'identify.bags': [str(bag)], 'identify.output': str(output),
         })
@@ -207,7 +207,7 @@ class ExperimentCoordinator(Node):
         sha256 = trajectory.sha256
         if not self._is_armed_for_more(sha256):
             self._arm(path, sha256, executions)
-        self.say(f'recording {bag.name}', step='recording')
+        self.announce(f'recording {bag.name}', step='recording')
         self._service_clients.set_parameters(RECORDER, {
             'start.output': str(bag),
             'start.topics': self.value('topics'),
@@ -228,11 +228,11 @@ class ExperimentCoordinator(Node):
         self._service_clients.call(f'{RECORDER}/start')
         try:
             self._start_motion(path, sha256, executions)
-            self.say(f'executing {path.name}, recording {bag.name}', step='executing')
+            self.announce(f'executing {path.name}, recording {bag.name}', step='executing')
             refused = self._refusal()
             if refused and self.simulated:
                 # A computer that was busy for a moment; nothing has moved.
-                self.say(refused)
+                self.announce(refused)
                 self._arm(path, sha256, executions)
                 self._start_motion(path, sha256, executions)
                 refused = self._refusal()
@@ -243,7 +243,7 @@ class ExperimentCoordinator(Node):
             self._end_motion()
             self._try_to_stop_recording()
             raise
-        self.say(self._stop_recording(), step='recorded')
+        self.announce(self._stop_recording(), step='recorded')
 
     def wait_for_person(self, what: str) -> None:
         """Wait for a call of ~/continue; raise DataError if there is none in time."""
@@ -312,11 +312,11 @@ class ExperimentCoordinator(Node):
             self._service_clients.wait(armed, self.value('patience'), 'the runner to be armed')
             if not self._runner_state.get('dry_run'):
                 return
-            said = self._service_clients.call(f'{RUNNER}/execute')
+            answer = self._service_clients.call(f'{RUNNER}/execute')
             self._runner_state = {}
             self._ask(
-                f'{said}. For the motion itself: ros2 param set {runner} dry_run false; the first '
-                f'one is slow (speed), then {how}', 'arm',
+                f'{answer}. For the motion itself: ros2 param set {runner} dry_run false; the '
+                f'first one is slow (speed), then {how}', 'arm',
             )
 
     def _stated_payload(self) -> str:
@@ -335,7 +335,7 @@ class ExperimentCoordinator(Node):
         except DataError as error:
             if not armed_before:
                 raise
-            self.say(str(error))
+            self.announce(str(error))
             self._arm(path, sha256, executions)
             self._state_before = self._runner_state
             self._service_clients.call(f'{RUNNER}/execute')
@@ -384,7 +384,7 @@ class ExperimentCoordinator(Node):
         try:
             self._service_clients.call(f'{RUNNER}/abort', ABORT_TIMEOUT, although_stopping=True)
         except DataError as error:
-            self.get_logger().error(f'{RUNNER} was not told to stop: {error}')
+            self.get_logger().error(f'{RUNNER} was not asked to stop: {error}')
 
     def _stop_recording(self) -> str:
         try:
@@ -400,9 +400,9 @@ class ExperimentCoordinator(Node):
         if self._service_clients.stopping:
             return
         try:
-            self.say(self._stop_recording())
+            self.announce(self._stop_recording())
         except IdentificationError as error:
-            self.say(f'the bag is not closed: {error}')
+            self.announce(f'the bag is not closed: {error}')
 
     # Messages and waiting
 
@@ -422,7 +422,9 @@ class ExperimentCoordinator(Node):
         self._may_continue.set()
         return response
 
-    def _tell(self, message: str, *, step: str | None = None, waiting_for: str = '') -> None:
+    def _publish_state(
+        self, message: str, *, step: str | None = None, waiting_for: str = ''
+    ) -> None:
         self._step = step or self._step
         self._publisher.publish(String(data=json.dumps({
             'program': self.value('program'), 'step': self._step, 'waiting_for': waiting_for,
@@ -432,7 +434,7 @@ class ExperimentCoordinator(Node):
     def _ask(self, message: str, waiting_for: str) -> None:
         # rclpy insists on one severity for each line that logs.
         self.get_logger().warning(f'waiting: {message}')
-        self._tell(message, step='waiting', waiting_for=waiting_for)
+        self._publish_state(message, step='waiting', waiting_for=waiting_for)
 
 
 def main() -> None:

@@ -83,12 +83,12 @@ class ExperimentRunner(Node):
             simulated=bool(self._token) or self._value('use_sim_time'),
         )
         self._driver = RobotState(
-            self, robot, joint_states, self._tell, prefix=prefix, simulated=bool(self._token),
+            self, robot, joint_states, self._handle, prefix=prefix, simulated=bool(self._token),
             watch_safety=self._value('watch_safety'),
         )
         self._interface = MotionInterface(
             self, robot, prefix, controller=self._value('controller'),
-            interface=self._value('interface'), simulated=bool(self._token), on_event=self._tell,
+            interface=self._value('interface'), simulated=bool(self._token), on_event=self._handle,
         )
         self._constraints = ControllerParameters(self, self._joints)
         self._graph_guard = GraphGuard(self, joint_states, self._token)
@@ -132,7 +132,7 @@ class ExperimentRunner(Node):
         """Bring the arm to rest; return True when that is done."""
         if isinstance(self._machine.state, Moving):
             self.finished = INTERRUPTED
-        self._tell(ev.StopRequested())
+        self._handle(ev.StopRequested())
         return not self._machine.is_moving
 
     def _on_set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
@@ -154,10 +154,10 @@ class ExperimentRunner(Node):
     # Events and commands
 
     def _on_call(self, event: ev.Event, response: Trigger.Response) -> Trigger.Response:
-        self._tell(event, response)
+        self._handle(event, response)
         return response
 
-    def _tell(self, event: ev.Event, response: Trigger.Response | None = None) -> None:
+    def _handle(self, event: ev.Event, response: Trigger.Response | None = None) -> None:
         """Hand an event to the state machine, and carry out its commands."""
         for command in self._machine.handle(event, time.monotonic()):
             self._carry_out(command, response)
@@ -167,9 +167,9 @@ class ExperimentRunner(Node):
         if isinstance(command, ev.Reply) and response is not None:
             response.success, response.message = command.success, command.message
         elif isinstance(command, ev.Approve):
-            self._tell(_or_refused(self._approve, ev.ApprovalRefused), response)
+            self._handle(_or_refused(self._approve, ev.ApprovalRefused), response)
         elif isinstance(command, ev.MakePlan):
-            self._tell(
+            self._handle(
                 _or_refused(lambda: self._plan(command.approval), ev.PlanRefused), response
             )
         elif isinstance(command, ev.Send):
@@ -183,11 +183,11 @@ class ExperimentRunner(Node):
         """Watch a motion; an unexpected error ends the motion, not the watch."""
         try:
             if self._machine.is_busy:
-                self._tell(self._robot_state())
-            self._tell(ev.Tick())
+                self._handle(self._robot_state())
+            self._handle(ev.Tick())
         except Exception as error:
             self.get_logger().error(traceback.format_exc())
-            self._tell(ev.InternalError(repr(error)))
+            self._handle(ev.InternalError(repr(error)))
 
     def _robot_state(self) -> ev.RobotStateReceived:
         checks: dict[str, Callable[[], object]] = {
@@ -295,7 +295,7 @@ class ExperimentRunner(Node):
             }
             approval.note(self._options(), executed.worst_error)
         except (IdentificationError, OSError, ValueError) as error:
-            self._tell(ev.NoteFailed(str(error)))
+            self._handle(ev.NoteFailed(str(error)))
 
     # What it publishes
 
@@ -303,10 +303,10 @@ class ExperimentRunner(Node):
         """Publish the state where it has changed; let others command an arm that is not armed."""
         state = self._machine.state
         left = getattr(state, 'executions', 0)
-        said = state.name, state.reason, left
-        if said == self._published:
+        content = state.name, state.reason, left
+        if content == self._published:
             return
-        was, self._published = self._published[:1], said
+        was, self._published = self._published[:1], content
         if state.name in ('IDLE', 'FAULT') or (state.name == 'DONE' and not left):
             self._claim.release()
         self._worst_error = self._machine.worst_error or self._worst_error

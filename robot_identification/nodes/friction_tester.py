@@ -62,7 +62,7 @@ ZERO_SECONDS = 0.5
 CAP_FACTOR = 1.5
 # Of a joint that is held [rad].
 OTHERS_TRAVEL = 0.05
-# Moment of gravity in a pose said to be free of it, over the cap.
+# Moment of gravity in a pose stated to be free of it, over the cap.
 FREE_SHARE = 0.05
 
 
@@ -125,7 +125,7 @@ class FrictionTester(Node):
         return self.get_parameter(name).value
 
     def close(self) -> bool:
-        """Zero the torque; return True when that has been said often enough."""
+        """Zero the torque; return True when that has been published often enough."""
         if self._state == TESTING:
             self.finished = INTERRUPTED
             self._fail('interrupted')
@@ -144,7 +144,7 @@ class FrictionTester(Node):
             )
         return SetParametersResult(successful=True)
 
-    # What it says
+    # What it publishes
 
     def _set_state(self, state: str, reason: str) -> None:
         self._state, self._said = state, reason
@@ -330,7 +330,7 @@ class FrictionTester(Node):
             position, _ = reading.others.get(name, (math.nan, math.nan))
             if math.isnan(position):
                 raise UnsafeMotionError(
-                    f'joint states do not say any more where {name} is: the other joints must be '
+                    f'joint states do not show any more where {name} is: the other joints must be '
                     'seen to be held'
                 )
             moved = abs(position - before)
@@ -519,7 +519,7 @@ class FrictionTester(Node):
         ]))
 
     def _fail(self, reason: str) -> None:
-        """Zero the torque at once and latch FAULT after that was said often enough."""
+        """Zero the torque at once and latch FAULT after that was published often enough."""
         if self._state != TESTING or self._test is None:
             # Nothing was sent, and nothing is.
             self._set_state(FAULT, reason)
@@ -559,7 +559,7 @@ class FrictionTester(Node):
                 self._fail(str(error))
 
     def _finish(self) -> None:
-        """Keep what was found, and say how it ended."""
+        """Keep what was found, and publish how it ended."""
         assert self._test is not None
         test, reason = self._test, self._test.reason
         state = self._state = DONE if test.phase is Phase.DONE else FAULT

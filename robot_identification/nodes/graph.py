@@ -23,7 +23,7 @@ def subscribers(node: Node, topic: str) -> list[str]:
 def foreign_participants(
     node: Node, simulated_robot: str, joint_states: str, commands: str
 ) -> list[str]:
-    """Return, in words, who else publishes joint states or subscribes to commands."""
+    """Return, in words, what else publishes joint states or subscribes to commands."""
     found = []
     for names, what in (
         (publishers(node, joint_states), f'publishes {_resolve(node, joint_states)}'),

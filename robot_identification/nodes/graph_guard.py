@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Guard of the graph: one commander moves an arm, and a simulated one never beside another."""
+"""Guard of the graph: one commander moves an arm, and a simulated one only by itself."""
 
 from __future__ import annotations
 

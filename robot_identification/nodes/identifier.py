@@ -67,13 +67,13 @@ class Identifier(Node):
         self._quiet = 0.0
         self._end_listening, self._listened = threading.Event(), threading.Event()
         self._listening_error: IdentificationError | None = None
-        self._told: dict = {}
+        self._status: dict = {}
         self._share, self._stage = 0.0, ''
         self._result = self.create_publisher(String, '~/result', LATCHED)
         self._state = self.create_publisher(String, '~/state', LATCHED)
         self._progress = self.create_publisher(Float32, '~/progress', QoSProfile(depth=100))
         self._diagnostics = Diagnostics(self, 'identification')
-        self._tell('IDLE', '')
+        self._set_state('IDLE', '')
         several = ReentrantCallbackGroup()
         for name, answer in (('identify', self._on_identify), ('abort', self._on_abort)):
             self.create_service(
@@ -105,18 +105,18 @@ class Identifier(Node):
         self._forget()
         return True
 
-    def _tell(self, state: str, reason: str) -> None:
+    def _set_state(self, state: str, reason: str) -> None:
         """Publish a state; it is also what diagnostics say."""
-        self._told = {'state': state, 'reason': reason, 'messages': self._count()}
-        self._state.publish(String(data=json.dumps(self._told)))
+        self._status = {'state': state, 'reason': reason, 'messages': self._count()}
+        self._state.publish(String(data=json.dumps(self._status)))
         self._diagnose()
 
     def _count(self) -> int:
         listener = self._listener
-        return self._told.get('messages', 0) if listener is None else listener.message_count
+        return self._status.get('messages', 0) if listener is None else listener.message_count
 
     def _diagnose(self) -> None:
-        state, reason = self._told['state'], self._told['reason']
+        state, reason = self._status['state'], self._status['reason']
         level = DiagnosticStatus.ERROR if state == 'FAILED' else DiagnosticStatus.OK
         values = {'state': state, 'messages heard': self._count()}
         if state == 'IDENTIFYING':
@@ -167,10 +167,10 @@ class Identifier(Node):
             self, self._one, list(self.get_parameter('listen.topics').value), path,
             self.get_parameter('listen.maximum_size').value,
         )
-        self._told['messages'] = 0
+        self._status['messages'] = 0
         self._listener = listener
         topics = ', '.join(listener.types)
-        self._tell('LISTENING', f'to {topics}')
+        self._set_state('LISTENING', f'to {topics}')
         return f'listening to {topics}; then call ~/identify'
 
     def _forget(self) -> None:
@@ -193,15 +193,15 @@ class Identifier(Node):
             self._heard = listener.finish()
         except IdentificationError as error:
             self._listening_error = error
-        self._told['messages'] = listener.message_count
+        self._status['messages'] = listener.message_count
         self._listener = None
         self._listened.set()
         if self._end_listening.is_set():
-            # Who asked for it goes on with it.
+            # What asked for it goes on with it.
             if not self._busy.locked():
-                self._tell('IDLE', 'listening was aborted')
+                self._set_state('IDLE', 'listening was aborted')
         elif self._listening_error is not None:
-            self._tell('FAILED', str(self._listening_error))
+            self._set_state('FAILED', str(self._listening_error))
         else:
             self.get_logger().info(f'nothing new came for {self._quiet:g} s')
             threading.Thread(target=self._identify_what_was_heard).start()
@@ -224,7 +224,7 @@ class Identifier(Node):
             if not isinstance(error, AbortedError):
                 self.get_logger().error(str(error))
             if self._listener is None:
-                self._tell('FAILED', str(error))
+                self._set_state('FAILED', str(error))
         finally:
             self._busy.release()
         return response
@@ -244,14 +244,14 @@ class Identifier(Node):
             robot, tuple(self._bags()), options, output, force, with_tables
         )
         self._on_progress(0.0, 'starting')
-        self._tell('IDENTIFYING', f'from {", ".join(map(str, job.bags))}')
+        self._set_state('IDENTIFYING', f'from {", ".join(map(str, job.bags))}')
         found = JobProcess(job).wait(self._on_progress, self._is_aborted)
         for note in found['notes']:
             self.get_logger().info(note)
         content = json.dumps(found)
         self._result.publish(String(data=content))
         self._on_progress(1.0, 'done')
-        self._tell('DONE', f'{found["model"]} is written, verdict {found["verdict"]}')
+        self._set_state('DONE', f'{found["model"]} is written, verdict {found["verdict"]}')
         return content
 
     def _is_aborted(self) -> bool:

@@ -4,9 +4,9 @@
 """
 No two nodes of one full name: services and parameters would reach the one or the other.
 
-ROS asks for unique names and checks nothing. Here each node says on ``~/_instance`` how long it
-has been running, and the younger of two leaves. The graph's own list of nodes would not do: it
-keeps a crashed node for many seconds, which a restarted one must not take for alive.
+ROS asks for unique names and checks nothing. Here each node publishes on ``~/_instance`` how
+long it has been running, and the younger of two leaves. The graph's own list of nodes would not
+do: it keeps a crashed node for many seconds, which a restarted one must not take for alive.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from std_msgs.msg import String
 
 TOPIC = '~/_instance'
 SAID_EVERY = 1.0
-# What was said may be this much older than it is when it arrives [s].
+# What is heard may be this much older than it is when it arrives [s].
 SAME_AGE = 2.0 * SAID_EVERY
 WARNED_EVERY = 30.0
 LAST_WORD_SECONDS = 1.0
@@ -50,7 +50,7 @@ class Instance:
 
     def say_last_word(self) -> None:
         """Report on /diagnostics why this node leaves; after whatever it had to end has ended."""
-        # A listener gets only what is said after it was met.
+        # A listener gets only what is published after it was met.
         deadline = time.monotonic() + LAST_WORD_SECONDS
         while not self._diagnostics.get_subscription_count() and time.monotonic() < deadline:
             time.sleep(0.02)

@@ -62,7 +62,7 @@ SHARED = {argument.name: argument for argument in (
     Argument('program', 'record', 'Sequence of services that the coordinator calls.',
              choices=('excitation', 'record', 'static_poses', 'payload', 'temperature')),
     Argument('launch_coordinator', 'false', 'Start the coordinator, which calls all services in '
-             'order; beside a driver all but ~/arm.', bool),
+             'order; with a driver all but ~/arm.', bool),
     Argument('maximum_runs', '30', 'Maximum number of runs of a temperature study.', int),
     Argument('maximum_minutes', '60.0', 'Maximum duration of a temperature study [min].', float),
     Argument('dry_run', 'true', 'Check and plan everything, send nothing to a real arm.', bool),
@@ -97,7 +97,7 @@ SHARED = {argument.name: argument for argument in (
 
 ROOTS = ('allowed_read_roots', 'allowed_write_roots')
 ARM = ('ur_type', 'mounting', 'tf_prefix')
-# What an experiment beside any driver can be given.
+# Arguments of an experiment with any driver.
 BESIDE_DRIVER = (
     *ARM, 'experiment', 'output', 'trajectory_file', 'program', 'launch_coordinator', 'dry_run',
     'commissioning', 'periods', 'speed', 'controller', 'interface', 'model_file', 'launch_rviz',

@@ -32,10 +32,10 @@ from unique_identifier_msgs.msg import UUID
 INTERFACES = ('auto', 'action', 'topic')
 LIST_SERVICE = 'controller_manager/list_controllers'
 KIND = 'JointTrajectoryController'
-# What the controller manager said is good for this long [s].
+# An answer of the controller manager is valid for this long [s].
 LIST_TIMEOUT = 2.0
 OWN_PAUSE = 0.5
-# Answers to a request to cancel that say that there is nothing to be cancelled any more.
+# Answers to a request to cancel that state that there is nothing to be cancelled any more.
 NOT_FOLLOWED = (
     CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID, CancelGoal.Response.ERROR_GOAL_TERMINATED
 )
@@ -246,18 +246,18 @@ class MotionInterface:
         """Return the name of the controller to use."""
         listed = self._list()
         following = [one.name for one in listed if one.follows]
-        said = ', '.join(f'{one.name} ({one.state})' for one in listed if KIND in one.kind)
+        names = ', '.join(f'{one.name} ({one.state})' for one in listed if KIND in one.kind)
         if self._wanted:
             if self._wanted not in following:
                 raise UnsafeMotionError(
                     f'controller is {self._wanted}, which is no active joint-trajectory '
-                    f'controller; there are {said or "none"}'
+                    f'controller; there are {names or "none"}'
                 )
             return self._wanted
         if len(following) != 1:
             raise UnsafeMotionError(
                 f'{len(following)} joint-trajectory controllers are active, needed is one (there '
-                f'are {said or "none"}): activate one, or set the parameter controller'
+                f'are {names or "none"}): activate one, or set the parameter controller'
             )
         return following[0]
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Estimates payload and friction beside a robot at work, and advises on what to do next."""
+"""Estimates payload and friction of a robot at work, and recommends what to do next."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from std_srvs.srv import Trigger
 
 # An estimate may be late, but gaps spoil what is filtered: a second of 500 Hz is queued.
 SENSOR = QoSProfile(depth=500, reliability=ReliabilityPolicy.BEST_EFFORT)
-# Times of the joint states between two values for the advice, and how many are kept [s].
+# Times of the joint states between two values for the recommendation, and how many are kept [s].
 HISTORY_PERIOD, HISTORY_LENGTH = 5.0, 1080
 # After a longer rest or pause an arm has cooled down: another curve begins [s].
 LONGEST_REST = 120.0
@@ -89,7 +89,7 @@ class OnlineEstimatorNode(Node):
         self._counts: Counter[str] = Counter()
         self._received_before = 0
         self._problem = ''
-        self._said = ''
+        self._published = ''
         self._changed = ''
         self._forget_history()
         self._last_stamp = self._last_moved = math.nan
@@ -110,7 +110,7 @@ class OnlineEstimatorNode(Node):
         self.create_service(Trigger, '~/rank_motions', self._on_rank, qos_profile=SERVICE_QOS)
         # The clock of a replay may stand still.
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(self._publish_period, self._tell, clock=steady)
+        self.create_timer(self._publish_period, self._publish_state, clock=steady)
         self.create_timer(self._advice_period, self._advise, clock=steady)
 
     def _declare_options(self) -> None:
@@ -341,7 +341,7 @@ class OnlineEstimatorNode(Node):
             'left_out': left_out,
         })
 
-    def _tell(self) -> None:
+    def _publish_state(self) -> None:
         """Publish the estimates, and how it stands."""
         if self._ranking is not None and not self._ranking.is_alive():
             self._ranking = None
@@ -394,7 +394,7 @@ class OnlineEstimatorNode(Node):
                     effort=np.where(friction.observed, friction.changes[:, column], np.nan),
                 ))
         self._note_history(prepared, friction)
-        said = json.dumps({
+        content = json.dumps({
             'payload': in_words(payload),
             'changes': [
                 {'stamp': change.stamp, 'earliest': change.earliest, 'mass_before': change.before,
@@ -407,9 +407,9 @@ class OnlineEstimatorNode(Node):
                 'observed': friction.observed.tolist(),
             },
         })
-        if said != self._said:
-            self._said = said
-            self._state.publish(String(data=said))
+        if content != self._published:
+            self._published = content
+            self._state.publish(String(data=content))
 
     def _note_history(self, prepared: Prepared, friction) -> None:
         """Keep friction every few seconds of the joint states' time."""

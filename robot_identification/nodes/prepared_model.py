@@ -21,13 +21,13 @@ from robot_identification.nodes.conversions import driver_names
 from robot_identification.prediction import FeedForward, FeedForwardOptions, TorquePredictor
 
 OFF = 'off'
-# Of friction, by what the parameter `feed_forward` says.
+# Of friction, by the value of the parameter `feed_forward`.
 FEED_FORWARD = {'gravity': 'none', 'kinetic': 'kinetic', 'break_away': 'break_away'}
 
 
 @dataclass(frozen=True)
 class PredictorOptions:
-    """Outputs of the predictor beside torque and residual."""
+    """Outputs of the predictor other than torque and residual."""
 
     cutoff: float  # of the causal low-pass [Hz]
     bandwidth: float  # of the momentum observer where no calibration states one [rad/s]

@@ -42,7 +42,7 @@ class Coordinator(Protocol):
     def value(self, name: str) -> Any:
         """Return a parameter."""
 
-    def say(self, text: str, *, step: str = ...) -> None:
+    def announce(self, text: str, *, step: str = ...) -> None:
         """Publish and log progress."""
 
     def execute(self, trajectory: Path, bag: Path, **options: Any) -> None:
@@ -91,7 +91,7 @@ def excitation(coordinator: Coordinator) -> None:
         if number == 1:
             model = coordinator.identify(bag, output / 'result')
             coordinator.set_parameters_of('torque_predictor', {'model_file': str(model)})
-            coordinator.say(f'predicting live with {model}')
+            coordinator.announce(f'predicting live with {model}')
 
 
 def record(coordinator: Coordinator) -> None:
@@ -100,21 +100,21 @@ def record(coordinator: Coordinator) -> None:
 
 
 def static_poses(coordinator: Coordinator) -> None:
-    """Record a motion with rests, and say what `drive-gains` finds in it."""
+    """Record a motion with rests, and report what `drive-gains` finds in it."""
     bag, gains = coordinator.output / 'poses_bag', coordinator.output / 'gains'
     coordinator.execute(coordinator.trajectory(), bag, topics=TARGET_TOPICS)
     unit, source = coordinator.effort_unit(), str(coordinator.value('torque_from'))
     if source not in TORQUE_SOURCES:
         source = str(allowed_to_read(coordinator, 'torque_from', source))
-    coordinator.say(f'finding drive gains from {bag.name}', step='drive_gains')
+    coordinator.announce(f'finding drive gains from {bag.name}', step='drive_gains')
     result = run_drive_gains(
         coordinator.robot(), [bag],
         DriveGainsOptions(torque_from=source, effort_unit=unit or None),
         ResultFolder(gains, command_line='the experiment coordinator node'),
     )
     for note in result.found.notes:
-        coordinator.say(note)
-    coordinator.say(f'drive gains are in {gains / "results.txt"}')
+        coordinator.announce(note)
+    coordinator.announce(f'drive gains are in {gains / "results.txt"}')
 
 
 def payload(coordinator: Coordinator) -> None:
@@ -135,7 +135,7 @@ def payload(coordinator: Coordinator) -> None:
     )
     coordinator.execute(trajectory, loaded, payload=words)
     robot = readable_robot(coordinator)
-    coordinator.say(
+    coordinator.announce(
         f'next: robot-identification drive-gains {bare} --robot {robot} --loaded {loaded} '
         f'--payload {words} -o {output / "gains"}' if mass else
         f'next: robot-identification identify {bare} --robot {robot} -o {output / "bare"}; '
@@ -167,9 +167,9 @@ def temperature(coordinator: Coordinator) -> None:
         ))
         settling = judge_settling([run.figures for run in runs], robot.joint_names, options)
         write_atomically(output / STUDY_FILE, json_text(_study(runs, settling)))
-        coordinator.say(f'{bag.name}: {settling.reason}', step='settling')
+        coordinator.announce(f'{bag.name}: {settling.reason}', step='settling')
         reason = _why_ended(settling, runs, most, minutes)
-    coordinator.say(
+    coordinator.announce(
         f'{reason} after {len(runs)} runs; next: one `identify` for each bag, then '
         '`robot-identification temperature` with all models'
     )
@@ -197,7 +197,7 @@ def _why_ended(settling: Settling, runs: list[_Run], most: int, minutes: float) 
 
 
 def _study(runs: list[_Run], settling: Settling) -> dict:
-    """Return what the runs showed, to be kept beside the bags."""
+    """Return what the runs showed, to be kept with the bags."""
     return {
         'settled': settling.settled,
         'by': settling.by,

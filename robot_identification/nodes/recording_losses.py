@@ -17,7 +17,7 @@ def stamp_of(data: bytes) -> int:
     """Return the stamp [ns] of a serialised message that begins with a header, 0 without one."""
     if len(data) < _STAMP_END:
         return 0
-    # The second byte says how numbers are encoded; odd ones are little-endian.
+    # The second byte states how numbers are encoded; odd ones are little-endian.
     seconds, nanoseconds = (_LITTLE if data[1] & 1 else _BIG).unpack_from(data, 4)
     return int(seconds * 1_000_000_000 + nanoseconds)
 
@@ -27,7 +27,7 @@ class LossCounter:
     Counts as `lost` what was published on a topic after its first message and did not arrive.
 
     A publisher numbers what it publishes, and DDS keeps the order of each publisher: what is
-    missing between two numbers was lost, at whatever rate they come. rclpy does not say whose a
+    missing between two numbers was lost, at whatever rate they come. rclpy does not know whose a
     number is. While there are several publishers, and where a middleware gives no numbers, the
     losses that the middleware itself reports are counted instead, and what a full queue replaced
     is not seen.
@@ -55,7 +55,7 @@ class LossCounter:
             self._last = None
 
     def report(self, count: int) -> None:
-        """Take note of so many messages that the middleware says were lost."""
+        """Take note of so many messages that the middleware reports as lost."""
         if not self._numbered:
             self.lost += count
 

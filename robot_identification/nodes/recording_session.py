@@ -71,7 +71,7 @@ class RecordedTopic:
 
     @property
     def publishers(self) -> int:
-        """Publishers that the subscription has met; 1 where it cannot say, as on Humble."""
+        """Publishers that the subscription has met; 1 where it is unknown, as on Humble."""
         count = getattr(self.subscription, 'get_publisher_count', None)
         return 1 if count is None else int(count())
 
@@ -317,7 +317,7 @@ class RecordingSession:
         if self.failure:
             return
         now = time.time_ns()
-        # Some middleware does not say when a message came.
+        # Some middleware does not know when a message came.
         arrival = info.get('received_timestamp') or now
         self._lag = max(self._lag, now - arrival)
         topic.losses.add(info.get('publication_sequence_number'), topic.publishers)

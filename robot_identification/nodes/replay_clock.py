@@ -35,7 +35,7 @@ def stamp_of(data: bytes) -> int:
 
 class ReplayClock:
     """
-    Times for a bag by what messages say themselves, independent of the rate of a replay.
+    Times for a bag by the stamps of messages, independent of the rate of a replay.
 
     Where stamps go on, so does this clock, by as much. Where they jump back, counted in `jumps`,
     it goes on by one usual step. A stamp of zero was not set: then the time of arrival has to

@@ -76,7 +76,7 @@ class RobotState:
 
     @property
     def scaling(self) -> float:
-        """Present speed scaling, 1 at full speed and where the driver does not tell."""
+        """Present speed scaling, 1 at full speed and where the driver does not publish it."""
         return self._scaling
 
     def check_known(self) -> None:

@@ -30,7 +30,7 @@ from robot_identification.rtde import (
 import std_msgs.msg
 
 KEYS = ('joint_temperatures', 'target_current', 'target_moment', 'actual_current')
-# Who listens reliably gets every sample, as from a driver; a sensor's listener is served, too.
+# A reliable listener gets every sample, as from a driver; a sensor's listener is served, too.
 QOS = QoSProfile(depth=100)
 DIAGNOSTICS_PERIOD = 1.0
 # Of the samples asked for, how many are enough.
@@ -65,7 +65,7 @@ class RtdeReader(Node):
         self._not_finite = 0
         self._late = 0
         self._failure: Exception | None = None
-        self._told: tuple[str, str] = (CONNECTING, '')
+        self._published: tuple[str, str] = (CONNECTING, '')
         self._diagnostics = Diagnostics(self, 'reading')
         self._stream = self._declare_stream()
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -198,10 +198,10 @@ class RtdeReader(Node):
         self._diagnostics.publish(level, text, values)
 
     def _log(self, status: StreamStatus) -> None:
-        told = status.state, '' if status.state == RECEIVING else status.reason
-        if told == self._told:
+        published = status.state, '' if status.state == RECEIVING else status.reason
+        if published == self._published:
             return
-        self._told = told
+        self._published = published
         if status.state == RECEIVING:
             version = '.'.join(map(str, status.version))
             self.get_logger().info(
@@ -233,8 +233,8 @@ def _check_keys(keys: list[str]) -> None:
 
 
 def _missing_words(missing: Mapping[str, str]) -> str:
-    told = ', '.join(f'{key} ({kind})' for key, kind in missing.items())
-    return f'the robot does not give {told}: the others are published'
+    absent = ', '.join(f'{key} ({kind})' for key, kind in missing.items())
+    return f'the robot does not give {absent}: the others are published'
 
 
 def robot_time(stamp: float) -> Time:
@@ -254,7 +254,7 @@ def judge(
     status : StreamStatus
         How it stands.
     arrivals : Arrivals
-        What the stamps of the last second tell.
+        What the stamps of the last second show.
     age : float
         Of the newest sample [s].
     late : int

@@ -61,7 +61,7 @@ class _OneJoint:
         self._joint.advance(torque, duration)
 
     def read(self, torque: float) -> Reading:
-        """Return what a driver would say."""
+        """Return what a driver would publish."""
         q, dq = self._joint.measure()
         return [self._name], [q], [dq], [torque]
 
@@ -83,7 +83,7 @@ class _JointOfArm:
         self._arm.advance_torque(np.array([self._sign * torque]), duration)
 
     def read(self, torque: float) -> Reading:
-        """Return what a driver would say, in alphabetical order."""
+        """Return what a driver would publish, in alphabetical order."""
         sample, _ = self._arm.measure()
         encoders, names = self._robot.encoders, self._robot.joint_names
         effort = sample.effort
@@ -172,7 +172,7 @@ class SimulatedEffortJoint(Node):
 
     def _step(self) -> None:
         now = time.monotonic()
-        # Who commands may be dead.
+        # The commander may be dead.
         torque = self._torque if now - self._commanded_at < self._timeout else 0.0
         # After a pause of this process the joint has not been moving for all of it.
         self._machine.advance(torque, min(now - self._stepped_at, self._timeout))

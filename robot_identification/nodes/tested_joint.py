@@ -1,7 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The joint that the friction tester moves, and what the robot's description says of it."""
+"""The joint that the friction tester moves, and what the robot's description states of it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class JointUnderTest:
         )
 
     def read(self, message: JointState) -> JointReading | None:
-        """Return what a joint state says of the joint, None if it does not name it."""
+        """Return what a joint state has of the joint, None if it does not name it."""
         if self.name not in message.name:
             return None
         positions, velocities, efforts = (

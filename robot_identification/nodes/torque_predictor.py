@@ -33,7 +33,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, Float64MultiArray, Header
 from std_srvs.srv import Trigger
 
-# Who is late gets what is new: older samples are dropped, not queued.
+# Keep only the newest samples: older ones are dropped, not queued.
 NEWEST = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 DIAGNOSTICS_PERIOD = 1.0
 # Of a second's samples, what may be dropped, and by how much more there may be than expected.
@@ -155,7 +155,7 @@ class TorquePredictorNode(Node):
         except IdentificationError as error:
             return SetParametersResult(successful=False, reason=str(error))
         self._calibration = calibration
-        self._say_touched(None)
+        self._report_touched(None)
         return SetParametersResult(successful=True)
 
     def _count(self, what: str, by: int = 1) -> None:
@@ -176,7 +176,7 @@ class TorquePredictorNode(Node):
     def _now(self) -> float:
         return self.get_clock().now().nanoseconds * 1e-9
 
-    def _warmth(self, n: int) -> np.ndarray | None:
+    def _measured_temperature(self, n: int) -> np.ndarray | None:
         """Return the joint temperatures that were read last, None without any, or of old ones."""
         if self._temperature is None:
             return None
@@ -199,13 +199,13 @@ class TorquePredictorNode(Node):
         if not (np.all(np.isfinite(q)) and np.all(np.isfinite(dq))):
             self._refuse('not finite', 'a joint state has a position or velocity of NaN or inf')
             return
-        warmth = self._warmth(model.robot.n)
-        lacking = lacks_temperature(model, warmth)
+        temperature = self._measured_temperature(model.robot.n)
+        lacking = lacks_temperature(model, temperature)
         if lacking.any():
             self._refuse('without temperature', without_temperature(prepared.names, lacking))
             return
         restarts = prepared.predictor.restarts
-        prediction = prepared.predictor.step(stamp, q, dq, warmth)
+        prediction = prepared.predictor.step(stamp, q, dq, temperature)
         if prediction is None:
             self._count('repeated')
             return
@@ -220,7 +220,7 @@ class TorquePredictorNode(Node):
             self._refuse('not finite', 'a joint state has an effort of NaN or inf')
         else:
             torque = effort / model.effort_per_torque
-            self._compare(message.header, stamp, prediction, torque, warmth)
+            self._compare(message.header, stamp, prediction, torque, temperature)
         if prepared.feed_forward is not None:
             wanted = wanted_velocity(self._reference, stamp, prepared)
             forward = prepared.feed_forward.step(stamp, q, dq, wanted, torque)
@@ -233,9 +233,9 @@ class TorquePredictorNode(Node):
         stamp: float,
         prediction: Prediction,
         torque: np.ndarray,
-        warmth: np.ndarray | None,
+        temperature: np.ndarray | None,
     ) -> None:
-        """Publish what a measured torque tells beside the predicted one."""
+        """Publish what follows from a measured torque and the predicted one."""
         prepared = self._prepared
         if prepared is None:
             return
@@ -243,25 +243,26 @@ class TorquePredictorNode(Node):
         self._publish(self._residual, header, residual)
         motion = prediction.motion
         prepared.health.step(
-            stamp, motion.q[0], motion.dq[0], motion.ddq[0], prediction.friction, residual, warmth
+            stamp, motion.q[0], motion.dq[0], motion.ddq[0], prediction.friction, residual,
+            temperature,
         )
         if prepared.contact is None:
             return
         external = prepared.contact.step(stamp, prediction, torque)
         if external is None:
-            self._say_touched(None)
+            self._report_touched(None)
             return
         self._publish(self._external, header, external.torque)
         self._publish(self._band, header, BAND * external.deviation)
         if external.touched is not None:
             names = np.array(prepared.names)[external.touched]
-            self._say_touched(frozenset(names.tolist()))
+            self._report_touched(frozenset(names.tolist()))
 
     def _publish(self, publisher: Publisher, header: Header, torque: np.ndarray) -> None:
         if self._prepared is not None:
             publisher.publish(joint_state(header, self._prepared.names, effort=torque))
 
-    def _say_touched(self, touched: frozenset[str] | None) -> None:
+    def _report_touched(self, touched: frozenset[str] | None) -> None:
         """Report which joints are touched, where that is other than before; None: unknown."""
         if touched == self._touched:
             return
@@ -321,7 +322,7 @@ class TorquePredictorNode(Node):
         return response
 
     def _describe(self, prepared: PreparedModel) -> dict[str, object]:
-        """Return what is said beside the counts."""
+        """Return the diagnostic values other than the counts."""
         touched = 'unknown' if self._touched is None else ', '.join(sorted(self._touched))
         return {
             'delay of the filtered velocity [s]': f'{prepared.predictor.delay:.4f}',
@@ -394,8 +395,8 @@ def judge_health(joints: Sequence[JointHealth]) -> tuple[bytes, str, dict[str, o
                     f'more {chart.more:.2f}, less {chart.less:.2f}, limit {chart.limit:.2f}'
                 )
     if changed:
-        told = '; '.join(f'{joint.joint}: {joint.reason}' for joint in changed)
-        return DiagnosticStatus.WARN, f'friction has changed: {told}', values
+        changes = '; '.join(f'{joint.joint}: {joint.reason}' for joint in changed)
+        return DiagnosticStatus.WARN, f'friction has changed: {changes}', values
     counts = Counter(joint.state for joint in joints)
     return DiagnosticStatus.OK, ', '.join(
         f'{count} of {len(joints)} joints {state}' for state, count in sorted(counts.items())

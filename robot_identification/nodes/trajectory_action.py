@@ -94,7 +94,7 @@ class TrajectoryAction:
             if self._goal is goal and self._cycles % FEEDBACK_CYCLES == 0:
                 goal.publish_feedback(self._feedback())
         while self._controller.is_silent(self._now()):
-            # A driver that is being restarted does not say what became of its goals.
+            # A driver that is being restarted does not report what became of its goals.
             await self._tick
         if self._goal is not goal:
             result.error_code = FollowJointTrajectory.Result.INVALID_GOAL

@@ -127,7 +127,7 @@ class TrajectoryGenerator(Node):
         robot = robot_from_parameters(self, self._description.read())
         experiment = load_experiment(readable_experiment(self, 'generate.experiment'))
         if not np.allclose(robot.gravity, STANDARD_GRAVITY):
-            # The node was told how the arm is mounted: that wins over the file.
+            # The mounting of the node wins over that of the file.
             experiment = replace(experiment, gravity=robot.gravity)
         self._warn_before(robot, experiment)
         design = from_values(

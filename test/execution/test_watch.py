@@ -11,7 +11,7 @@ from robot_identification.errors import UnsafeMotionError
 from robot_identification.execution.joint_state_monitor import Measurement
 from robot_identification.execution.path import SentPath
 from robot_identification.execution.watch import (
-    EFFORT_TIME, END_TIMEOUT, FRESH, LARGEST_DOUBT, LEAD, MISSING_EFFORT_TIME, MotionWatch,
+    EFFORT_TIME, END_TIMEOUT, FRESH, LARGEST_UNCERTAINTY, LEAD, MISSING_EFFORT_TIME, MotionWatch,
     SERVO_DELAY, WatchLimits,
 )
 from robot_identification.simulation.controller import TrajectoryPoints
@@ -186,7 +186,7 @@ def test_a_robot_that_stands_though_it_may_go_is_caught(changes, stuck_at):
     with pytest.raises(UnsafeMotionError, match='tracking error of slow'):
         while follower.time < 30.0:
             follower.step(q)
-    assert follower.time - stopped <= 0.1 / 0.5 + SERVO_DELAY + LARGEST_DOUBT + 2.0 * CYCLE
+    assert follower.time - stopped <= 0.1 / 0.5 + SERVO_DELAY + LARGEST_UNCERTAINTY + 2.0 * CYCLE
 
 
 def test_lost_and_repeated_measurements_are_no_fault():
