@@ -4,10 +4,8 @@
 """
 What goes wrong with recordings, typed as a user types it: used and said, or refused in words.
 
-The numbers are those of the list of faults that this package was designed against: 3 to 20 and
-28 to 31, as far as they concern data. TESTS says where each of them is shown; those that had no
-test through the command line are below. An arm of three joints is recorded anew for each fault,
-message by message.
+The faults of data that this package is designed against, through the command line. An arm of three
+joints is recorded anew for each fault, message by message.
 """
 
 import ast
@@ -35,126 +33,14 @@ from robot_identification.model.registry import load_robot
 from robot_identification.processing import blocks
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.simulation.ground_truth import draw_truth
-from shown_by import all_tests, assert_exists
 
 pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
 
-TESTS = {
-    3: (
-        'test_faults.py::test_a_full_disk_leaves_the_old_results',
-        'test_faults.py::test_a_full_disk_leaves_no_part_of_a_bag',
-        'test_arrays.py::test_a_full_disk_is_our_error',
-    ),
-    4: (
-        'test_faults.py::test_killed_while_writing_every_file_is_the_old_or_the_new_one',
-        'test_files.py::test_results_are_written_all_or_none',
-    ),
-    5: (
-        'test_faults.py::test_lost_messages_move_nothing_beyond_its_error',
-        'test_faults.py::test_a_pause_is_named_and_not_bridged',
-        'processing/test_processing.py::test_nothing_is_interpolated_across_a_gap',
-    ),
-    6: (
-        'test_faults.py::test_what_came_twice_or_late_changes_nothing',
-        'processing/test_time_repair.py::test_disorder_and_duplicates_change_nothing',
-    ),
-    7: (
-        'test_faults.py::test_a_clock_that_jumps_is_said_and_survived',
-        'test_faults.py::test_a_bag_that_was_played_twice_is_used',
-        'prediction/test_torque_predictor.py::'
-        'test_filters_start_anew_after_a_gap_or_a_clock_that_jumps',
-    ),
-    8: (
-        'test_faults.py::test_a_few_values_that_are_none_are_left_out_and_counted',
-        'cli/test_bad_input.py::test_bad_input',
-        'prediction/test_torque_predictor.py::test_what_is_not_finite_gives_no_prediction',
-    ),
-    9: ('test_faults.py::test_the_order_of_joints_may_change_with_every_message',),
-    10: (
-        'test_faults.py::test_other_names_change_nothing',
-        'test_faults.py::test_recordings_that_cannot_be_right_are_refused_in_words',
-        'recording/test_joint_states.py::'
-        'test_a_part_of_the_joints_is_an_error_that_lists_both_sets',
-    ),
-    11: (
-        'test_faults.py::test_recordings_that_cannot_be_right_are_refused_in_words',
-        'test_faults.py::test_doubtful_recordings_are_used_with_a_warning',
-        'processing/test_plausibility.py::test_wrong_units_are_named',
-        'processing/test_effort_plausibility.py::test_units_are_told_apart',
-    ),
-    12: (
-        'test_faults.py::test_recordings_that_cannot_be_right_are_refused_in_words',
-        'test_faults.py::test_efforts_of_exchanged_joints_make_no_good_model',
-        'processing/test_plausibility.py::test_swapped_joints_are_both_named',
-    ),
-    13: (
-        'test_faults.py::test_doubtful_recordings_are_used_with_a_warning',
-        'test_faults.py::test_a_joint_with_a_dead_effort_is_not_learned_from',
-        'test_faults.py::test_a_velocity_that_stands_still_costs_little',
-        'cli/test_bad_input.py::test_a_joint_that_never_moves',
-    ),
-    14: ('model/test_hostile_urdfs.py::test_a_hostile_description_is_refused_by_name',),
-    15: (
-        'test_files.py::test_hostile_yaml_is_refused_by_the_name_of_its_source',
-        'model/test_registry.py::test_a_robot_yaml_is_read_strictly',
-    ),
-    16: (
-        'test_faults.py::test_damaged_bags_are_used_beside_good_ones',
-        'test_faults.py::test_every_command_says_that_a_bag_is_damaged',
-        'test_faults.py::test_what_cannot_be_read_at_all_is_refused',
-        'recording/test_damaged_bags.py::test_a_damaged_file_gives_its_prefix_or_a_typed_error',
-    ),
-    17: (
-        'test_faults.py::test_what_one_joint_does_not_show_is_named_and_has_no_error',
-        'estimation/test_identifiability.py::test_a_stationary_joint_loses_its_friction_and_rotor',
-    ),
-    18: (
-        'test_contracts.py::test_estimator_stands_ill_conditioning',
-        'test_contracts.py::test_estimator_stands_ill_conditioning_with_noise',
-        'estimation/test_identifiability.py::'
-        'test_joints_that_only_swing_in_step_are_told_apart_as_far_as_possible',
-        'estimation/estimators/test_total_least_squares.py::test_doubtful_ratios_are_said',
-    ),
-    19: (
-        'estimation/estimators/test_consistent.py::test_two_solvers_agree',
-        'estimation/estimators/test_consistent.py::test_no_solution_is_believed_unchecked',
-        'estimation/estimators/test_consistent.py::test_a_solver_that_lies_is_replaced',
-        'estimation/estimators/test_constrained.py::'
-        'test_what_does_not_meet_its_conditions_is_not_returned',
-    ),
-    20: (
-        'test_faults.py::test_a_recording_too_long_for_memory_gives_the_same_model',
-        'processing/test_processing.py::test_an_hour_needs_no_more_memory_than_a_minute',
-        'test_arrays.py::test_release_gives_memory_back',
-    ),
-    28: (
-        'test_faults.py::test_any_name_of_a_file_will_do',
-        'test_faults.py::test_what_is_no_regular_file_is_refused_at_once',
-        'test_faults.py::test_results_have_to_find_a_place',
-    ),
-    29: (
-        'test_faults.py::test_nothing_that_is_read_can_run',
-        'test_faults.py::test_pickles_are_no_files_of_ours',
-    ),
-    30: (
-        'test_faults.py::test_hostile_descriptions_are_refused_by_identify',
-        'model/test_hostile_urdfs.py::test_a_hostile_description_is_refused_by_name',
-    ),
-    31: (
-        'test_faults.py::test_hostile_descriptions_are_refused_by_identify',
-        'model/test_hostile_urdfs.py::test_meshes_of_packages_are_no_offence',
-    ),
-}
 ROOT = Path(__file__).resolve().parents[1]
 METADATA = {'robot': 'arm', 'effort_unit': 'A'}
 RATE = 125.0
 # Laws and filter by name: what is tried beside them does not matter to a fault, and takes longer.
 PLAIN = ('--friction', 'coulomb,viscous,offset', '--cutoff', '9')
-
-
-@pytest.mark.parametrize('test', all_tests(TESTS))
-def test_every_fault_is_shown_somewhere(test):
-    assert_exists(test)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +177,7 @@ def in_standard_errors(model, clean):
     return np.abs((model.theta_base - clean.theta_base) / model.standard_errors).max()
 
 
-# 3 and 4: disk and death.
+# disk and death.
 
 
 @contextmanager
@@ -401,7 +287,7 @@ def test_killed_while_writing_every_file_is_the_old_or_the_new_one(lab):
     assert len(seen) > 6
 
 
-# 5 to 7: time.
+# time.
 
 
 @pytest.mark.parametrize('share', [0.01, 0.1, 0.5])
@@ -495,7 +381,7 @@ def test_a_bag_that_was_played_twice_is_used(lab):
     assert in_standard_errors(lab.model, lab.arm.model) < 1.0
 
 
-# 8 to 13: values, names, units.
+# values, names, units.
 
 
 @pytest.mark.parametrize('field', ['position', 'velocity', 'effort'])
@@ -761,7 +647,7 @@ def test_a_velocity_that_stands_still_costs_little(lab):
     assert in_standard_errors(lab.model, lab.arm.model) < 3.0
 
 
-# 16: bags.
+# bags.
 
 
 def test_damaged_bags_are_used_beside_good_ones(lab):
@@ -871,7 +757,7 @@ def test_what_was_slowed_or_stopped_is_left_out_with_its_times(lab):
     assert in_standard_errors(lab.model, lab.arm.model) < 3.0
 
 
-# 17 and 20: too little, too much.
+# too little, too much.
 
 
 def test_what_one_joint_does_not_show_is_named_and_has_no_error(lab):
@@ -923,7 +809,7 @@ def test_a_recording_too_long_for_memory_gives_the_same_model(lab, options, monk
     assert scores[0] == pytest.approx(scores[1], rel=1e-9)
 
 
-# 28 to 31: files of strangers.
+# untrusted files.
 
 
 def test_any_name_of_a_file_will_do(lab):

@@ -1,12 +1,7 @@
 # Copyright 2026 The robot_identification developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""
-Properties that the mathematics promises, and the tests that show them.
-
-The numbers are those of the list of properties that this package was designed by. Properties that
-had no test over the whole path have theirs below.
-"""
+"""Invariances that the mathematics promises, over the whole path from the bag to the model."""
 
 from dataclasses import replace
 import json
@@ -27,117 +22,8 @@ from robot_identification.model.regressor import inertial_regressor
 from robot_identification.model.robot_model import gravity_of_mounting, make_robot_model
 from robot_identification.model.urdf import parse_urdf
 from robot_identification.simulation.ground_truth import draw_truth
-from shown_by import all_tests, assert_exists
 
-TESTS = {
-    'P1': (
-        'estimation/estimators/test_every_estimator.py::test_without_noise_the_truth_is_found',
-        'test_simulated_models.py::test_model_a_is_exact',
-        'test_contracts.py::test_estimator_is_exact_without_noise',
-    ),
-    'P2': (
-        'estimation/estimators/test_every_estimator.py::'
-        'test_prediction_does_not_depend_on_the_base_set',
-        'estimation/estimators/test_every_estimator.py::test_order_of_samples_does_not_matter',
-        'test_contracts.py::test_estimator_does_not_see_units_and_row_order',
-    ),
-    'P3': (
-        'test_contracts.py::test_equal_weights_are_no_weights',
-        'estimation/estimators/test_robust_estimators.py::'
-        'test_huber_without_limit_is_least_squares',
-        'estimation/estimators/test_ridge.py::test_a_vanishing_penalty_is_the_shortest_solution',
-        'estimation/estimators/test_constrained.py::test_bounds_that_hold_nothing_change_nothing',
-        'estimation/estimators/test_weighted_estimators.py::'
-        'test_without_correlation_generalized_is_weighted',
-        'estimation/estimators/test_total_least_squares.py::'
-        'test_without_noise_in_the_columns_it_is_least_squares',
-        'estimation/estimators/test_recursive.py::test_without_forgetting_it_is_the_batch',
-        'estimation/estimators/test_joint_groups.py::test_one_group_is_all_at_once',
-    ),
-    'P4': (
-        'test_properties_index.py::test_one_set_of_parameters_serves_floor_and_ceiling',
-        'test_properties_index.py::test_the_same_parameters_are_found_on_floor_and_ceiling',
-        'test_properties_index.py::test_a_mounting_is_a_joint_that_never_moves',
-        'model/test_regressor.py::test_hanging_from_the_ceiling_turns_gravity_round',
-    ),
-    'P5': (
-        'test_properties_index.py::test_turning_about_gravity_changes_no_row',
-        'model/test_base_parameters.py::test_turning_the_arm_about_gravity_changes_nothing',
-    ),
-    'P6': (
-        'model/test_base_parameters.py::test_skew_arms_have_the_number_of_the_formula',
-        'model/test_oracles.py::test_the_formula_of_the_count_is_an_upper_bound',
-    ),
-    'P7': (
-        'model/test_oracles.py::test_closed_form_is_the_numeric_reduction',
-        'model/test_base_parameters.py::test_set_is_that_of_gautier_and_khalil',
-    ),
-    'P8': (
-        'excitation/test_fourier_conventions.py::test_there_and_back',
-        'test_contracts.py::test_derivatives_are_those_of_the_motion',
-        'test_contracts.py::test_form_is_at_rest_at_both_ends',
-    ),
-    'P9': (
-        'excitation/test_constraints.py::test_conservative_bounds_bound_every_sample',
-    ),
-    'P10': (
-        'model/test_regressor_gradient.py::test_all_columns_against_differences',
-        'excitation/test_problem.py::test_the_gradient_with_what_is_known',
-    ),
-    'P11': ('processing/test_fourier.py::test_the_spectral_derivative_is_exact',),
-    'P12': (
-        'processing/test_filters.py::test_a_sinusoid_is_not_delayed',
-        'processing/test_local_regression.py::test_a_sinusoid_is_not_delayed',
-    ),
-    'P13': (
-        'model/test_consistency.py::test_log_cholesky_round_trip_of_bodies',
-        'model/test_consistency.py::test_any_ten_numbers_are_a_body',
-        'estimation/test_standard.py::test_the_true_arm_is_consistent',
-        'estimation/estimators/test_consistent.py::test_found_bodies_can_exist_and_predict_better',
-    ),
-    'P14': (
-        'estimation/uncertainty/test_intervals.py::'
-        'test_the_ellipsoid_of_an_estimated_covariance_holds_the_truth',
-        'estimation/estimators/test_every_estimator.py::test_standard_errors_are_those_that_occur',
-        'test_simulated_recordings.py::'
-        'test_parameters_of_plain_laws_are_found_within_their_errors',
-    ),
-    'P15': (
-        'validation/test_metrics.py::test_published_totals_follow_from_the_joints',
-        'validation/test_metrics.py::test_normalized_errors_are_rms_over_root_n',
-    ),
-    'P16': (
-        'studies/test_break_away_procedure.py::test_it_finds_what_was_set',
-        'studies/test_break_away.py::test_corrections_are_exact_where_friction_is_constant',
-    ),
-    'P17': (
-        'studies/test_temperature.py::test_slopes_of_repeated_identifications',
-        'studies/test_temperature.py::test_one_regression_finds_the_slopes',
-    ),
-    'P18': (
-        'monitoring/test_momentum_observer.py::test_converges_with_its_time_constant',
-        'monitoring/test_contact_observer.py::'
-        'test_a_push_is_felt_with_the_time_constant_that_is_stated',
-    ),
-    'P19': (
-        'test_properties_index.py::test_another_process_writes_the_same_bytes',
-        'cli/test_commands.py::test_same_seed_same_trajectory_file',
-    ),
-    'P20': (
-        'excitation/optimizers/test_memetic.py::'
-        'test_it_finds_the_best_minimum_where_random_starts_do_not',
-    ),
-}
 GRAVITY = {'floor': (0.0, 0.0, -9.81), 'ceiling': (0.0, 0.0, 9.81)}
-
-
-@pytest.mark.parametrize('test', all_tests(TESTS))
-def test_every_property_is_shown_somewhere(test):
-    assert_exists(test)
-
-
-def test_no_property_is_missing():
-    assert set(TESTS) == {f'P{k}' for k in range(1, 21)}
 
 
 @pytest.fixture(scope='module')
