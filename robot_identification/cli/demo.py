@@ -143,15 +143,15 @@ def _roots(robot: str, folder: Path) -> dict[str, list[str]]:
 def _follow(nodes: list[NodeProcess]) -> None:
     """Report what the coordinator says until it ends; fail if any node dies before."""
     coordinator = nodes[-1]
-    told = 0
+    printed = 0
     deadline = time.monotonic() + TIME_LIMIT
     while True:
         ended = coordinator.exit_code
         lines = coordinator.log.read_text(errors='replace').splitlines()
-        for line in lines[told:]:
+        for line in lines[printed:]:
             if '[INFO]' in line:
                 say('  ' + line.split(']: ', 1)[-1])
-        told = len(lines)
+        printed = len(lines)
         dead = [node for node in nodes[:-1] if node.exit_code is not None]
         if dead:
             error = IdentificationError(f'{dead[0].name}: {dead[0].last_words()}')

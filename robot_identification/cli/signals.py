@@ -19,7 +19,7 @@ CLOSED_TERMINAL = (signal.SIGHUP, signal.SIGQUIT)
 
 
 def ending_signals() -> tuple[signal.Signals, ...]:
-    """Return the signals that end this process in order, without those it was told to ignore."""
+    """Return the signals that end this process in order, without ignored ones."""
     return INTERRUPTIONS + tuple(
         number for number in CLOSED_TERMINAL if signal.getsignal(number) is not signal.SIG_IGN
     )

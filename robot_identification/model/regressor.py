@@ -85,6 +85,12 @@ class Motion:
     def __len__(self) -> int:
         return len(self.q)
 
+    def at_temperature(self, temperature: FloatArray | None) -> Motion:
+        """Return the motion with joint temperatures (n,) [deg C]; None leaves it as it is."""
+        if temperature is None:
+            return self
+        return replace(self, temperature=np.tile(temperature, (len(self), 1)))
+
     def part(self, rows: slice) -> Motion:
         """Return some of the samples."""
         temperature = None if self.temperature is None else self.temperature[rows]

@@ -65,8 +65,7 @@ class PredictionBand:
     ) -> FloatArray:
         """Return the standard deviation (n,) of noise and parameters at a state [N m]."""
         model = self._model
-        warmth = None if temperature is None else temperature[None]
-        motion = Motion(q[None], dq[None], ddq[None], warmth, starts=())
+        motion = Motion(q[None], dq[None], ddq[None], starts=()).at_temperature(temperature)
         W = observation_matrix(model.robot, model.parameters, motion)
         W = W[:, model.reduction.independent]
         of_parameters = np.maximum(np.sum((W @ model.covariance) * W, axis=1), 0.0)

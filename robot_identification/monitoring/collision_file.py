@@ -150,11 +150,11 @@ def calibrate_on(
             model, measured.stamps, measured.q, measured.dq,
             measured.effort / model.effort_per_torque, measured.temperature, bandwidth=bandwidth,
         )
-        said = np.all(np.isfinite(found.external), axis=1)
-        if not said.any():
+        known = np.all(np.isfinite(found.external), axis=1)
+        if not known.any():
             continue
-        stamps.append(offset + measured.stamps[said] - measured.stamps[said][0])
-        parts.append([part[said] for part in (found.external, found.deviation, found.rest_share)])
+        stamps.append(offset + measured.stamps[known] - measured.stamps[known][0])
+        parts.append([part[known] for part in (found.external, found.deviation, found.rest_share)])
         offset = float(stamps[-1][-1]) + 1.0 / model.robot.sampling_rate
     if not stamps:
         raise DataError(

@@ -113,8 +113,8 @@ class ContactObserver:
         rest_share = self._rest.step(stamp, prediction.measured_dq)
         if self._samples % BAND_SAMPLES == 0:
             motion = prediction.motion
-            warmth = None if motion.temperature is None else motion.temperature[0]
-            self._deviation = self._band.at(q, motion.dq[0], motion.ddq[0], warmth)
+            temperature = None if motion.temperature is None else motion.temperature[0]
+            self._deviation = self._band.at(q, motion.dq[0], motion.ddq[0], temperature)
         self._samples += 1
         if external is None:
             return None
@@ -132,7 +132,7 @@ class ObservedRecording:
     external: FloatArray
     deviation: FloatArray
     rest_share: FloatArray
-    touched: BoolArray  # (N, n): false without thresholds, and where nothing is said
+    touched: BoolArray  # (N, n): false without thresholds, and where there is no output
 
 
 def observe_recording(
@@ -168,8 +168,8 @@ def observe_recording(
     external, deviation, rest_share = np.full((3, *q.shape), np.nan)
     touched = np.zeros(q.shape, dtype=bool)
     for k, stamp in enumerate(stamps):
-        warmth = None if temperature is None else temperature[k]
-        prediction = predictor.step(float(stamp), q[k], dq[k], warmth)
+        measured = None if temperature is None else temperature[k]
+        prediction = predictor.step(float(stamp), q[k], dq[k], measured)
         if prediction is None or not np.all(np.isfinite(torque[k])):
             continue
         found = observer.step(float(stamp), prediction, torque[k])

@@ -134,11 +134,11 @@ def estimate_change(blocks: Sequence[MotionBlock], joint: int) -> FrictionChange
     if 0 < np.count_nonzero(~good) < FEW * len(blocks):
         blocks = [block for block, keep in zip(blocks, good, strict=True) if keep]
         found = _Fit(blocks, joint)
-    warmth = np.array([block.temperature[joint] for block in blocks])
-    known = np.isfinite(warmth)
+    temperature = np.array([block.temperature[joint] for block in blocks])
+    known = np.isfinite(temperature)
     return FrictionChange(
         float(found.coefficients[joint, FRICTION]), found.standard_error, found.unexplained,
-        found.load, float(np.mean(warmth[known])) if np.any(known) else np.nan,
+        found.load, float(np.mean(temperature[known])) if np.any(known) else np.nan,
     )
 
 

@@ -92,11 +92,11 @@ class JointReference:
                 raise DescriptionError(f'{name} is {value!r}, it must be a number')
             if not low <= value <= high:
                 raise DescriptionError(f'{name} is {value!r}, it must be from {low:g} to {high:g}')
-        warmth = [self.coldest, self.temperature, self.warmest]
-        known = [value for value in warmth if value is not None]
+        temperatures = [self.coldest, self.temperature, self.warmest]
+        known = [value for value in temperatures if value is not None]
         if len(known) not in (0, 3) or known != sorted(known):
             raise DescriptionError(
-                f'coldest, temperature and warmest are {warmth}: they must be numbers that '
+                f'coldest, temperature and warmest are {temperatures}: they must be numbers that '
                 'ascend, or all null'
             )
         if (self.slope is None) != (self.slope_error is None) or (self.slope and not known):

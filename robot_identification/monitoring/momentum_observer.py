@@ -23,7 +23,7 @@ from robot_identification.model import (
 )
 
 DEFAULT_BANDWIDTH = 25.0  # [rad/s]; chosen: a time constant of 40 ms
-# Time constants after a start in which nothing is said.
+# Time constants after a start without an output; chosen: 95 % of a step.
 BLANKING = 3.0
 CHECKED_STATES = 5  # chosen, at random
 # Torques of bodies that are the same but for rounding.

@@ -189,8 +189,8 @@ class RecursiveFriction:
         ]
         changes = np.array([state.estimate for state in states])
         # Prior and noise alike are in units of the joint's residual.
-        spread = np.sqrt(np.array([np.diag(state.covariance) for state in states]))
-        errors = spread * np.sqrt(self._tracker.level)[:, None]
+        deviation = np.sqrt(np.array([np.diag(state.covariance) for state in states]))
+        errors = deviation * np.sqrt(self._tracker.level)[:, None]
         observed = (errors[:, 1] < 1.0) & (errors[:, 2] * USUAL_SPEED < 1.0)
         return LiveFriction(
             self._used, changes * self._noise[:, None], errors * self._noise[:, None], observed,
@@ -216,12 +216,8 @@ def viscous_slopes(model: IdentifiedModel) -> FloatArray:
     """
     n, (slow, fast) = model.robot.n, SLOPE_SPEEDS
     speeds = np.concatenate([slow * np.eye(n), fast * np.eye(n)])
-    warmth = model.temperature
-    motion = Motion(
-        np.zeros_like(speeds), speeds, np.zeros_like(speeds),
-        None if warmth is None else np.tile(warmth, (len(speeds), 1)),
-        starts=tuple(range(len(speeds))),
-    )
-    torque = model.torque(motion)
+    rest = np.zeros_like(speeds)
+    motion = Motion(rest, speeds, rest, starts=tuple(range(len(speeds))))
+    torque = model.torque(motion.at_temperature(model.temperature))
     slopes: FloatArray = (np.diag(torque[n:]) - np.diag(torque[:n])) / (fast - slow)
     return slopes

@@ -505,10 +505,7 @@ class RecursivePayload:
         """Return what the errors of the model's parameters make of the payload's, (10, 10)."""
         model = self._model
         q, dq, ddq, taken = (np.array(part) for part in zip(*self._kept, strict=True))
-        warmth = model.temperature
-        motion = Motion(
-            q, dq, ddq, None if warmth is None else np.tile(warmth, (len(q), 1)), starts=()
-        )
+        motion = Motion(q, dq, ddq, starts=()).at_temperature(model.temperature)
         base = observation_matrix(model.robot, model.parameters, motion)
         base = base.reshape(*q.shape, -1)[:, :, model.reduction.independent]
         own = np.array([self._matrix(*one) for one in zip(q, dq, ddq, strict=True)])
@@ -548,8 +545,8 @@ def _errors(parameters: FloatArray, covariance: FloatArray) -> PayloadErrors:
         (_figures(parameters + change) - _figures(parameters - change)) / (2.0 * step)
         for change, step in zip(np.diag(steps), steps, strict=True)
     ])
-    spread = np.sqrt(np.maximum(np.diag(derivative @ covariance @ derivative.T), 0.0))
-    return PayloadErrors(mass_error, spread[:3], spread[3:].reshape(3, 3))
+    deviation = np.sqrt(np.maximum(np.diag(derivative @ covariance @ derivative.T), 0.0))
+    return PayloadErrors(mass_error, deviation[:3], deviation[3:].reshape(3, 3))
 
 
 def _figures(parameters: FloatArray) -> FloatArray:
@@ -580,36 +577,36 @@ def _judge(
 ) -> tuple[str, Payload | None, str]:
     """Return verdict, payload and words."""
     mass, error = float(parameters[0]), math.sqrt(max(float(covariance[0, 0]), 0.0))
-    said = f'{mass:.3f} +- {error:.3f} kg'
+    stated = f'{mass:.3f} +- {error:.3f} kg'
     if status['mass'] != OBSERVED:
         return NOT_YET, None, 'the motion does not show the mass yet: turn the wrist, or lift'
     if mass < -SIGNIFICANT * error:
         return IMPOSSIBLE, None, (
-            f'the mass found is negative, {said}: something else acts on the arm, or the model '
+            f'the mass found is negative, {stated}: something else acts on the arm, or the model '
             'is not that of the bare arm'
         )
     if mass <= SIGNIFICANT * error:
-        return NONE, None, f'no payload within the errors: {said}'
+        return NONE, None, f'no payload within the errors: {stated}'
     body = payload_from_parameters(parameters, frame)
     if any(status[name] != OBSERVED for name in QUANTITIES[4:]):
         hidden = ', '.join(name for name in QUANTITIES if status[name] != OBSERVED)
         return PAYLOAD, Payload(mass, body.center_of_mass, np.zeros((3, 3)), frame), (
-            f'{said}; not excited: {hidden}'
+            f'{stated}; not excited: {hidden}'
         )
     if body.is_possible:
-        return PAYLOAD, body, said
+        return PAYLOAD, body, stated
     R, z = _whitened(parameters, covariance)
     try:
         near = fit_consistent_body(R, z, BODY_LENGTH)
     except NotIdentifiableError as error_of_fit:
-        return IMPOSSIBLE, None, f'{said}: no body is near the numbers found ({error_of_fit})'
+        return IMPOSSIBLE, None, f'{stated}: no body is near the numbers found ({error_of_fit})'
     if near.cost > scipy.stats.chi2.isf(IMPROBABLE, len(parameters)):
         return IMPOSSIBLE, None, (
-            f'{said}: the ten numbers found belong to no body, the nearest one is '
+            f'{stated}: the ten numbers found belong to no body, the nearest one is '
             f'{math.sqrt(near.cost):.1f} standard errors away'
         )
     return PAYLOAD, payload_from_parameters(near.parameters, frame), (
-        f'{said}; the nearest body that can be is stated'
+        f'{stated}; the nearest body that can be is stated'
     )
 
 

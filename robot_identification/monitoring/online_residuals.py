@@ -201,10 +201,7 @@ class LiveResiduals:
         ]).T
         q, dq = kinematics[1, :n], kinematics[1, n:]
         ddq = (kinematics[2, n:] - kinematics[0, n:]) * self.rate / (2.0 * h)
-        warmth = self._temperature
-        motion = Motion(
-            q[None], dq[None], ddq[None], None if warmth is None else warmth[None], starts=()
-        )
+        motion = Motion(q[None], dq[None], ddq[None], starts=()).at_temperature(self._temperature)
         if uses_rotors(model):
             motion = motion.with_stiff_joints()
         expected = continue_torque(

@@ -55,8 +55,8 @@ class WaitOptions:
     longest: float = 90.0  # longest time constant of an arm [min]
 
     def __post_init__(self) -> None:
-        check_positive(self.chunk, 'chunk of the advice to wait')
-        check_positive(self.longest, 'longest of the advice to wait')
+        check_positive(self.chunk, 'chunk of the recommendation to wait')
+        check_positive(self.longest, 'longest of the recommendation to wait')
 
 
 @dataclass(frozen=True)
@@ -184,14 +184,14 @@ def _wait_of(
     for _ in range(ROUNDS):
         constants = np.geomspace(*ends, TIME_CONSTANTS)
         fits = [_fit(t - t[-1], x, float(constant)) for constant in constants]
-        distance, spread, squares = np.array([fit[:3] for fit in fits]).T
+        distance, deviation, squares = np.array([fit[:3] for fit in fits]).T
         best = int(np.argmin(squares))
         variance = max(squares[best] / freedom, least) * _inflation(fits[best][3])
         accepted = squares <= squares[best] + z**2 * variance
         first, last = np.flatnonzero(accepted)[[0, -1]]
         ends = constants[max(first - 1, 0)], constants[min(last + 1, TIME_CONSTANTS - 1)]
     off = np.abs(distance)
-    error = z * spread * math.sqrt(variance)
+    error = z * deviation * math.sqrt(variance)
     low = _minutes(constants, np.maximum(off - error, 0.0), tolerance)[accepted].min()
     high = _minutes(constants, off + error, tolerance)[accepted].max()
     minutes = _minutes(constants, off, tolerance)[best]
@@ -225,7 +225,7 @@ def _fit(
     ago: FloatArray, x: FloatArray, constant: float
 ) -> tuple[float, float, float, FloatArray]:
     """
-    Return present distance from the end value, its spread for unit noise, squares, residuals.
+    Return distance from the end value, its deviation for unit noise, squares, residuals.
 
     The basis is one at its largest, so that short time constants do not overflow.
     """
@@ -235,8 +235,8 @@ def _fit(
     solution = scipy.linalg.solve_triangular(upper, orthogonal.T @ x)
     residual = x - matrix @ solution
     now = float(basis[-1])
-    spread = abs(now / float(upper[1, 1]))
-    return float(solution[1]) * now, spread, float(residual @ residual), residual
+    deviation = abs(now / float(upper[1, 1]))
+    return float(solution[1]) * now, deviation, float(residual @ residual), residual
 
 
 def _inflation(residual: FloatArray) -> float:

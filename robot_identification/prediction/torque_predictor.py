@@ -180,8 +180,8 @@ class TorquePredictor:
         then_q, then_dq, then_ddq, measured_dq = self._before(
             stamp, np.stack([q, smooth[0], ddq[0], dq])
         )
-        warmth = None if temperature is None else temperature[None]
-        motion = Motion(then_q, then_dq, then_ddq, warmth, starts=())
+        measured = None if temperature is None else temperature[None]
+        motion = Motion(then_q, then_dq, then_ddq, measured, starts=())
         if uses_rotors(model):
             motion = motion.with_stiff_joints()
         given = model.robot, model.parameters, model.theta_lifted
@@ -191,7 +191,7 @@ class TorquePredictor:
         twice = [0, 0]
         both = Motion(
             then_q[twice], np.concatenate([then_dq, measured_dq]), then_ddq[twice],
-            None if warmth is None else warmth[twice], starts=(),
+            None if measured is None else measured[twice], starts=(),
         )
         friction, measured_friction = continue_friction(
             *given, both, transmitted[twice], self._friction_states
@@ -242,8 +242,8 @@ class TorquePredictor:
         """
         effort = np.full(q.shape, np.nan)
         for k, stamp in enumerate(stamps):
-            warmth = None if temperature is None else temperature[k]
-            prediction = self.step(float(stamp), q[k], dq[k], warmth)
+            measured = None if temperature is None else temperature[k]
+            prediction = self.step(float(stamp), q[k], dq[k], measured)
             if prediction is not None:
                 effort[k] = prediction.effort
         return effort

@@ -99,10 +99,11 @@ def check_effort_unit(recording: Recording, model: IdentifiedModel, bag: Path) -
 def temperature_note(model: IdentifiedModel, dataset: Dataset) -> str:
     """Return which joints are colder or warmer than any that a law of temperature was found in."""
     known = np.asarray(model.quality.get('temperatures'), dtype=float)
-    warmth = dataset.motion.temperature
-    if known.shape != (2, model.robot.n) or warmth is None or not dataset.scored.any():
+    temperature = dataset.motion.temperature
+    if known.shape != (2, model.robot.n) or temperature is None or not dataset.scored.any():
         return ''
-    ends = np.stack([warmth[dataset.scored].min(axis=0), warmth[dataset.scored].max(axis=0)])
+    scored = temperature[dataset.scored]
+    ends = np.stack([scored.min(axis=0), scored.max(axis=0)])
     far = (ends[0] < known[0] - FAR_OUTSIDE) | (ends[1] > known[1] + FAR_OUTSIDE)
     sloped = {term.joint for term in model.parameters.friction if term.law.needs_temperature}
     outside = [

@@ -101,13 +101,13 @@ def _milliseconds(seconds: float) -> str:
 
 
 def _completeness(dataset: Dataset, provenance: Mapping[str, Any]) -> str:
-    said = [
+    messages = [
         str(bag.get('completeness', 'complete')) for bag in provenance.get('bags', ())
         if str(bag.get('path', '')) == dataset.source
     ]
-    # What processing found of damage stands among the notes of the data.
-    said += [note for note in dataset.notes if 'damaged bag' in note]
-    return said[0] if said else 'complete'
+    # What processing found of damage is among the notes of the data.
+    messages += [note for note in dataset.notes if 'damaged bag' in note]
+    return messages[0] if messages else 'complete'
 
 
 def _left_out(dataset: Dataset) -> tuple[tuple[str, int, float], ...]:

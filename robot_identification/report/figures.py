@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's blue and vermilion beside grey: told apart by every kind of colour vision.
+# Okabe and Ito's blue and vermilion beside grey: distinguishable in every kind of colour vision.
 MEASURED, PREDICTED, RESIDUAL = '#767676', '#0072b2', '#d55e00'
 # Narrow, so that the text is still legible where a phone shows the figure 360 pixels wide.
 WIDTH = 5.4

@@ -42,7 +42,7 @@ class NeededGroup:
     def finding(self) -> str:
         """Return what the test says, in words."""
         if not math.isfinite(self.p_value):
-            return 'cannot be told'
+            return 'not determined'
         return 'needed' if self.p_value < LEVEL else 'not shown to be needed'
 
 
@@ -105,7 +105,7 @@ def _test_group(
             test = joint_test(model.theta_base, covariance, chosen)
             statistic, p_value = test.statistic, test.p_value
         except DataError:
-            # Too little data for so many at once: the page says that it cannot be told.
+            # Too little data for so many at once: the page says that it is not determined.
             pass
     if chosen and estimate is not None:
         white_p, bic = _against_smaller(estimate, covariance, chosen, share)

@@ -68,16 +68,16 @@ def spectrum_of(residual: JointResidual) -> tuple[FloatArray, FloatArray]:
 
 
 def _draw_histogram(axes: Axes, values: FloatArray, unit: str) -> None:
-    centre, spread = float(values.mean()), float(values.std())
-    reach = min(float(np.abs(values - centre).max()), WIDEST * spread) or 1.0
+    centre, deviation = float(values.mean()), float(values.std())
+    reach = min(float(np.abs(values - centre).max()), WIDEST * deviation) or 1.0
     shown = np.clip(values, centre - reach, centre + reach)
     axes.hist(
         shown, BINS, range=(centre - reach, centre + reach), density=True, color='#e6a57e',
     )
-    if spread > 0.0:
+    if deviation > 0.0:
         at = np.linspace(centre - reach, centre + reach, 200)
         axes.plot(
-            at, scipy.stats.norm.pdf(at, centre, spread), color=PREDICTED, linewidth=1.2
+            at, scipy.stats.norm.pdf(at, centre, deviation), color=PREDICTED, linewidth=1.2
         )
     label_axes(axes, 'share', f'residual [{unit}]')
     axes.set_yticks([])
@@ -89,10 +89,10 @@ def _draw_quantiles(axes: Axes, values: FloatArray) -> None:
     tail = 0.5 / len(values)
     share = np.unique(np.concatenate([[tail], np.clip(share, tail, 1.0 - tail), [1.0 - tail]]))
     normal = scipy.stats.norm.ppf(share)
-    spread = float(values.std()) or 1.0
+    deviation = float(values.std()) or 1.0
     axes.plot(normal[[0, -1]], normal[[0, -1]], color=MEASURED, linewidth=1.2)
     axes.plot(
-        normal, (np.quantile(values, share) - values.mean()) / spread, '.', color=RESIDUAL,
+        normal, (np.quantile(values, share) - values.mean()) / deviation, '.', color=RESIDUAL,
         markersize=3,
     )
     label_axes(axes, 'quantile, in std', 'of the normal curve')

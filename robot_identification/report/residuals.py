@@ -141,8 +141,8 @@ def whiteness_words(residuals: Sequence[JointResidual]) -> str:
     coloured = [one for one in residuals if not one.is_zero and not one.is_white]
     if not coloured:
         return (
-            'The residuals cannot be told from white noise, or differ from it by nothing of '
-            'consequence: the model explains what motion can explain.'
+            'The residuals cannot be distinguished from white noise, or differ from it by nothing '
+            'of consequence: the model explains what motion can explain.'
         )
     share = np.median([one.independent / len(one) for one in coloured])
     which = 'all joints' if len(coloured) == len(residuals) else ', '.join(

@@ -208,7 +208,7 @@ def test_with_a_prior_only_the_covariance_is_asked(found):
 def test_a_group_without_errors_cannot_be_told(found):
     model = replace(found.model, covariance=np.zeros_like(found.model.covariance))
     groups = find_needed_terms(replace(found, model=model))
-    assert {group.finding for group in groups} == {'cannot be told'}
+    assert {group.finding for group in groups} == {'not determined'}
 
 
 def test_data_quality_counts_what_is_missing(found):

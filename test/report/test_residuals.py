@@ -48,7 +48,7 @@ def test_white_noise_is_called_white(recording):
         # Fifty correlations, of which one in a hundred is outside: four are once in a thousand.
         assert one.outside <= 0.08
         assert one.independent > 0.8 * len(one)
-    assert 'cannot be told from white noise' in whiteness_words(found)
+    assert 'cannot be distinguished from white noise' in whiteness_words(found)
 
 
 def test_noise_with_memory_is_not_white(recording):
@@ -110,7 +110,7 @@ def test_no_residual_is_no_finding(recording):
     exact = replace(bag, predicted=np.nan_to_num(recording.effort))
     found = collected([exact])
     assert [one.finding() for one in found] == ['no residual'] * 2
-    assert 'cannot be told from white noise' in whiteness_words(found)
+    assert 'cannot be distinguished from white noise' in whiteness_words(found)
     assert residual_picture(found[0]).source.startswith('data:image/png;base64,')
 
 

@@ -74,9 +74,9 @@ class StrainWaveFriction(FrictionLaw):
         s = smooth_sign(motion.dq, self.width)
         static = static_share(motion.dq, self.velocity, self.exponent) * s
         flow = signed_power(motion.dq, self.viscous_exponent)
-        load, warmth = np.abs(motion.tau_rigid), motion.temperature - self.reference
+        load, difference = np.abs(motion.tau_rigid), motion.temperature - self.reference
         columns = np.column_stack([
-            s, load * s, static, load * static, warmth * static, flow, warmth * flow
+            s, load * s, static, load * static, difference * static, flow, difference * flow
         ])
         return columns, state
 
@@ -84,10 +84,10 @@ class StrainWaveFriction(FrictionLaw):
         self, motion: JointMotion, coefficients: FloatArray, state: FloatArray
     ) -> FloatArray:
         """Return the derivative by the shape constants; see `FrictionLaw.shape_jacobian`."""
-        load, warmth = np.abs(motion.tau_rigid), motion.temperature - self.reference
+        load, difference = np.abs(motion.tau_rigid), motion.temperature - self.reference
         kinetic = coefficients[0] + coefficients[1] * load
-        static = coefficients[2] + coefficients[3] * load + coefficients[4] * warmth
-        viscous = coefficients[5] + coefficients[6] * warmth
+        static = coefficients[2] + coefficients[3] * load + coefficients[4] * difference
+        viscous = coefficients[5] + coefficients[6] * difference
         s = smooth_sign(motion.dq, self.width)
         share = static_share(motion.dq, self.velocity, self.exponent)
         by_velocity, by_exponent = static_share_by_shape(

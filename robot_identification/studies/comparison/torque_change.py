@@ -133,14 +133,13 @@ def model_torque(model: IdentifiedModel, motion: Motion) -> FloatArray:
 
     """
     if motion.temperature is None:
-        warmth = np.full(model.robot.n, np.nan) if model.temperature is None else (
+        temperature = np.full(model.robot.n, np.nan) if model.temperature is None else (
             np.array(model.temperature)
         )
         for term in model.parameters.friction:
-            if term.law.needs_temperature and not np.isfinite(warmth[term.joint]):
-                warmth[term.joint] = term.law.constants()['reference']
-        temperature = np.tile(warmth, (len(motion), 1))
-        motion = Motion(motion.q, motion.dq, motion.ddq, temperature, starts=motion.starts)
+            if term.law.needs_temperature and not np.isfinite(temperature[term.joint]):
+                temperature[term.joint] = term.law.constants()['reference']
+        motion = motion.at_temperature(temperature)
     return model.torque(motion)
 
 

@@ -26,7 +26,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -211,9 +211,7 @@ def energy_of_trajectory(
 
     """
     _refuse_relative_scale(model)
-    motion = motion_of_trajectory(path, model.robot.joint_names)
-    if model.temperature is not None:
-        motion = replace(motion, temperature=np.tile(model.temperature, (len(motion), 1)))
+    motion = motion_of_trajectory(path, model.robot.joint_names).at_temperature(model.temperature)
     possible, said = with_possible_bodies(model)
     energy = energy_of_motion(possible, np.arange(len(motion)) / RATE, motion)
     return energy, (*said, *energy_notes(model, energy))

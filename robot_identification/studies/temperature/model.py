@@ -44,9 +44,9 @@ def model_over_temperature(
         If the models have that law already.
 
     """
-    warmth = [float(np.mean(_temperatures(model))) for model in models]
-    middle = 0.5 * (min(warmth) + max(warmth))
-    base = models[int(np.argmin(np.abs(np.array(warmth) - middle)))]
+    temperatures = [float(np.mean(_temperatures(model))) for model in models]
+    middle = 0.5 * (min(temperatures) + max(temperatures))
+    base = models[int(np.argmin(np.abs(np.array(temperatures) - middle)))]
     if any(term.law.name == SLOPE for term in base.parameters.friction):
         raise DataError(
             f'the models have friction {SLOPE} already: a line through models of one temperature '
