@@ -11,7 +11,7 @@ file: nothing of the model is left open, and friction laws may have a state.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import math
 
 import numpy as np
@@ -161,9 +161,7 @@ def _base_matrix(
     model: IdentifiedModel, motion: Motion, states: list[FloatArray] | None = None
 ) -> FloatArray:
     """Return the base observation matrix at the temperature of the model's recording."""
-    if model.temperature is not None:
-        temperature = np.tile(model.temperature, (len(motion), 1))
-        motion = replace(motion, temperature=temperature)
+    motion = motion.at_temperature(model.temperature)
     matrix = observation_matrix(model.robot, model.parameters, motion, states)
     return matrix[:, model.reduction.independent]
 
