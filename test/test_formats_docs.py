@@ -43,15 +43,16 @@ from robot_identification.pipeline import identify, validate
 from robot_identification.prediction.comparison import compare_effort
 from robot_identification.recording.bag_writer import write_joint_states
 from robot_identification.recording.simulated_run import simulate, write_simulated_bag
+from robot_identification.report.json_file import json_text
 from robot_identification.simulation.ground_truth import draw_truth
 from robot_identification.simulation.mujoco_robot import Sensors
 from robot_identification.studies.comparison.comparison import compare_models
 from robot_identification.studies.comparison.joint_sizes import compare_joints_of_size
 from robot_identification.studies.comparison.report import (
-    ComparedPair, CompareResult, comparison_json,
+    ComparedPair, CompareResult, comparison_file_content,
 )
 from robot_identification.studies.comparison.torque_change import change_of_torque, shared_motion
-from robot_identification.studies.temperature.report import temperature_json
+from robot_identification.studies.temperature.report import temperature_content
 from robot_identification.studies.temperature.trend import study_temperature
 from robot_identification.validation.validation import validation_json
 from robot_identification.validation.verdict import Bandwidth, DataWarning, judge, verdict_content
@@ -286,8 +287,10 @@ def contents(run):
         ],
         'recipe': [parse_yaml(dump_yaml(Recipe().as_plain()), 'recipe'), *shown('recipe')],
         'validation': [json.loads(validation_json(validation))],
-        'temperature': [json.loads(temperature_json(study_temperature(warmed)))],
-        'comparison': [json.loads(comparison_json(CompareResult((pair,), sizes)))],
+        'temperature': [json.loads(json_text(temperature_content(study_temperature(warmed))))],
+        'comparison': [
+            json.loads(json_text(comparison_file_content(CompareResult((pair,), sizes))))
+        ],
     }
 
 

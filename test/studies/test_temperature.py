@@ -23,7 +23,8 @@ from robot_identification.studies.temperature.line import (
     fit_temperature_exponential, fit_temperature_line, relative_change,
 )
 from robot_identification.studies.temperature.model import model_at, model_over_temperature
-from robot_identification.studies.temperature.trend import study_temperature, temperature_content
+from robot_identification.studies.temperature.report import temperature_content
+from robot_identification.studies.temperature.trend import study_temperature
 
 PRINTED = Path(__file__).resolve().parents[1] / 'fixtures' / 'published' / 'raviola_2021.yaml'
 JOINT_REGRESSION = 'coulomb,viscous,temperature_viscous,offset'

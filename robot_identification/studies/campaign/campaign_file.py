@@ -38,23 +38,11 @@ WILDCARDS = frozenset('*?[')
 
 @dataclass(frozen=True)
 class CarriedPayload:
-    """
-    Payload of an arm in all of its runs; it is documented with them, and not estimated.
+    """Payload of an arm in all of its runs; it is documented with them, and not estimated."""
 
-    Attributes
-    ----------
-    mass : float
-        [kg].
-    center_of_mass : tuple of float, length 3
-        In the flange's frame [m].
-    description : str
-        In words.
-
-    """
-
-    mass: float
-    center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    description: str = ''
+    mass: float  # [kg]
+    center_of_mass: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in the flange's frame [m]
+    description: str = ''  # in words
 
     def __post_init__(self) -> None:
         if not 0.0 <= _number(self.mass, 'mass') <= 1000.0:
@@ -67,42 +55,21 @@ class CarriedPayload:
 
 @dataclass(frozen=True)
 class Arm:
-    """
-    One arm of the campaign.
+    """One arm of the campaign."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in the campaign.
-    robot, urdf : str, optional
-        A known robot or the path of a robot YAML, and the path of a URDF; one of them at least.
-    serial : str
-        Serial number.
-    joints : tuple of str, optional
-        Joints that move, kinematic order.
-    drive_gains : tuple of float, optional
-        [N m/A], kinematic order.
-    mounting : tuple of float, length 3, optional
-        Roll, pitch and yaw of the root frame in the world [rad].
-    gravity : tuple of float, length 3, optional
-        In the root frame [m/s^2], in the place of `mounting`.
-    payload : CarriedPayload, optional
-        What it carries.
-    options : IdentifyArguments
-        Of all its runs.
-
-    """
-
-    name: str
+    name: str  # its name in the campaign
+    # A known robot or the path of a robot YAML, and the path of a URDF; one of them at least.
     robot: str | None = None
     urdf: str | None = None
-    serial: str = ''
-    joints: tuple[str, ...] | None = None
-    drive_gains: tuple[float, ...] | None = None
+    serial: str = ''  # serial number
+    joints: tuple[str, ...] | None = None  # joints that move, kinematic order
+    drive_gains: tuple[float, ...] | None = None  # [N m/A], kinematic order
+    # Roll, pitch and yaw of the root frame in the world [rad].
     mounting: tuple[float, ...] | None = None
+    # In the root frame [m/s^2], in the place of `mounting`.
     gravity: tuple[float, ...] | None = None
-    payload: CarriedPayload | None = None
-    options: IdentifyArguments = field(default_factory=IdentifyArguments)
+    payload: CarriedPayload | None = None  # what it carries
+    options: IdentifyArguments = field(default_factory=IdentifyArguments)  # of all its runs
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -142,31 +109,16 @@ class Arm:
 
 @dataclass(frozen=True)
 class Run:
-    """
-    One identification of the campaign.
+    """One identification of the campaign."""
 
-    Attributes
-    ----------
-    name : str
-        Its name, and that of its folder.
-    arm : str
-        The arm's name in the campaign.
-    bags : tuple of str
-        Paths; they are used together.
-    date : str, optional
-        When it was recorded, ISO 8601 with a time zone; by default from the first bag.
-    temperature : tuple of float, optional
-        Of all joints, or of each [deg C], where the bags have none.
-    options : IdentifyArguments
-        With those of arm and campaign in it.
-
-    """
-
-    name: str
-    arm: str
-    bags: tuple[str, ...]
+    name: str  # its name, and that of its folder
+    arm: str  # the arm's name in the campaign
+    bags: tuple[str, ...]  # paths; they are used together
+    # When it was recorded, ISO 8601 with a time zone; by default from the first bag.
     date: str | None = None
+    # Of all joints, or of each [deg C], where the bags have none.
     temperature: tuple[float, ...] | None = None
+    # With those of arm and campaign in it.
     options: IdentifyArguments = field(default_factory=IdentifyArguments)
 
     def __post_init__(self) -> None:
@@ -182,32 +134,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Campaign:
-    """
-    Arms and bags to identify, and the options of their friction trend.
+    """Arms and bags to identify, and the options of their friction trend."""
 
-    Attributes
-    ----------
-    name : str
-        The results of one campaign lie in one folder, which keeps this name.
-    arms : tuple of Arm
-        The arms.
-    runs : tuple of Run
-        In the order of the file.
-    speeds : tuple of float
-        At which friction is stated and watched [rad/s].
-    false_alarm_rate : float
-        Chance that a health report of healthy arms has any alarm.
-    source : str
-        The file.
-
-    """
-
-    name: str
+    name: str  # the results of one campaign lie in one folder, which keeps this name
     arms: tuple[Arm, ...]
-    runs: tuple[Run, ...]
-    speeds: tuple[float, ...] = USUAL_SPEEDS
+    runs: tuple[Run, ...]  # in the order of the file
+    speeds: tuple[float, ...] = USUAL_SPEEDS  # at which friction is stated and watched [rad/s]
+    # Chance that a health report of healthy arms has any alarm.
     false_alarm_rate: float = USUAL_RATE
-    source: str = ''
+    source: str = ''  # the file
 
     def arm(self, name: str) -> Arm:
         """Return an arm by its name."""

@@ -37,36 +37,17 @@ UNITS = {TORQUE: 'N m', COULOMB: 'N m', VISCOUS: 'N m s/rad'}
 
 @dataclass(frozen=True)
 class RunRow:
-    """
-    One run in the table of the report.
+    """One run in the table of the report."""
 
-    Attributes
-    ----------
-    name, arm : str
-        Of the run and its arm.
-    date : str
-        As far as it is known.
-    temperature : float
-        Mean over the joints [deg C]; NaN where it is not known.
-    verdict : str
-        Of the model; 'failed' where there is none.
-    nrmse : float
-        Mean over the joints, held out; NaN where there is none.
-    error : str
-        Why it failed, or what is missing.
-    link : str
-        Of its own report, relative to this one; empty where there is none.
-
-    """
-
+    # Of the run and its arm.
     name: str
     arm: str
-    date: str
-    temperature: float
-    verdict: str
-    nrmse: float
-    error: str
-    link: str
+    date: str  # as far as it is known
+    temperature: float  # mean over the joints [deg C]; NaN where it is not known
+    verdict: str  # of the model; 'failed' where there is none
+    nrmse: float  # mean over the joints, held out; NaN where there is none
+    error: str  # why it failed, or what is missing
+    link: str  # of its own report, relative to this one; empty where there is none
 
 
 def run_row(state: Mapping[str, Any]) -> RunRow:

@@ -47,29 +47,13 @@ UNEXPECTED = 1
 
 @dataclass(frozen=True)
 class RunJob:
-    """
-    Job of a run; plain data, so that it can be sent to another process.
+    """Job of a run; plain data, so that it can be sent to another process."""
 
-    Attributes
-    ----------
-    run : Run
-        What to do.
-    arm : Arm
-        The arm.
-    folder : str
-        Where the results go.
-    inputs : mapping
-        What they depend on, see `run_inputs`.
-    speeds : tuple of float
-        At which friction is stated [rad/s].
-
-    """
-
-    run: Run
+    run: Run  # what to do
     arm: Arm
-    folder: str
-    inputs: Mapping[str, Any]
-    speeds: tuple[float, ...]
+    folder: str  # where the results go
+    inputs: Mapping[str, Any]  # what they depend on, see `run_inputs`
+    speeds: tuple[float, ...]  # at which friction is stated [rad/s]
 
     @property
     def name(self) -> str:

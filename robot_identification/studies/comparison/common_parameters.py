@@ -22,26 +22,16 @@ BODIES = ('inertial', 'rotor')
 
 @dataclass(frozen=True, eq=False)
 class CommonParameters:
-    """
-    The m parameters that two models both have.
+    """The m parameters that two models both have."""
 
-    Attributes
-    ----------
-    names, units, groups : tuple of str
-        What they are; a group is 'inertial', 'rotor' or a kind of friction.
-    first, second : ndarray, shape (m, b)
-        They are ``first @ theta_base`` of the first model, and likewise of the second.
-    notes : tuple of str
-        What was left out, and why.
-
-    """
-
+    # What they are; a group is 'inertial', 'rotor' or a kind of friction.
     names: tuple[str, ...]
     units: tuple[str, ...]
     groups: tuple[str, ...]
+    # (m, b): they are ``first @ theta_base`` of the first model, and likewise of the second.
     first: FloatArray
     second: FloatArray
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was left out, and why
 
     def __add__(self, other: CommonParameters) -> CommonParameters:
         """Return the parameters of both, one after the other."""

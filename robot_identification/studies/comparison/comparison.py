@@ -51,29 +51,17 @@ WORDS = {
 
 @dataclass(frozen=True)
 class ParameterDifference:
-    """
-    One parameter of both models.
+    """One parameter of both models."""
 
-    Attributes
-    ----------
-    name, group, unit : str
-        What it is.
-    first, second : float
-        Its values.
-    standard_error : float
-        Of their difference; zero where a bound holds it.
-    freedom : float
-        Degrees of freedom of that.
-
-    """
-
+    # What it is.
     name: str
     group: str
     unit: str
+    # Its values.
     first: float
     second: float
-    standard_error: float
-    freedom: float
+    standard_error: float  # of their difference; zero where a bound holds it
+    freedom: float  # degrees of freedom of that
 
     @property
     def z(self) -> float:
@@ -90,35 +78,16 @@ class ParameterDifference:
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """
-    Test of whether a group of parameters changed.
+    """Test of whether a group of parameters changed."""
 
-    Attributes
-    ----------
-    group : str
-        'inertial', 'rotor', or a kind of friction.
-    parameters : tuple of ParameterDifference
-        Of both models.
-    directions : int
-        How many of them, or of their combinations, are tested.
-    test : JointTest, optional
-        None if nothing of the group can be tested.
-    p_corrected : float
-        Its p-value, corrected for the number of groups.
-    change : float
-        Mean change over the joints, as a share of the first model's; NaN where that says nothing.
-    notes : tuple of str
-        What was left out, and why.
-
-    """
-
-    group: str
-    parameters: tuple[ParameterDifference, ...]
-    directions: int
-    test: JointTest | None
-    p_corrected: float
+    group: str  # 'inertial', 'rotor', or a kind of friction
+    parameters: tuple[ParameterDifference, ...]  # of both models
+    directions: int  # how many of them, or of their combinations, are tested
+    test: JointTest | None  # none if nothing of the group can be tested
+    p_corrected: float  # its p-value, corrected for the number of groups
+    # Mean change over the joints, as a share of the first model's; NaN where that says nothing.
     change: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was left out, and why
 
     @property
     def moved(self) -> bool:
@@ -147,20 +116,10 @@ class GroupDifference:
 
 @dataclass(frozen=True, eq=False)
 class ModelComparison:
-    """
-    Differences between two models of one arm.
+    """Differences between two models of one arm."""
 
-    Attributes
-    ----------
-    groups : tuple of GroupDifference
-        Bodies, rotors, friction by kind.
-    notes : tuple of str
-        What a reader should know.
-
-    """
-
-    groups: tuple[GroupDifference, ...]
-    notes: tuple[str, ...]
+    groups: tuple[GroupDifference, ...]  # bodies, rotors, friction by kind
+    notes: tuple[str, ...]  # what a reader should know
 
     @property
     def verdict(self) -> tuple[str, ...]:

@@ -27,32 +27,19 @@ import scipy
 
 @dataclass(frozen=True)
 class JointFriction:
-    """
-    Friction of one joint on its motor's side.
+    """Friction of one joint on its motor's side."""
 
-    Attributes
-    ----------
-    robot, joint : str
-        Whose.
-    model : int
-        Number of the model as it was given, from 1.
-    coulomb, viscous : float
-        ``fc = coulomb * gear_ratio`` [N m] and ``fv = viscous * gear_ratio^2`` [N m s/rad].
-    coulomb_error, viscous_error : float
-        Standard errors.
-    temperature : float
-        Of the joint [deg C]; NaN where not recorded.
-
-    """
-
+    # Whose.
     robot: str
     joint: str
-    model: int
+    model: int  # number of the model as it was given, from 1
+    # ``fc = coulomb * gear_ratio`` [N m] and ``fv = viscous * gear_ratio^2`` [N m s/rad].
     coulomb: float
+    # Standard errors.
     coulomb_error: float
     viscous: float
     viscous_error: float
-    temperature: float
+    temperature: float  # of the joint [deg C]; NaN where not recorded
 
 
 @dataclass(frozen=True)

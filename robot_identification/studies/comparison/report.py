@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from robot_identification.report import (
-    fixed, json_text, Meaning, NOT_AVAILABLE, number, percent, render_page, text_table, wrap,
+    fixed, Meaning, NOT_AVAILABLE, number, percent, render_page, text_table, wrap,
 )
 from robot_identification.studies.comparison.comparison import (
     comparison_content, group_words, GroupDifference, ModelComparison,
@@ -93,11 +93,6 @@ def comparison_file_content(result: CompareResult) -> dict[str, Any]:
     }
 
 
-def comparison_json(result: CompareResult) -> str:
-    """Return comparison.json; NaN becomes null."""
-    return json_text(comparison_file_content(result))
-
-
 def comparison_text(result: CompareResult) -> str:
     """Return a comparison as plain text, at most 100 columns wide."""
     lines: list[str] = []
@@ -131,17 +126,7 @@ def comparison_meaning(pair: ComparedPair) -> Meaning:
 
 
 def render_comparison_report(result: CompareResult, command_line: str = '') -> str:
-    """
-    Return the report of a comparison, one HTML file that needs no network.
-
-    Parameters
-    ----------
-    result : CompareResult
-        What was found.
-    command_line : str
-        What was typed.
-
-    """
+    """Return the report of a comparison, one HTML file that needs no network."""
     return render_page(
         'comparison.html.j2',
         pairs=[

@@ -24,42 +24,21 @@ ROUNDING = 1.0e-9
 
 @dataclass(frozen=True, eq=False)
 class SlidingRange:
-    """
-    Where friction is looked at.
+    """Where friction is looked at."""
 
-    Attributes
-    ----------
-    speeds : ndarray, shape (n,)
-        Largest speed of each joint [rad/s].
-    loads : ndarray, shape (n,)
-        Torque that each joint transmits [N m].
-
-    """
-
-    speeds: FloatArray
-    loads: FloatArray
+    speeds: FloatArray  # (n,): largest speed of each joint [rad/s]
+    loads: FloatArray  # (n,): torque that each joint transmits [N m]
 
 
 @dataclass(frozen=True, eq=False)
 class SlidingFriction:
-    """
-    Friction of n joints in steady sliding, the mean of both directions.
+    """Friction of n joints in steady sliding, the mean of both directions."""
 
-    Attributes
-    ----------
-    coulomb, viscous : ndarray, shape (n,)
-        [N m] and [N m s/rad]; NaN for a joint without.
-    covariance : ndarray, shape (2 n, 2 n)
-        Of Coulomb friction of all joints, then viscous.
-    freedom : ndarray, shape (2 n,)
-        Degrees of freedom.
-
-    """
-
+    # (n,): [N m] and [N m s/rad]; NaN for a joint without.
     coulomb: FloatArray
     viscous: FloatArray
-    covariance: FloatArray
-    freedom: FloatArray
+    covariance: FloatArray  # (2 n, 2 n): of Coulomb friction of all joints, then viscous
+    freedom: FloatArray  # (2 n,): degrees of freedom
 
     @property
     def standard_errors(self) -> FloatArray:

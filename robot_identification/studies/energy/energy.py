@@ -49,20 +49,10 @@ ALL, LOSS, BIAS = range(3)
 
 @dataclass(frozen=True, eq=False)
 class Interval:
-    """
-    A figure with its interval at `CONFIDENCE`, over N samples or of n joints.
+    """A figure with its interval at `CONFIDENCE`, over N samples or of n joints."""
 
-    Attributes
-    ----------
-    value : ndarray
-        The figure.
-    half : ndarray
-        Half the width of its interval.
-
-    """
-
-    value: FloatArray
-    half: FloatArray
+    value: FloatArray  # the figure
+    half: FloatArray  # half the width of its interval
 
     @property
     def lower(self) -> FloatArray:
@@ -128,43 +118,23 @@ class MotionEnergy:
 
 @dataclass(frozen=True)
 class Crossing:
-    """
-    A time above a threshold.
+    """A time above a threshold."""
 
-    Attributes
-    ----------
-    start, stop : float
-        When it begins and ends [s].
-    largest : float
-        Kinetic energy in it [J].
-
-    """
-
+    # When it begins and ends [s].
     start: float
     stop: float
-    largest: float
+    largest: float  # kinetic energy in it [J]
 
 
 @dataclass(frozen=True)
 class ThresholdCheck:
-    """
-    Kinetic energy against a threshold.
+    """Kinetic energy against a threshold."""
 
-    Attributes
-    ----------
-    threshold : float
-        [J].
-    outcome : {'above', 'undecided', 'below'}
-        Where the largest kinetic energy is, by the model; undecided where an interval reaches
-        above the threshold and no value does.
-    crossings : tuple of Crossing
-        Times above it.
-
-    """
-
-    threshold: float
+    threshold: float  # [J]
+    # Where the largest kinetic energy is, by the model; undecided where an interval reaches above
+    # the threshold and no value does; {'above', 'undecided', 'below'}.
     outcome: str
-    crossings: tuple[Crossing, ...]
+    crossings: tuple[Crossing, ...]  # times above it
 
 
 def energy_of_bag(model: IdentifiedModel, bag: Path) -> tuple[MotionEnergy, tuple[str, ...]]:

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from robot_identification.arrays import FloatArray
 from robot_identification.report import (
-    fixed, json_text, Meaning, NOT_AVAILABLE, number, percent, Picture, render_page,
-    temperature_picture, text_table, wrap,
+    fixed, Meaning, NOT_AVAILABLE, number, percent, Picture, render_page, temperature_picture,
+    text_table, wrap,
 )
 from robot_identification.studies.comparison import p_words
 from robot_identification.studies.temperature.line import TemperatureLine
-from robot_identification.studies.temperature.trend import temperature_content, TemperatureStudy
+from robot_identification.studies.temperature.trend import TemperatureStudy
 
 HEADER = (
     'joint', 'from', 'to [deg C]', 'viscous', 'per K', 'std error', 'R^2', 'change',
@@ -81,9 +84,72 @@ def temperature_text(study: TemperatureStudy) -> str:
     return '\n'.join(lines) + '\n'
 
 
-def temperature_json(study: TemperatureStudy) -> str:
-    """Return temperature.json (docs/formats/temperature.md); NaN becomes null."""
-    return json_text(temperature_content(study))
+def temperature_content(study: TemperatureStudy) -> dict[str, Any]:
+    """Return the content of temperature.json (docs/formats/temperature.md); NaN stays NaN."""
+    return {
+        'schema_version': 1,
+        'robot': study.robot,
+        'order': [index + 1 for index in study.order],
+        'mean_viscous_change': study.mean_viscous_change,
+        'joints': [
+            {
+                'joint': joint.joint,
+                'temperature': joint.temperature,
+                'viscous': _coefficient_content(
+                    joint.viscous, joint.viscous_errors, joint.viscous_line
+                ),
+                'coulomb': _coefficient_content(
+                    joint.coulomb, joint.coulomb_errors, joint.coulomb_line
+                ),
+                'viscous_change': joint.viscous_change,
+                'coulomb_moves': joint.coulomb_moves,
+                'coulomb_p': joint.coulomb_p,
+                'exponential': None if joint.exponential is None else {
+                    'base': joint.exponential.base,
+                    'falling': joint.exponential.falling,
+                    'decay': joint.exponential.decay,
+                    'reference': joint.exponential.reference,
+                    'p_value': joint.exponential.p_value,
+                },
+                'note': joint.note,
+            }
+            for joint in study.joints
+        ],
+        'torque': {
+            'samples': study.torque.samples,
+            'mean': study.torque.mean,
+            'largest': study.torque.largest,
+            'share_of_limit': [
+                {'limit': limit, 'share': share}
+                for limit, share in study.share_of_limit.items()
+            ],
+        },
+        'notes': list(study.notes),
+    }
+
+
+def _coefficient_content(
+    values: FloatArray, errors: FloatArray, line: TemperatureLine | None
+) -> dict[str, Any]:
+    return {
+        'values': values,
+        'standard_errors': errors,
+        'line': None if line is None else {
+            'slope': line.slope,
+            'slope_error': line.slope_error,
+            'intercept': line.intercept,
+            'intercept_error': line.intercept_error,
+            'reference': line.reference,
+            'value': line.value,
+            'value_error': line.value_error,
+            'degrees_of_freedom': line.freedom,
+            'r_squared': line.r_squared,
+            'p_value': line.p_value,
+            'excess': line.excess,
+            'range': [line.lowest, line.highest],
+            'change': line.change,
+        },
+    }
 
 
 def temperature_meaning(study: TemperatureStudy) -> Meaning:
@@ -115,19 +181,7 @@ def temperature_meaning(study: TemperatureStudy) -> Meaning:
 def render_temperature_report(
     study: TemperatureStudy, paths: tuple[str, ...], command_line: str = ''
 ) -> str:
-    """
-    Return the report of a study, one HTML file that needs no network.
-
-    Parameters
-    ----------
-    study : TemperatureStudy
-        What was found.
-    paths : tuple of str
-        Of the models as they were given.
-    command_line : str
-        What was typed.
-
-    """
+    """Return the report of a study of models of these paths; the HTML file needs no network."""
     return render_page(
         'temperature.html.j2',
         study=study,

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from robot_identification.arrays import FloatArray
@@ -40,41 +39,23 @@ from robot_identification.studies.temperature.line import (
 
 @dataclass(frozen=True, eq=False)
 class JointTemperature:
-    """
-    Friction of one joint in m runs, the coldest arm first.
-
-    Attributes
-    ----------
-    joint : str
-        The joint.
-    temperature : ndarray, shape (m,)
-        [deg C].
-    viscous, coulomb : ndarray, shape (m,)
-        [N m s/rad] and [N m]; NaN where a model has none.
-    viscous_errors, coulomb_errors : ndarray, shape (m,)
-        Standard errors.
-    viscous_line, coulomb_line : TemperatureLine, optional
-        None where there is too little to lay one.
-    exponential : TemperatureExponential, optional
-        With four runs and more.
-    coulomb_p : float
-        Of the slope of Coulomb friction, corrected for the number of joints.
-    note : str
-        Why there is no line, or nothing.
-
-    """
+    """Friction of one joint in m runs, the coldest arm first."""
 
     joint: str
-    temperature: FloatArray
+    temperature: FloatArray  # (m,): [deg C]
+    # (m,): [N m s/rad] and [N m]; NaN where a model has none.
     viscous: FloatArray
+    # (m,): standard errors.
     viscous_errors: FloatArray
     coulomb: FloatArray
     coulomb_errors: FloatArray
+    # None where there is too little to lay one.
     viscous_line: TemperatureLine | None
     coulomb_line: TemperatureLine | None
-    exponential: TemperatureExponential | None
+    exponential: TemperatureExponential | None  # with four runs and more
+    # Of the slope of Coulomb friction, corrected for the number of joints.
     coulomb_p: float = float('nan')
-    note: str = ''
+    note: str = ''  # why there is no line, or nothing
 
     @property
     def coulomb_moves(self) -> bool:
@@ -132,22 +113,11 @@ def study_temperature(
     models: Sequence[IdentifiedModel], motion: Motion | None = None
 ) -> TemperatureStudy:
     """
-    Lay lines of friction over temperature through identifications of one arm.
+    Fit lines of friction over temperature through identifications of one arm, of any laws.
 
-    Parameters
-    ----------
-    models : sequence of IdentifiedModel
-        Two or more, with the temperatures of their recordings; their friction may be of any laws.
-    motion : Motion, optional
-        Along which torques of the coldest and the warmest arm are compared; by default
-        `shared_motion`.
-
-    Raises
-    ------
-    DataError
-        If there are fewer than two, they are of different arms, a temperature is missing, or no
-        joint's varies.
-
+    Torques of the coldest and the warmest arm are compared along the motion, by default
+    `shared_motion`. Raises `DataError` if there are fewer than two models, they are of different
+    arms, a temperature is missing, or no joint's varies.
     """
     if len(models) < 2:
         raise DataError(
@@ -200,74 +170,6 @@ def study_temperature(
         ),
         _notes(ordered, joints),
     )
-
-
-def temperature_content(study: TemperatureStudy) -> dict[str, Any]:
-    """Return a study as plain values (docs/formats/temperature.md); NaN stays NaN."""
-    return {
-        'schema_version': 1,
-        'robot': study.robot,
-        'order': [index + 1 for index in study.order],
-        'mean_viscous_change': study.mean_viscous_change,
-        'joints': [
-            {
-                'joint': joint.joint,
-                'temperature': joint.temperature,
-                'viscous': _coefficient_content(
-                    joint.viscous, joint.viscous_errors, joint.viscous_line
-                ),
-                'coulomb': _coefficient_content(
-                    joint.coulomb, joint.coulomb_errors, joint.coulomb_line
-                ),
-                'viscous_change': joint.viscous_change,
-                'coulomb_moves': joint.coulomb_moves,
-                'coulomb_p': joint.coulomb_p,
-                'exponential': None if joint.exponential is None else {
-                    'base': joint.exponential.base,
-                    'falling': joint.exponential.falling,
-                    'decay': joint.exponential.decay,
-                    'reference': joint.exponential.reference,
-                    'p_value': joint.exponential.p_value,
-                },
-                'note': joint.note,
-            }
-            for joint in study.joints
-        ],
-        'torque': {
-            'samples': study.torque.samples,
-            'mean': study.torque.mean,
-            'largest': study.torque.largest,
-            'share_of_limit': [
-                {'limit': limit, 'share': share}
-                for limit, share in study.share_of_limit.items()
-            ],
-        },
-        'notes': list(study.notes),
-    }
-
-
-def _coefficient_content(
-    values: FloatArray, errors: FloatArray, line: TemperatureLine | None
-) -> dict[str, Any]:
-    return {
-        'values': values,
-        'standard_errors': errors,
-        'line': None if line is None else {
-            'slope': line.slope,
-            'slope_error': line.slope_error,
-            'intercept': line.intercept,
-            'intercept_error': line.intercept_error,
-            'reference': line.reference,
-            'value': line.value,
-            'value_error': line.value_error,
-            'degrees_of_freedom': line.freedom,
-            'r_squared': line.r_squared,
-            'p_value': line.p_value,
-            'excess': line.excess,
-            'range': [line.lowest, line.highest],
-            'change': line.change,
-        },
-    }
 
 
 def _study_joint(

@@ -1,0 +1,103 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The comparison of models as one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_identification.errors import UsageError
+from robot_identification.files import ResultFolder
+from robot_identification.model import IdentifiedModel, load_joint_drives, load_model, load_robot
+from robot_identification.report import json_text
+from robot_identification.studies.comparison.comparison import compare_models
+from robot_identification.studies.comparison.joint_sizes import (
+    compare_joints_of_size, JointsOfSize,
+)
+from robot_identification.studies.comparison.options import ComparisonOptions
+from robot_identification.studies.comparison.report import (
+    ComparedPair, CompareResult, comparison_file_content, comparison_text,
+    render_comparison_report,
+)
+from robot_identification.studies.comparison.torque_change import (
+    change_of_torque, motion_of_trajectory, shared_motion,
+)
+
+COMPARISON_FILES = ('comparison.json', 'report.html', 'results.txt')
+
+
+def run_comparison(
+    paths: Sequence[Path], options: ComparisonOptions | None = None,
+    folder: ResultFolder | None = None,
+) -> CompareResult:
+    """
+    Compare models with the first one, or joints of one size.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Model files.
+    options : ComparisonOptions, optional
+        Options of the comparison.
+    folder : ResultFolder, optional
+        Folder of the results; by default nothing is written.
+
+    Raises
+    ------
+    DataError
+        If the models are of different arms, or have nothing in common.
+    UsageError
+        If a file, an option or the folder cannot be used.
+
+    """
+    options = ComparisonOptions() if options is None else options
+    if folder is not None:
+        folder.check(COMPARISON_FILES)
+    models = [load_model(path) for path in paths]
+    result = (
+        CompareResult((), _compare_sizes(models, options.robots)) if options.joints_of_size
+        else CompareResult(_compare_pairs(models, paths, options.trajectory))
+    )
+    if folder is not None:
+        folder.write({
+            'comparison.json': json_text(comparison_file_content(result)),
+            'report.html': render_comparison_report(result, folder.command_line),
+            'results.txt': comparison_text(result),
+        })
+    return result
+
+
+def _compare_pairs(
+    models: Sequence[IdentifiedModel], paths: Sequence[Path], trajectory: Path | None
+) -> tuple[ComparedPair, ...]:
+    if len(models) < 2:
+        raise UsageError('compare needs two models or more, each of which meets the first')
+    first = models[0]
+    pairs = []
+    for path, other in zip(paths[1:], models[1:], strict=True):
+        comparison = compare_models(first, other)
+        motion = shared_motion((first, other)) if trajectory is None else motion_of_trajectory(
+            trajectory, first.robot.joint_names
+        )
+        pairs.append(ComparedPair(
+            (str(paths[0]), str(path)), comparison, change_of_torque(first, other, motion)
+        ))
+    return tuple(pairs)
+
+
+def _compare_sizes(
+    models: Sequence[IdentifiedModel], robots: Sequence[str] | None
+) -> tuple[JointsOfSize, ...]:
+    if robots is not None and len(robots) != len(models):
+        raise UsageError(
+            f'--robots names {len(robots)} robots for {len(models)} models: name one for each'
+        )
+    names = robots or [model.robot.name for model in models]
+    drives, ratios = [], []
+    for name, model in zip(names, models, strict=True):
+        drives.append(load_joint_drives(name))
+        joints = list(model.robot.joint_names)
+        ratios.append(load_robot(name, joints=joints).drives.gear_ratio)
+    return compare_joints_of_size(models, drives, ratios)

@@ -1,0 +1,111 @@
+# Copyright 2026 The robot_identification developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The study of temperature as one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from robot_identification.errors import DataError
+from robot_identification.files import ResultFolder
+from robot_identification.model import dump_model, IdentifiedModel, load_model
+from robot_identification.report import json_text
+from robot_identification.studies.comparison import motion_of_trajectory
+from robot_identification.studies.temperature.model import model_at, model_over_temperature
+from robot_identification.studies.temperature.options import TemperatureOptions
+from robot_identification.studies.temperature.report import (
+    render_temperature_report, temperature_content, temperature_text,
+)
+from robot_identification.studies.temperature.trend import study_temperature, TemperatureStudy
+
+MODEL_FILE = 'identified_model.yaml'
+TEMPERATURE_FILES = ('temperature.json', 'report.html', 'results.txt', MODEL_FILE)
+
+
+@dataclass(frozen=True, eq=False)
+class TemperatureResult:
+    """
+    Result of the study of temperature.
+
+    Attributes
+    ----------
+    study : TemperatureStudy
+        The lines.
+    model : IdentifiedModel, optional
+        The model that follows them, or that at the temperatures asked for; None where the models
+        have friction that follows temperature already.
+    notes : tuple of str
+        What a reader should know.
+
+    """
+
+    study: TemperatureStudy
+    model: IdentifiedModel | None
+    notes: tuple[str, ...]
+
+
+def run_temperature(
+    paths: Sequence[Path], options: TemperatureOptions | None = None,
+    folder: ResultFolder | None = None,
+) -> TemperatureResult:
+    """
+    Fit friction against temperature through identifications of one arm.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Model files, in any order; two or more with the temperatures of their recordings.
+    options : TemperatureOptions, optional
+        Options of the study.
+    folder : ResultFolder, optional
+        Folder of the results; by default nothing is written.
+
+    Raises
+    ------
+    DataError
+        If the models are of different arms, a temperature is missing, or none varies.
+    UsageError
+        If a file or the folder cannot be used.
+
+    """
+    options = TemperatureOptions() if options is None else options
+    if folder is not None:
+        folder.check(TEMPERATURE_FILES)
+    models = [load_model(path) for path in paths]
+    motion = None if options.trajectory is None else motion_of_trajectory(
+        options.trajectory, models[0].robot.joint_names
+    )
+    study = study_temperature(models, motion)
+    model, notes = _make_model(models, study, options)
+    if folder is not None:
+        contents = {
+            'temperature.json': json_text(temperature_content(study)),
+            'report.html': render_temperature_report(
+                study, tuple(str(path) for path in paths), folder.command_line
+            ),
+            'results.txt': temperature_text(study),
+        }
+        if model is not None:
+            contents[MODEL_FILE] = dump_model(model)
+        folder.write(contents)
+    return TemperatureResult(study, model, (*study.notes, *notes))
+
+
+def _make_model(
+    models: Sequence[IdentifiedModel], study: TemperatureStudy, options: TemperatureOptions
+) -> tuple[IdentifiedModel | None, tuple[str, ...]]:
+    """Return the model that is written, if there is one, with notes on it."""
+    try:
+        model = model_over_temperature(models, study)
+    except DataError as error:
+        if options.at is not None:
+            raise
+        return None, (f'no model is written: {error}',)
+    if options.at is None:
+        return model, ()
+    at = options.at * model.robot.n if len(options.at) == 1 else options.at
+    return model_at(model, study, np.array(at))
