@@ -87,16 +87,19 @@ def residual_weights(problem: IdentificationProblem, theta: FloatArray) -> Float
 
 
 def renew_weights(
-    problem: IdentificationProblem, times: int, solve: Callable[[FloatArray], FloatArray]
+    problem: IdentificationProblem,
+    times: int,
+    solve: Callable[[FloatArray], FloatArray] | None = None,
 ) -> FloatArray:
     """
     Return the weights (n,) of the joints after some rounds of solving and weighing.
 
-    `solve` returns the unknowns (size,) for weights (n,).
+    `solve` returns the unknowns (size,) for weights (n,), by default `solve_unknowns`.
     """
     weights = np.ones(problem.n)
     for _ in range(times):
-        weights = residual_weights(problem, solve(weights))
+        found = solve_unknowns(problem, weights) if solve is None else solve(weights)
+        weights = residual_weights(problem, found)
     return weights
 
 

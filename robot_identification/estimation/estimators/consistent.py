@@ -20,9 +20,7 @@ from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.problem import (
     Estimate, Estimator, IdentificationProblem, PriorTerm,
 )
-from robot_identification.estimation.solving import (
-    need_observations, renew_weights, solve_unknowns,
-)
+from robot_identification.estimation.solving import need_observations, renew_weights
 from robot_identification.model import (
     from_pseudo_inertia, prior_inertial_parameters, pseudo_inertia, smallest_eigenvalues,
 )
@@ -95,9 +93,7 @@ class ConsistentLeastSquares(Estimator):
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate physically consistent bodies; see `Estimator.estimate`."""
         robot = need_observations(problem, 'consistent').robot
-        weights = renew_weights(
-            problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
-        )
+        weights = renew_weights(problem, self.reweightings)
         fit = self.fit(problem, weights, prior_inertial_parameters(robot))
         estimate = describe_estimate(problem, weights, fit.unknowns)
         return replace(estimate, standard=fit.theta, notes=(*fit.notes, fit.describe()))

@@ -60,6 +60,7 @@ def upper_root(matrix: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.cholesky(matrix[::-1, ::-1]), dtype=float)[::-1, ::-1]
 
 
+# Upper triangle of the pseudo-inertia from the ten inertial parameters, (10, 10).
 PSEUDO_INERTIA_MAP = np.column_stack([
     upper_triangle(pseudo_inertia(unit)) for unit in np.eye(10)
 ])

@@ -15,7 +15,7 @@ from robot_identification.estimation.estimators.options import (
 )
 from robot_identification.estimation.linear import describe_estimate
 from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
-from robot_identification.estimation.solving import least_squares, renew_weights, solve_unknowns
+from robot_identification.estimation.solving import least_squares, renew_weights
 from robot_identification.estimation.uncertainty.covariance import Covariance, covariance_of
 from robot_identification.estimation.uncertainty.model_tests import nested_test
 from robot_identification.estimation.uncertainty.scatter import problem_of
@@ -85,9 +85,7 @@ class EssentialParameters(Estimator):
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate and leave out in turn; see `Estimator.estimate`."""
         # Refuses by name what the data do not determine.
-        weights = renew_weights(
-            problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
-        )
+        weights = renew_weights(problem, self.reweightings)
         active = np.zeros(problem.size, dtype=bool)
         estimate = _solve_without(problem, weights, active)
         residual = first = _weighted_residual(problem, weights, estimate.unknowns)

@@ -58,9 +58,7 @@ class GeneralizedLeastSquares(Estimator):
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate with the residuals' covariance; see `Estimator.estimate`."""
         observations = need_observations(problem, 'gls')
-        weights = renew_weights(
-            problem, FIRST_REWEIGHTINGS, lambda weights: solve_unknowns(problem, weights)
-        )
+        weights = renew_weights(problem, FIRST_REWEIGHTINGS)
         theta = solve_unknowns(problem, weights)
         rows = gather_rows(problem, observations, theta)
         for _ in range(self.reweightings):

@@ -78,9 +78,7 @@ class InstrumentalVariables(Estimator):
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate with simulated instruments; see `Estimator.estimate`."""
         observations = need_motions(problem, 'iv')
-        weights = renew_weights(
-            problem, FIRST_REWEIGHTINGS, lambda weights: solve_unknowns(problem, weights)
-        )
+        weights = renew_weights(problem, FIRST_REWEIGHTINGS)
         theta = solve_unknowns(problem, weights)
         references, descriptions = zip(
             *(

@@ -114,9 +114,7 @@ class JointGroupLeastSquares(Estimator):
                 for number, joints in enumerate(groups) for joint in joints
             ),
         )
-        weights = renew_weights(
-            cut, self.reweightings, lambda weights: solve_unknowns(cut, weights)
-        )
+        weights = renew_weights(cut, self.reweightings)
         theta = solve_unknowns(cut, weights)
         left_out = np.sqrt(
             _neglected_squares(problem, cut, theta) / np.maximum(problem.samples, 1)

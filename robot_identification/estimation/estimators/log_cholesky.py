@@ -39,6 +39,7 @@ LARGEST_CHANGE = 10.0
 # The weight falls from a strong one to that asked for by this factor, for from far away a weak
 # one would take one step for each unit of it.
 FALL = 10.0
+# Symmetric matrices of unit length, (10, 4, 4).
 _UNITS = np.array([from_upper_triangle(unit) for unit in np.eye(10)])
 
 

@@ -33,10 +33,9 @@ import scipy
 
 # Samples whose derivatives are computed together.
 BLOCK_SAMPLES = 2048
-# Damping of the first step that is tried again, of the squared columns, and how it grows.
-FIRST_DAMPING = 1.0e-4
-DAMPING_GROWTH = 10.0
-MOST_DAMPING = 1.0e8
+# Damping of the first step that is tried again, in parts of the squared columns; the factor by
+# which it grows, and where steps are given up.
+FIRST_DAMPING, DAMPING_GROWTH, MOST_DAMPING = 1.0e-4, 10.0, 1.0e8
 # Relative change at which steps end before the weights are renewed.
 ROUGH_TOLERANCE = 1.0e-3
 # A cost that is larger by this part is no better for rounding alone.
@@ -107,9 +106,7 @@ class MaximumLikelihood(Estimator):
         ]
         coefficients = [motion.series.coefficients for motion in motions]
         # With the kinematics that were recorded, which say by name what they do not show.
-        weights = renew_weights(
-            problem, FIRST_REWEIGHTINGS, lambda weights: solve_unknowns(problem, weights)
-        )
+        weights = renew_weights(problem, FIRST_REWEIGHTINGS)
         start = solve_unknowns(_follow(problem, recordings, coefficients), weights)
         state = _State(tuple(coefficients), start)
         passes, settled = 2, False

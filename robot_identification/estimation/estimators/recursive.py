@@ -289,9 +289,7 @@ class RecursiveLeastSquares(Estimator):
         """Estimate block by block; see `Estimator.estimate`."""
         observations = need_observations(problem, 'recursive')
         # Refuses by name what the data do not determine.
-        weights = renew_weights(
-            problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
-        )
+        weights = renew_weights(problem, self.reweightings)
         whole = solve_unknowns(problem, weights)
         state = RecursiveState.empty(problem.size, self.forgetting)
         for matrix, torque, instants in in_time_order(observations, whole, weights, self.block):

@@ -188,11 +188,7 @@ def relative_change(
 
 def start_robustly(problem: IdentificationProblem, *, equal_joints: bool) -> Start:
     """Return least squares and the deviations of its residuals, from which reweighting starts."""
-    weights = renew_weights(
-        problem,
-        0 if equal_joints else FIRST_REWEIGHTINGS,
-        lambda weights: solve_unknowns(problem, weights),
-    )
+    weights = renew_weights(problem, 0 if equal_joints else FIRST_REWEIGHTINGS)
     theta, floor = solve_unknowns(problem, weights), least_deviation(problem)
     return Start(theta, np.maximum(residual_deviation(problem, theta), floor), floor)
 

@@ -23,9 +23,9 @@ from robot_identification.model import BaseReduction, prior_inertial_parameters
 import scipy
 
 RULES = ('smallest_eigenvalue', 'cross_validation', 'fixed')
-# Penalties that cross-validation tries, as parts of the smallest and the largest eigenvalue.
-LEAST_PART, GREATEST_PART = 1.0e-6, 1.0e3
-CANDIDATES = 121
+# Penalties that cross-validation tries, from a part of the smallest to one of the largest
+# eigenvalue, and their number; between two of them the minimum is searched.
+LEAST_PART, GREATEST_PART, CANDIDATES = 1.0e-6, 1.0e3, 121
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from robot_identification.estimation.linear import (
     describe_estimate, residual_deviation, solve_weighted,
 )
 from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
-from robot_identification.estimation.solving import renew_weights, rows_per_joint, solve_unknowns
+from robot_identification.estimation.solving import renew_weights, rows_per_joint
 from robot_identification.model import StandardParameters
 import scipy
 
@@ -111,9 +111,7 @@ class TotalLeastSquares(Estimator):
         """
         self._check(problem)
         # Refuses by name what the data do not determine.
-        weights = renew_weights(
-            problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
-        )
+        weights = renew_weights(problem, self.reweightings)
         plain = solve_weighted(problem, weights)
         noisy = self._noisy(problem)
         if not noisy.any():

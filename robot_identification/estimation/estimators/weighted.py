@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from robot_identification.estimation.estimators.options import check_count
 from robot_identification.estimation.linear import solve_weighted
 from robot_identification.estimation.problem import Estimate, Estimator, IdentificationProblem
-from robot_identification.estimation.solving import renew_weights, solve_unknowns
+from robot_identification.estimation.solving import renew_weights
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,5 @@ class WeightedLeastSquares(Estimator):
 
     def estimate(self, problem: IdentificationProblem) -> Estimate:
         """Estimate with residual weights; see `Estimator.estimate`."""
-        weights = renew_weights(
-            problem, self.reweightings, lambda weights: solve_unknowns(problem, weights)
-        )
+        weights = renew_weights(problem, self.reweightings)
         return solve_weighted(problem, weights)

@@ -43,6 +43,7 @@ from robot_identification.validation import autocovariance
 
 # A note lists no more names than this.
 MOST_NAMES = 8
+# Draws of a bootstrap: its standard errors scatter by 1 / sqrt(2 x 500), 3 %.
 REPLICATIONS = 500
 # Draws whose parameters are this much worse determined are no copies of the experiment.
 WORST_DRAW = 1.0e-6

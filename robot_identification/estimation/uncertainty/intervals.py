@@ -23,6 +23,7 @@ from robot_identification.estimation.problem import Estimate
 from robot_identification.estimation.uncertainty.covariance import Covariance
 import scipy
 
+# Share of intervals that hold the truth; docs/statistics.md measures whether they do.
 CONFIDENCE = 0.95
 # Noise over model variance that makes degrees of freedom as good as infinite.
 MOST_KNOWN = 1.0e3

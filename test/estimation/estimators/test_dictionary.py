@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from robot_identification.errors import RankDeficientError, UsageError
+from robot_identification.errors import UsageError
 from robot_identification.estimation.estimators import dictionary as module
 from robot_identification.estimation.estimators.dictionary import (
     bounded_friction, solve_bounded, SparseNonnegativeRegression, torque_deviation,
@@ -41,7 +41,7 @@ pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not instal
 SEEDS = st.integers(0, 2**32 - 1)
 PERIOD = 0.01
 AUTOMATIC = parse_friction('dictionary,offset')
-# As a share of the spread of each joint's torque: what a good current measurement has.
+# As a share of the standard deviation of each joint's torque: what a good current measurement has.
 NOISE = 0.02
 TOOL = link('tool', 2.0, (0.03, 0.05, 0.08), (0.004, 0.006, 0.005)) + joint(
     'flange', 'hand', 'tool', 'fixed', xyz=(0, 0, 0.1), limit=''
@@ -553,8 +553,8 @@ def test_prior_weights_are_tried_from_one_set_of_passes():
     estimate = estimator.estimate(problem)
     each = estimator.estimate_each(problem, [0.0, 1.0, 1e3, 1e9])
     np.testing.assert_allclose(each[1], estimate.unknowns, rtol=1e-9, atol=1e-9)
-    pull = estimator.prior.term(problem.reduction, problem.size, 1.0)
-    away = [np.linalg.norm(pull.matrix @ unknowns - pull.side) for unknowns in each]
+    prior = estimator.prior.term(problem.reduction, problem.size, 1.0)
+    away = [np.linalg.norm(prior.matrix @ unknowns - prior.side) for unknowns in each]
     assert away[3] < 1e-2 * away[0]
     assert away[3] < away[2] < away[1] < away[0]
 
@@ -569,25 +569,3 @@ def test_prior_weights_are_tried_from_one_set_of_passes():
 def test_options_out_of_range_are_refused_by_name(name, value):
     with pytest.raises(UsageError, match=f'{name} of the dictionary fit is .* must be'):
         SparseNonnegativeRegression(**{name: value})
-
-
-def test_factors_alone_are_not_enough():
-    """Load and outliers need the rows; the message says what to do."""
-    dataset = recording(0, samples=600)
-    problem = observe(arm(), AUTOMATIC, [dataset], [dataset.fitted]).factor()
-    with pytest.raises(UsageError, match=r'needs the recordings themselves.*from the bags'):
-        SparseNonnegativeRegression().estimate(replace(problem, observations=None))
-
-
-def test_bodies_that_the_data_do_not_show_are_refused_by_name():
-    """The last joint stands still; `restrict_to_identifiable` would have left it out."""
-    dataset = recording(0, samples=600)
-    still = dataset.motion.q.copy()
-    still[:, 2] = 0.3
-    nothing = np.zeros((600, 3))
-    motion = Motion(still, dataset.motion.dq * [1, 1, 0], dataset.motion.ddq * [1, 1, 0])
-    problem = observe(
-        arm(), AUTOMATIC, [replace(dataset, motion=motion, effort=nothing)], [dataset.fitted]
-    ).factor()
-    with pytest.raises(RankDeficientError, match=r'Ia3|fewer than'):
-        SparseNonnegativeRegression().estimate(problem)

@@ -97,13 +97,6 @@ def test_exact_positions_leave_weighted_least_squares(noisy_arm):
     )
 
 
-def test_without_noise_the_truth_is_found(noisy_arm):
-    """Property P1: to 1e-8 of the largest parameter."""
-    estimate = MaximumLikelihood().estimate(noisy_arm.problem(0, 0.0, 0.0))
-    truth = noisy_arm.theta
-    np.testing.assert_allclose(estimate.theta, truth, atol=1e-8 * np.abs(truth).max())
-
-
 def test_its_motion_is_nearer_to_the_truth_than_the_encoders(noisy_arm, noisy_estimate):
     """Of 375 phases and two periods, eleven numbers a joint: a tenth of the noise or less."""
     motion = noisy_estimate.problem.observations.data[0].dataset.motion
@@ -212,7 +205,7 @@ def test_friction_of_more_than_velocity_is_refused(noisy_arm, law):
 
 
 def test_filtered_rows_are_refused(noisy_arm):
-    """Profiles that filter or leave out rows know no period: said so."""
+    """Profiles that filter or leave out rows know no period: refused."""
     data = noisy_arm.observe([noisy_arm.dataset(0, 0.0)]).data
     observations = Observations(
         noisy_arm.robot, noisy_arm.reduction, data, treatment=RowTreatment(slowest=0.05)
@@ -262,7 +255,7 @@ def test_noise_of_positions_is_measured():
 
 
 def test_the_way_to_the_motion_is_no_part_of_it():
-    """Two seconds from the pose of rest and back: told from the motion, sample by sample."""
+    """Two seconds from the pose of rest and back: distinguished from it, sample by sample."""
     t = np.arange(0.0, 16.0, 0.01)
     truth = series(3, 4.0)
     q = truth.evaluate(t)

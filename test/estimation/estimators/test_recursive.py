@@ -5,10 +5,9 @@
 
 from dataclasses import FrozenInstanceError, replace
 
-from estimation.arm_problems import (
-    arm_problem, fourier_motion, possible_parameters, torque_of,
-)
-from hypothesis import given, settings, strategies as st
+from estimation.arm_problems import arm_problem, fourier_motion, possible_parameters, torque_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import DataError, RankDeficientError, UsageError
@@ -188,7 +187,7 @@ def test_what_is_not_excited_is_not_forgotten():
     np.testing.assert_allclose(state.estimate, theta + 1.0, atol=0.1)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(seed=SEEDS)
 def test_no_rows_lose_much(seed):
     """Rows of any size in any direction, rests between them: no variance without a bound."""

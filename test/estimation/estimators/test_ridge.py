@@ -6,7 +6,8 @@
 from estimation.arm_problems import (
     arm_problem, arm_reduction, fourier_motion, observe, possible_parameters, predict, torque_of,
 )
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 from robot_identification.errors import RankDeficientError, UsageError
@@ -215,7 +216,7 @@ def test_weights_are_renewed(arm, reduction):
     np.testing.assert_allclose(estimate.weights, weighted.weights, rtol=1e-5)
 
 
-def test_what_has_no_data_is_said(arm, reduction):
+def test_what_has_no_data_is_stated(arm, reduction):
     """A joint that stands still: the penalty decides, and the note counts what it decides."""
     motion = fourier_motion(arm.n, 10)
     motion.q[:, 2] = 0.3
@@ -225,9 +226,9 @@ def test_what_has_no_data_is_said(arm, reduction):
     problem = arm_problem(arm, reduction, motion, tau)
     estimate = RidgeRegression().estimate(problem)
     W = observation_matrix(arm, reduction.parameters, motion)
-    lost = reduction.rank - np.linalg.matrix_rank(W, tol=1e-10 * np.linalg.norm(W, 2))
-    assert lost >= 3
-    assert f'{lost} combinations have no data' in estimate.notes[0]
+    unidentifiable = reduction.rank - np.linalg.matrix_rank(W, tol=1e-10 * np.linalg.norm(W, 2))
+    assert unidentifiable >= 3
+    assert f'{unidentifiable} combinations have no data' in estimate.notes[0]
     with pytest.raises(RankDeficientError, match='penalty of ridge is too small'):
         RidgeRegression('fixed', penalty=1e-30).estimate(problem)
     still = arm_problem(arm, reduction, motion, np.zeros_like(tau))

@@ -189,10 +189,10 @@ def test_errors_are_those_that_occur_with_outliers(arm, reduction, name):
     """
     A tenth of the rows with errors of six deviations: errors over standard errors are one.
 
-    Of 25 runs their mean square has a standard error of 0.06; four are allowed.
+    Of 16 runs their mean square has a standard error of 0.075; more than three are allowed.
     """
     squares = []
-    for seed in range(25):
+    for seed in range(16):
         problem, _, _, truth = problem_of(arm, reduction, seed, share=0.1, size=6.0)
         estimate = ESTIMATORS[name]().estimate(problem)
         squares.append(np.mean(((estimate.theta - truth) / estimate.standard_errors) ** 2))
@@ -241,7 +241,7 @@ def test_passes_are_counted(arm, reduction, name):
 
 
 @pytest.mark.parametrize('name', ROBUST)
-def test_an_iteration_without_end_is_said(arm, reduction, name):
+def test_an_iteration_without_end_is_stated(arm, reduction, name):
     """Two passes are not enough: a result with a note, no error."""
     problem, *_ = problem_of(arm, reduction, 7)
     estimate = ROBUST[name][0](iterations=2).estimate(problem)
@@ -268,7 +268,7 @@ def test_outliers_cost_huber_less_than_a_third(robots):
     2 % of errors of fifteen deviations: what they add to the error of predicted torques.
 
     A UR5 in MuJoCo, noise of 2 % of the torque limits; errors are root mean squares over joints,
-    in units of the noise, against the true torques of a motion not seen, over five draws.
+    in units of the noise, against the true torques of a motion not seen, over three draws.
     """
     pytest.importorskip('mujoco', reason='MuJoCo, the simulated truth, is not installed')
     arm = robots['ur5']
@@ -279,7 +279,7 @@ def test_outliers_cost_huber_less_than_a_third(robots):
     unseen, expected = record_simulator(arm, truth, 1)
     noise = 0.02 * arm.limits.effort
     added = {'ols': [], 'wls': [], 'huber': [], 'bisquare': []}
-    for seed in range(5):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         clean = noise * rng.normal(size=tau.shape)
         hit = rng.random(tau.shape) < 0.02

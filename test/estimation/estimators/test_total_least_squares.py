@@ -124,7 +124,7 @@ def test_it_is_less_biased_where_columns_are_noisy():
     Over eighty recordings with columns of 10 to 40 % noise: least squares is up to 14 % low.
 
     That is the square of a column's noise over that of column and noise. Total least squares,
-    told the noise, is right to 1.5 %: five standard errors of the mean. Its standard errors are
+    given the noise, is right to 1.5 %: five standard errors of the mean. Its standard errors are
     those that occur, to the 0.07 that eighty times six of them show and as far as the first
     order goes: 0.3 is allowed. Those of least squares do not know of its bias.
     """
@@ -221,7 +221,7 @@ def test_what_has_no_solution_is_refused_by_name():
         estimator.estimate(problem_of(W, tau))
 
 
-def test_doubtful_ratios_are_said():
+def test_uncertain_ratios_are_stated():
     """Where the misfit comes near the weakest combination, a note warns of the result."""
     rng = np.random.default_rng(1)
     W, _, tau = rows_of(rng)

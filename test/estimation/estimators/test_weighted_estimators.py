@@ -136,7 +136,7 @@ def test_limits_are_the_robots_by_default(robots):
 
 
 def test_limits_must_be_there(arm, reduction):
-    """A joint whose limit nobody stated is named, and so is a wrong number of them."""
+    """A joint without a stated limit is named, and so is a wrong number of them."""
     problem, _ = problem_of(arm, reduction, 3)
     limits = replace(arm.limits, effort=np.array([80.0, 120.0, np.inf]))
     problem.observations.robot = replace(arm, limits=limits)

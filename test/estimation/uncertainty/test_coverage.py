@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 RESULTS = ROOT / 'benchmarks' / 'results' / 'coverage.json'
-REPEATS = 80
+REPEATS = 50
 
 
 @pytest.fixture(scope='module')
@@ -35,15 +35,16 @@ def counts(benchmark):
 @pytest.mark.parametrize('kind', ['hac', 'blocks'])
 def test_intervals_hold_under_noise_with_memory(counts, kind):
     """
-    In the mean over 58 parameters 95 %, to 3 %; none below 85 %; predictions to 1 %.
+    In the mean over 58 parameters 95 %, to 4 %; none below 82 %; predictions to 1 %.
 
-    80 recordings of six joints whose parameters are hardly independent: the mean scatters by 1 %,
-    a single parameter by 2.4 %, of which the worst of 58 is four standard deviations off at most.
+    50 recordings of six joints whose parameters are hardly independent: the mean scatters by
+    1.3 %, a single parameter by 3.1 %, of which the worst of 58 is four standard deviations off at
+    most.
     """
     count = counts[kind]
-    assert count.share.mean() == pytest.approx(0.95, abs=0.03)
-    assert count.share.min() > 0.85
-    assert np.mean(count.together) == pytest.approx(0.95, abs=0.04)
+    assert count.share.mean() == pytest.approx(0.95, abs=0.04)
+    assert count.share.min() > 0.82
+    assert np.mean(count.together) == pytest.approx(0.95, abs=0.05)
     np.testing.assert_allclose(np.mean(count.predicted, axis=0), 0.95, atol=0.01)
 
 
